@@ -1,6 +1,6 @@
 /**
- * The one place that connects to Postgres: Prisma for reading models, and single statements
- * straight over its pool.
+ * Connects to Postgres: Prisma for reading models, and single SQL statements directly over its
+ * pool. No other code connects.
  */
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
@@ -10,9 +10,9 @@ import { openPool, type ConnectionSource } from './pool.ts';
 import { clientOf as clientClassOf } from './servers.ts';
 
 /**
- * One statement with its values, prepared once a connection: `sql<Row>\`SELECT … ${value}\``.
- * Answers the rows as the driver makes them: json parsed, numeric and bigint as text, timestamptz
- * as Date. The errors are the driver's, with Postgres' `code`.
+ * Runs one statement with its values, prepared once for each connection: `sql<Row>\`SELECT …
+ * ${value}\``. Returns rows as the driver makes them: json parsed, numeric and bigint as text,
+ * timestamptz as Date. Errors are the driver's, with Postgres' `code`.
  */
 export type Sql = <Row = never>(
   text: TemplateStringsArray,
@@ -20,70 +20,71 @@ export type Sql = <Row = never>(
 ) => Promise<Row[]>;
 export type SqlValue = string | number | boolean | null;
 
-/** Vouches for an audit row that this process writes: hex, or null without a key. */
+/** Returns a MAC that proves that this process wrote an audit row: hex, or null without a key. */
 export type AuditMac = (row: object) => string | null;
 
 export interface Database extends PrismaClient {
   /**
-   * Everything that is written and what is read in every phase goes this way: it costs a third of
-   * Prisma's raw query.
+   * Used for every write and for the reads of every phase: it costs a third of Prisma's raw query.
    */
   readonly sql: Sql;
   /**
-   * The same, planned for its values each time: for a statement of which conditions fall away where
-   * a value is null. Prepared, it comes to be planned as if each of them could be either.
+   * As `sql`, but planned for its values each time: for a statement whose conditions do not apply
+   * when a value is null. A prepared statement would get a plan that must fit every value.
    */
   readonly sqlPlanned: Sql;
-  /** Kept beside the statements because whatever writes may have to leave an audit row. */
+  /** Stored here because every write may also have to write an audit row. */
   readonly auditMac: AuditMac;
   /**
-   * False once this process stops: the store then declares no send, whoever asks for one. Kept here
-   * so that no way of sending can forget to ask.
+   * Returns false once this process is stopping: the store then starts no send. It is stored here
+   * so that every code path that sends checks it.
    */
   readonly mayBegin: () => boolean;
 }
 
-/** What stands between the service and Postgres. */
+/** The kind of pooler between the service and Postgres. */
 export type Pooler = 'none' | 'transaction';
 
-/** How long Postgres may still report a statement's end after its limit; then it is an error. */
+/**
+ * Milliseconds after the statement time-out until a statement is given up, if Postgres has not
+ * ended it.
+ */
 const ANSWER_GRACE_MS = 5_000;
 
 /** Options of {@link connectDatabase}. */
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of the pool. */
+  /** Number of connections in the pool. */
   readonly poolSize?: number;
-  /**
-   * Gives up on making a connection, and on waiting for one, after this long, so that both are an
-   * answer.
-   */
+  /** Milliseconds until an attempt to connect, or a wait for a connection, fails. */
   readonly connectTimeoutMs?: number;
-  /** Postgres ends a statement after this long; unlimited when left out. */
+  /** Milliseconds after which Postgres ends a statement; unlimited when absent. */
   readonly statementTimeoutMs?: number;
-  /** Postgres ends a session that leaves a transaction open for this long. */
+  /** Milliseconds after which Postgres ends a session that leaves a transaction open. */
   readonly idleInTransactionMs?: number;
-  /** Silence after which TCP probes whether the other side is still there. */
+  /**
+   * Milliseconds of silence after which the operating system checks whether the server is still
+   * there.
+   */
   readonly keepAliveMs?: number;
   /**
-   * A pooler gives each transaction another session: no statement is prepared, and the settings of
-   * sessions are the role's own in the database.
+   * With a pooler, each transaction may use another session: no statement is prepared, and session
+   * settings are those of the database role.
    */
   readonly pooler?: Pooler;
   readonly applicationName?: string;
-  /** Settings of every session, which functions of the database read with `current_setting`. */
+  /** Settings of every session, which SQL functions read with `current_setting`. */
   readonly sessionSettings?: Readonly<Record<string, string>>;
-  /** Makes the MAC of each audit row before it is written; without it rows have none. */
+  /** Called with each audit row before it is written; without this function rows have no MAC. */
   readonly auditMac?: AuditMac;
-  /** Whether a send may still begin; always, when left out. */
+  /** Returns whether a send may still start; when absent, always true. */
   readonly mayBegin?: () => boolean;
   /** Called with each new connection. */
   readonly onConnect?: (connection: pg.PoolClient) => void;
 }
 
 /**
- * A client over a pool of its own; call `$disconnect()` when done. Nothing is connected until the
- * first query.
+ * Returns a client with its own pool; call `$disconnect()` when done. Connects at the first query.
  */
 export function connectDatabase(options: DatabaseOptions): Database {
   const { pooler = 'none', statementTimeoutMs, connectTimeoutMs = 5_000 } = options;
@@ -96,22 +97,22 @@ export function connectDatabase(options: DatabaseOptions): Database {
         statementTimeoutMs === undefined ? undefined : statementTimeoutMs + ANSWER_GRACE_MS,
     }),
     config: {
-      // A lone movement must not pay for a new connection after each pause of ten seconds.
+      // After a pause, a single movement must not have to wait for a new connection.
       idleTimeoutMillis: 300_000,
       application_name: options.applicationName ?? 'fund-movement-orchestrator',
     },
     connections: options.poolSize ?? 10,
     patienceMs: connectTimeoutMs,
   });
-  // An idle connection that breaks is replaced by the pool; one in use fails the statement that
-  // uses it.
+  // The pool replaces an idle connection that breaks; a broken connection in use fails its
+  // statement.
   source.pool.on('error', () => undefined);
   if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
   const { auditMac = () => null, mayBegin = () => true } = options;
   return clientOf(source, { auditMac, mayBegin }, pooler === 'none');
 }
 
-/** The settings of every session; see `sessionFaults` of service/database.ts. */
+/** Returns the settings of every session; see `sessionFaults` of service/database.ts. */
 export function settingsOf(
   options: Pick<DatabaseOptions, 'sessionSettings' | 'statementTimeoutMs' | 'idleInTransactionMs'>,
 ): Readonly<Record<string, string>> {
@@ -131,9 +132,9 @@ const sources = new WeakMap<
 >();
 
 /**
- * The same connections for one who may hold only so many of them at a time, so that the others find
- * some free whatever it does. It ends with the client that it is a share of, which its own
- * `$disconnect()` leaves open.
+ * Returns a client over the same connections that uses at most `connections` of them at a time, so
+ * that the others stay free for other users. Its `$disconnect()` leaves the original client open;
+ * it ends with that client.
  */
 export function shareConnections(db: Database, connections: number): Database {
   const known = sources.get(db);
@@ -158,7 +159,8 @@ function clientOf(
     sql: sqlOver(pool, prepared),
     sqlPlanned: sqlOver(pool, false),
     ...{ auditMac, mayBegin },
-    // Prisma would end only a pool that it has used itself, and statements go past it.
+    // Prisma would end only a pool that Prisma has used, but statements can use the pool without
+    // Prisma.
     $disconnect: async () => {
       await disconnect();
       ended ??= pool.end();
@@ -193,16 +195,16 @@ function sqlOver(pool: pg.Pool, prepared: boolean): Sql {
 }
 
 /**
- * Prepared once a connection under this name: parsing and planning is most of what a small
- * statement costs.
+ * Returns the name under which a statement is prepared, once for each connection: parsing and
+ * planning is most of the cost of a small statement.
  */
 function nameOf(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
 /**
- * The address with start-up options of a session. Those that it brings itself would silently
- * replace ours, so they are joined.
+ * Returns the address with our session settings as start-up options. Options in the address would
+ * silently replace ours, so both are joined.
  */
 function withSettings(url: string, settings: Readonly<Record<string, string>>): string {
   const escaped = (text: string): string =>

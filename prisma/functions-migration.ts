@@ -1,8 +1,8 @@
 /**
- * The migration of the database's functions, written from `prisma/functions/`, which has the living
- * text of each once. `npm run sql:migration` writes it; a test compares the database with the
- * texts. A migration that is released, or that another one follows, is never written again:
- * functions that changed since are in a new one.
+ * Writes the migration of the SQL functions from `prisma/functions/`, which has the present text of
+ * each function once. `npm run sql:migration` runs this; a test compares the database with the
+ * texts. A migration that is released, or that another one follows, is never rewritten: functions
+ * that changed later are in a new migration.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,11 +12,13 @@ import { readReleases, releasedNames } from './releases.ts';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const FUNCTIONS_FOLDER = join(HERE, 'functions');
 const MIGRATIONS_FOLDER = join(HERE, 'migrations');
-/** A function with the comments above it and what follows it, such as its rights. */
+/**
+ * Matches a function with the comments above it and the statements after it, such as its rights.
+ */
 const EACH_FUNCTION =
   /^(?:--[^\n]*\n)*CREATE OR REPLACE FUNCTION (\w+)[\s\S]*?(?=^(?:--[^\n]*\n)*CREATE OR REPLACE FUNCTION|(?![\s\S]))/gm;
 
-/** Folders and files of the living texts by their path from the root, in a fixed order. */
+/** Returns the present SQL texts with their paths from the repository root, in a fixed order. */
 export function functionTexts(): readonly { readonly file: string; readonly text: string }[] {
   return readdirSync(FUNCTIONS_FOLDER)
     .filter((name) => name.endsWith('.sql'))
@@ -28,7 +30,8 @@ export function functionTexts(): readonly { readonly file: string; readonly text
 }
 
 /**
- * Each function's name, and its body as Postgres keeps it: what stands between the dollar signs.
+ * Returns each function's name, and its body as Postgres stores it: the text between the dollar
+ * signs.
  */
 export function functionBodies(): readonly {
   readonly file: string;
@@ -46,7 +49,7 @@ export function functionBodies(): readonly {
   );
 }
 
-/** Where the living texts and the migrations lie, for tests. */
+/** Where the SQL texts and the migrations are, for tests. */
 export interface Places {
   readonly texts?: ReturnType<typeof functionTexts>;
   readonly migrationsDir?: string;
@@ -54,8 +57,9 @@ export interface Places {
 }
 
 /**
- * The last migration of functions as it must be; null where the earlier ones have every function as
- * it is. Bodies are checked when they run: texts may name each other in any order.
+ * Returns the last migration of functions as it must be; null when earlier migrations contain every
+ * function unchanged. Postgres checks bodies when they run, so functions may call each other in any
+ * order.
  */
 export function functionsMigration({
   texts = functionTexts(),
@@ -93,14 +97,17 @@ export function functionsMigration({
   };
 }
 
-/** The migration that may be written again, where no function needs it. */
+/** Returns the folder of an unreleased functions migration that no function needs; else null. */
 export function needlessMigration(migrationsDir: string = MIGRATIONS_FOLDER): string | null {
   const open = openMigration(migrationsDir);
   if (open === undefined || functionsMigration({ migrationsDir }) !== null) return null;
   return join(migrationsDir, open);
 }
 
-/** The migration of functions that may be written again: the last of all, and not released. */
+/**
+ * Returns the functions migration that may be rewritten: the last of all migrations, if not
+ * released.
+ */
 function openMigration(migrationsDir: string): string | undefined {
   const last = migrationNames(migrationsDir).at(-1);
   const released = releasedNames(readReleases(migrationsDir));
@@ -114,20 +121,23 @@ function migrationNames(migrationsDir: string): readonly string[] {
     .sort();
 }
 
-/** Each function of a text: its statement, which decides whether it changed, and its comments. */
+/**
+ * Returns each function in a text: `statement` decides whether it changed; `whole` includes its
+ * comments.
+ */
 function functionsOf(
   text: string,
 ): readonly { readonly name: string; readonly statement: string; readonly whole: string }[] {
   return [...text.matchAll(EACH_FUNCTION)].map(([part, name = '']) => {
     const lines = part.split('\n');
-    // What stands behind it belongs to the next text.
+    // The comments after a function belong to the next function.
     while (/^\s*(--.*)?$/.test(lines.at(-1) ?? 'x')) lines.pop();
     const whole = lines.join('\n');
     return { name, whole, statement: whole.slice(whole.indexOf('CREATE OR REPLACE FUNCTION')) };
   });
 }
 
-/** A time in the form of migrations' names, after that of the last one. */
+/** Returns a time in the format of migration names, later than the last migration's. */
 function stampAfter(last: string | undefined, now: Date): string {
   const stamp = now.toISOString().replace(/\D/g, '').slice(0, 14);
   const earliest = String(Number(/^\d+/.exec(last ?? '')?.[0] ?? 0) + 1);

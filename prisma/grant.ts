@@ -1,11 +1,9 @@
-/**
- * Lets a role of the database be the service's: it may do what the service needs, and owns nothing.
- */
+/** Gives a database role the rights that the service needs. The role owns nothing. */
 import { connectOnce } from './servers.ts';
 
 /**
- * To be called as the owner of the tables, after every migration. Safe to repeat; takes back what
- * is no longer needed.
+ * Grants the rights. Call it as the owner of the tables after every migration. Safe to repeat; also
+ * revokes rights that are no longer needed.
  */
 export async function grantService(ownerUrl: string, role: string): Promise<void> {
   const client = await connectOnce(ownerUrl);

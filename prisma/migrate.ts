@@ -1,6 +1,6 @@
 /**
- * Applies migrations: what `prisma migrate deploy` does and the table that it keeps, over the
- * driver alone, so that a production build needs no engine of Prisma's.
+ * Applies migrations as `prisma migrate deploy` does, with the same table, but over the driver
+ * alone, so that a production build needs no Prisma engine.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,15 +18,18 @@ import {
 } from './migration-state.ts';
 import { releaseBefore } from './releases.ts';
 
-/** A number of our own: the process that holds this lock migrates, the others wait. */
+/**
+ * A number that no other program uses as a lock: the process that holds this lock migrates; others
+ * wait.
+ */
 const LOCK_KEY = 7_203_118_845;
 const TURN_POLL_MS = 500;
-/** How often a wait is reported. */
+/** Milliseconds between reports of a wait. */
 const REPORT_MS = 10_000;
-/** A lock that was not there in time, and a deadlock: nothing was kept, and another try may do. */
+/** SQLSTATEs of a lock time-out and a deadlock: nothing was kept, and another try may succeed. */
 const TRIED_AGAIN: readonly unknown[] = ['55P03', '40P01'];
 
-/** As Prisma makes it, to the letter. */
+/** The table exactly as Prisma creates it. */
 const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id                      VARCHAR(36) PRIMARY KEY NOT NULL,
     checksum                VARCHAR(64) NOT NULL,
@@ -39,25 +42,29 @@ const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 )`;
 
 export interface MigrateOptions {
-  /** The project's own when left out. */
+  /** Absent: the project's own folder. */
   readonly migrationsDir?: string;
-  /** How long a statement waits for a lock, while everybody else queues behind it. */
+  /** How long a statement waits for a lock, while other sessions queue behind it. */
   readonly lockTimeoutMs?: number;
-  /** How often a migration is tried that does not get its locks, and the pause between. */
+  /**
+   * Number of tries of a migration that does not get its locks; `pauseMs` is the pause between
+   * tries.
+   */
   readonly tries?: number;
   readonly pauseMs?: number;
-  /** Receives a line for whatever takes long or goes wrong; progress is silent when left out. */
+  /** Called with a line for everything that takes long or fails; absent: no reports. */
   readonly report?: (line: string) => void;
 }
 
-/** Migrations could not be applied; the message says which, why and what to do. */
+/** Migrations could not be applied. The message says which ones, why, and what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
 /**
- * Applies every migration that the database lacks and answers their names. The address is the
- * owner's and direct: the turn of a migrator is a lock of its session, which no pooler keeps.
+ * Applies every migration that the database lacks; returns their names. The address must be the
+ * owner's and direct: the migrator's lock belongs to its session, and a pooler would change
+ * sessions.
  */
 export async function applyMigrations(
   databaseUrl: string,
@@ -80,12 +87,15 @@ export async function applyMigrations(
 
 interface Run {
   readonly databaseUrl: string;
-  /** Holds the turn and does the work, so that neither outlives the other. */
+  /** Holds the lock and does the work, so that neither can outlast the other. */
   readonly client: pg.Client;
-  /** Sees who is in the way of the other connection. */
+  /** Finds the sessions that block the other connection. */
   readonly observer: pg.Client;
   readonly pid: number;
-  /** What the database says of itself once it has the migrations of this build. */
+  /**
+   * The table comment that the database gets: the releases that it serves after the migrations of
+   * this build.
+   */
   readonly serves: string;
   readonly lockTimeoutMs: number;
   readonly tries: number;
@@ -104,7 +114,7 @@ async function startRun(
   }: MigrateOptions & { readonly build: Build },
 ): Promise<Run> {
   const { client } = connections;
-  // Limits that a role or a database sets for its sessions are meant for others than this one.
+  // Limits that a role or a database sets for its sessions must not apply to this session.
   const { rows } = await client.query<{ pid: number }>(
     `SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),
             set_config('idle_in_transaction_session_timeout', '0', false),
@@ -117,9 +127,9 @@ async function startRun(
 }
 
 /**
- * Polls for the lock instead of waiting in Postgres: a statement that waits keeps its snapshot, and
- * an index that is built concurrently waits for every older one, which would be a deadlock. The
- * lock goes with its connection, so a process that dies cannot keep it.
+ * Polls for the lock instead of waiting for it. A waiting statement keeps its snapshot, and
+ * building an index concurrently waits for every older snapshot, which would be a deadlock. The
+ * lock ends with its connection, so a process that dies cannot keep it.
  */
 async function takeTurn({ client, observer, report }: Run): Promise<void> {
   for (let round = 0; ; round += 1) {
@@ -141,7 +151,7 @@ async function takeTurn({ client, observer, report }: Run): Promise<void> {
   }
 }
 
-/** Answers what is to be applied, once the database is one that this build may change. */
+/** Returns the migrations to apply, after checking that this build may change the database. */
 async function prepare({ client, report }: Run, build: Build): Promise<Migration[]> {
   const { migrations } = build;
   const state = await stateOf(client, build);
@@ -156,7 +166,7 @@ async function prepare({ client, report }: Run, build: Build): Promise<Migration
   return migrations.filter(({ name }) => state.pending.includes(name));
 }
 
-/** Whatever another role made would be its own, beside the tables of the first. */
+/** Throws if another role owns the tables: new objects would belong to this role instead. */
 async function refuseOtherOwner(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ role: string; owner: string }>(
     `SELECT current_user AS role, relowner::regrole::text AS owner FROM pg_class
@@ -170,8 +180,8 @@ async function refuseOtherOwner(client: pg.Client): Promise<void> {
 }
 
 /**
- * A migration in a transaction has no row before it is done, so what was started and never ended is
- * one that may be repeated, or another program's.
+ * Handles migrations that started and never ended. A migration in a transaction has no row until it
+ * is done, so these are online migrations, which can be repeated, or another program's.
  */
 async function clearUnfinished(
   client: pg.Client,
@@ -195,7 +205,7 @@ async function clearUnfinished(
   }
 }
 
-/** The script and the row that says so are one transaction. */
+/** Applies the script and writes its row in one transaction. */
 async function applyWhole(run: Run, migration: Migration): Promise<void> {
   const { client, report, lockTimeoutMs, tries, pauseMs } = run;
   for (let attempt = 1; ; attempt += 1) {
@@ -234,13 +244,13 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
   }
 }
 
-/** Whether the server has not said what became of a commit. */
+/** Returns whether the server has not reported the outcome of a commit. */
 function isLost(error: unknown): boolean {
   const { code = '' } = error as Partial<pg.DatabaseError>;
   return !/^[0-9A-Z]{5}$/.test(code) || /^(08|57P0)/.test(code);
 }
 
-/** What is known of a commit whose answer was lost: looked up over a connection of its own. */
+/** Returns the error for a commit without answer; looks for the row over a new connection. */
 async function unanswered(
   { databaseUrl }: Run,
   { name }: Migration,
@@ -265,8 +275,8 @@ async function unanswered(
 }
 
 /**
- * Without a limit on its waits: a statement of this kind lets others read and write while it waits
- * for them.
+ * Applies an online migration without a lock time-out: such a statement lets other sessions read
+ * and write while it waits for them.
  */
 async function applyOnline(run: Run, migration: Migration): Promise<void> {
   const { client, report } = run;
@@ -277,7 +287,7 @@ async function applyOnline(run: Run, migration: Migration): Promise<void> {
   });
   try {
     await dropInvalidIndexes(client, migration);
-    // So Postgres takes one statement alone, and refuses a second.
+    // In extended mode Postgres accepts one statement only, and refuses a second.
     const statement = { text: migration.sql, queryMode: 'extended' };
     await client.query(statement);
     await noteEnd(client, id);
@@ -294,8 +304,8 @@ async function applyOnline(run: Run, migration: Migration): Promise<void> {
 }
 
 /**
- * An index whose building was cut off stays behind, is never used, and would count as there. Which
- * one it is, is read from the statement that names it.
+ * Drops invalid indexes that the statement names. An interrupted index build leaves an index that
+ * is never used but would count as existing.
  */
 async function dropInvalidIndexes(client: pg.Client, { sql }: Migration): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
@@ -307,7 +317,10 @@ async function dropInvalidIndexes(client: pg.Client, { sql }: Migration): Promis
   for (const { name } of rows) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
 }
 
-/** Behind a pooler each transaction may have another session, which does not hold the lock. */
+/**
+ * Throws when this session does not hold the lock: behind a pooler, each transaction may have
+ * another session.
+ */
 async function refuseWithoutTurn(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
     `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()
@@ -339,7 +352,7 @@ async function noteEnd(client: pg.Client, id: string): Promise<void> {
   );
 }
 
-/** As Prisma has a failed one that was resolved: nothing of it stands, and it may be repeated. */
+/** Records a failure in Prisma's form: nothing was kept, and the migration may be repeated. */
 async function noteFailure(
   client: pg.Client,
   { name, checksum }: Migration,
@@ -353,7 +366,7 @@ async function noteFailure(
   );
 }
 
-/** Looks at who is in the way of the run's connection; the last who was is remembered. */
+/** Polls for sessions that block the run's connection, and remembers the last ones found. */
 function watchBlockers(
   { observer, pid }: Run,
   everyMs: number,
@@ -382,7 +395,10 @@ function watchBlockers(
   };
 }
 
-/** The sessions whose ids a query answers, in words; what they do only those see who may. */
+/**
+ * Describes the sessions whose ids a query returns; their statements are visible only to roles with
+ * that right.
+ */
 async function sessions(observer: pg.Client, pids: string): Promise<string> {
   const { rows } = await observer.query<{ text: string }>(
     `SELECT format('pid %s (%s)', pid, concat_ws(', ', usename, nullif(application_name, ''),
@@ -420,7 +436,7 @@ async function withConnection<T>(
   databaseUrl: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  // Of an index that takes an hour nothing is heard in between: the connection is kept alive.
+  // The building of an index may take an hour without traffic, so the connection is kept alive.
   const client = await connectOnce(databaseUrl, {
     application_name: 'fundadmin database migrate',
   });

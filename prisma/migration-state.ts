@@ -1,6 +1,6 @@
 /**
- * Which migrations this build has, and which of them a database has: `_prisma_migrations`, in the
- * form in which Prisma keeps it.
+ * Compares the migrations of this build with those of a database, by its table `_prisma_migrations`
+ * in Prisma's form.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { connectOnce } from './servers.ts';
 
 /** The migrations of this build. */
 export const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), 'migrations');
-/** The command that applies what is missing, as messages name it. */
+/** The command that applies missing migrations, as messages name it. */
 export const MIGRATE_COMMAND = 'fundadmin database migrate';
 
 export interface Migration {
@@ -20,51 +20,54 @@ export interface Migration {
   readonly sql: string;
   /** SHA-256 of the file in hex. */
   readonly checksum: string;
-  /** One repeatable statement that no transaction may hold, as its first line says. */
+  /**
+   * Whether the file's first line marks it as online: one repeatable statement that must run
+   * outside a transaction.
+   */
   readonly online: boolean;
 }
 
-/** What a build brings. */
+/** The migrations and the list of releases of a build. */
 export interface Build {
   readonly migrations: readonly Migration[];
   readonly releases: readonly Release[];
 }
 
-/** A run of a migration that did not reach its end. */
+/** A run of a migration that did not finish. */
 export interface Attempt {
   readonly name: string;
   readonly started_at: Date;
-  /** What Postgres reported; null where the migrator ended before the answer. */
+  /** The error that Postgres reported; null when the migrator ended before that. */
   readonly logs: string | null;
 }
 
 export interface MigrationState {
   readonly applied: readonly string[];
-  /** In the order in which they have to be applied. */
+  /** The migrations to apply, in order. */
   readonly pending: readonly string[];
-  /** Applied, and not of this build. */
+  /** Applied migrations that this build does not have. */
   readonly unknown: readonly string[];
-  /** The database says that it serves a release that this build is, or comes after. */
+  /** Whether the database states that it serves a release that this build is or follows. */
   readonly served: boolean;
-  /** Applied with another text than this build has. */
+  /** Migrations that were applied with another text than this build has. */
   readonly changed: readonly string[];
-  /** The last failure of each pending one; nothing of it was kept. */
+  /** The last failure of each pending migration; nothing of it was kept. */
   readonly failed: readonly Attempt[];
-  /** Started and never ended: a migrator is at work, or was lost. */
+  /** Runs that started and never ended: a migrator is working, or was lost. */
   readonly unfinished: readonly Attempt[];
 }
 
-/** Something that answers a statement with rows. */
+/** A connection that runs a statement and returns rows. */
 export interface Queryable {
   query<Row extends pg.QueryResultRow>(text: string): Promise<{ rows: Row[] }>;
 }
 
-/** A folder with the list of releases; this build's when left out. */
+/** Reads a folder of migrations with its list of releases; this build's folder when absent. */
 export async function readBuild(dir: string = MIGRATIONS_DIR): Promise<Build> {
   return { migrations: await readMigrations(dir), releases: readReleases(dir) };
 }
 
-/** The migrations of a folder, oldest first. */
+/** Reads the migrations of a folder, oldest first. */
 async function readMigrations(dir: string): Promise<Migration[]> {
   const entries = await readdir(dir, { withFileTypes: true });
   const names = entries
@@ -86,7 +89,7 @@ interface Row extends Attempt {
   readonly rolled_back: boolean;
 }
 
-/** What the database has of these migrations, by its own table. */
+/** Returns which of these migrations the database has, according to its table of migrations. */
 export async function stateOf(
   database: Queryable,
   { migrations, releases }: Build,
@@ -112,7 +115,7 @@ export async function stateOf(
   return {
     applied: [...applied],
     pending,
-    // What a newer release brings stands behind what was released before it.
+    // Migrations of a newer release sort after those of all earlier releases.
     served:
       releases.some(({ version }) => found[0]?.serves === servesFrom(version)) &&
       unknown.every((name) => name > last),
@@ -129,12 +132,15 @@ function isFailure({ name, logs, finished, rolled_back }: Row, of: string): bool
   return name === of && rolled_back && !finished && logs !== null;
 }
 
-/** The same of the database at this address, with the migrations of a folder. */
+/** Returns the state of the database at this address, with the migrations of a folder. */
 export async function readMigrationState(url: string, dir?: string): Promise<MigrationState> {
   return stateAt(url, await readBuild(dir));
 }
 
-/** The same for who has read its build, which does not change under a process. */
+/**
+ * As {@link readMigrationState}, for a caller that has read its build, which a running process
+ * never changes.
+ */
 export async function stateAt(url: string, build: Build): Promise<MigrationState> {
   const client = await connectOnce(url, { connectionTimeoutMillis: 5_000 });
   try {
@@ -145,14 +151,14 @@ export async function stateAt(url: string, build: Build): Promise<MigrationState
 }
 
 /**
- * The comment of the table, by which a database lets the release before go on, or come back, that
- * does not know its last migrations.
+ * Returns the table comment by which a database lets the previous release, which does not know the
+ * last migrations, continue or start again.
  */
 export function servesFrom(version: string): string {
   return `serves releases from ${version} on`;
 }
 
-/** Why a process of this build may not work on the database, and what to do; null when it may. */
+/** Returns why a process of this build must not use the database, and a remedy; else null. */
 export function schemaFault(state: MigrationState): string | null {
   const { pending } = state;
   const strange = strangeness(state);
@@ -162,10 +168,10 @@ export function schemaFault(state: MigrationState): string | null {
     : `Migrations are not applied: ${pending.join(', ')}. Apply them as the owner of the database: ${MIGRATE_COMMAND}.`;
 }
 
-/** What keeps a database from being this build's for good: applying more would not mend it. */
+/** Returns why a database can never match this build, even with more migrations; else null. */
 export function strangeness(state: MigrationState): string | null {
   const { pending, unknown, changed, served } = state;
-  // Migrations of another line cannot be applied behind ones that are newer.
+  // Migrations of another build cannot be applied after newer ones.
   if (unknown.length > 0 && (!served || pending.length > 0)) return describeUnknown(unknown);
   return changed.length > 0 ? describeChanged(changed) : null;
 }

@@ -1,14 +1,12 @@
 /**
- * Connections to Postgres: who waits for one, for how long, and with which error the wait ends. A
- * pool whose connections are all at work and a database out of reach have different errors.
+ * Gives out connections to Postgres: who waits for one, how long, and which error follows when none
+ * is free. A pool whose connections are all in use is not an unreachable database, and this module
+ * tells the two apart.
  */
 import pg from 'pg';
 import type { ClientClass, ServerClient } from './servers.ts';
 
-/**
- * The database answers, and this process asks more of it than its connections can carry. Nothing
- * was sent.
- */
+/** The database works, but all connections of this process are in use. Nothing was sent. */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
   readonly code = 'POOL_BUSY';
@@ -19,28 +17,28 @@ export class PoolBusyError extends Error {
 
 const neverSent = new WeakSet<object>();
 
-/** Whether this is why a connection was not got: no statement was sent over it. */
+/** Returns whether this error is why no connection was obtained; then nothing was sent. */
 export function wasNeverSent(error: object): boolean {
   return neverSent.has(error);
 }
 
-/** Everything that asks for connections in one process, or a share of it. */
+/** The connections of one process, or a share of them. */
 export interface ConnectionSource {
   readonly pool: pg.Pool;
-  /** The same connections, of which whoever uses this share never holds more than so many. */
+  /** Returns a share: the same connections, at most `connections` of them at a time. */
   share(connections: number): ConnectionSource;
 }
 
 export interface PoolOptions {
   readonly config: pg.PoolConfig;
-  /** What each connection is; it has its own limit of time for being made. */
+  /** The class of each connection, which has its own time limit for connecting. */
   readonly client: ClientClass;
   readonly connections: number;
-  /** How long a connection is waited for. */
+  /** Milliseconds to wait for a connection. */
   readonly patienceMs: number;
 }
 
-/** Nothing is connected before the first who asks. */
+/** Returns the pool. It connects at the first request for a connection. */
 export function openPool(options: PoolOptions): ConnectionSource {
   const { patienceMs } = options;
   const whole = new CountedPool(options);
@@ -57,7 +55,7 @@ type Callback = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
-/** Waiting callers; places go to them in the order in which they came. */
+/** Gives out places in the order of the requests. */
 class Line {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -66,7 +64,7 @@ class Line {
     this.#free = places;
   }
 
-  /** Calls `then` once, now or when a place is free; answers how to stop waiting. */
+  /** Calls `then` once, now or when a place is free; returns a function that stops the wait. */
   enter(then: () => void): () => void {
     this.#waiting.add(then);
     this.#next();
@@ -88,7 +86,7 @@ class Line {
   }
 }
 
-/** A pool behind a line of ours: callers that the line lets in do not wait for each other. */
+/** A pool with our own queue in front: a request that leaves the queue never waits again. */
 abstract class LinedPool extends pg.Pool {
   readonly #line: Line;
   readonly #patienceMs: number;
@@ -99,12 +97,12 @@ abstract class LinedPool extends pg.Pool {
     this.#patienceMs = patienceMs;
   }
 
-  /** Gives a connection to one who was let in. */
+  /** Gives a connection to a request that has left the queue. */
   protected abstract give(then: Callback): void;
-  /** The error of a caller that has waited in vain since then. */
+  /** Returns the error for a request that has waited in vain since this time. */
   abstract refusal(since: number): Error;
 
-  // By callback or as a promise, as the driver offers it and uses it itself.
+  // With a callback or as a promise: the driver offers both and uses both itself.
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Callback): void;
   override connect(callback?: Callback): Promise<pg.PoolClient> | undefined {
@@ -120,7 +118,7 @@ abstract class LinedPool extends pg.Pool {
     });
   }
 
-  /** The driver's own way to a connection, without the line. */
+  /** Gets a connection by the driver's own method, without the queue. */
   protected connectNow(then: Callback): void {
     super.connect(then);
   }
@@ -142,7 +140,7 @@ abstract class LinedPool extends pg.Pool {
           then(error, undefined, () => undefined);
           return;
         }
-        // The pool makes `release` anew each time that it gives the connection out.
+        // The pool replaces `release` each time that it gives out the connection.
         const release = client.release.bind(client);
         client.release = (broken) => {
           serverOf(client).sawFault?.(broken);
@@ -159,12 +157,12 @@ class CountedPool extends LinedPool {
   readonly #connections: number;
   readonly #servers: number;
   readonly #made = new Set<pg.PoolClient>();
-  /** When a connection was last made, or returned intact. */
+  /** Time when a connection was last made, or returned unbroken. */
   #lastSign = -Infinity;
 
   constructor({ config, client, connections, patienceMs }: PoolOptions) {
-    // The limit for making a connection is the client's; set on the pool it would count the waiting
-    // too, and call both the same.
+    // The client class limits the time for connecting. A limit on the pool would also count the
+    // wait for a free connection, and report both as the same error.
     super({ ...config, Client: client }, connections, patienceMs);
     this.#connections = connections;
     this.#servers = client.servers;
@@ -182,7 +180,7 @@ class CountedPool extends LinedPool {
     this.#giveFrom(this.#servers, then);
   }
 
-  /** Where one server fails, the next is tried, each once. */
+  /** Tries the next server when one fails, each server once. */
   #giveFrom(servers: number, then: Callback): void {
     this.connectNow((error, client, release) => {
       if (client === undefined) {
@@ -191,7 +189,7 @@ class CountedPool extends LinedPool {
         return;
       }
       if (isOutdated(client)) {
-        // There are only so many of these, and each is gone now.
+        // The number of outdated connections is limited, and each is removed here.
         client.release(true);
         this.#giveFrom(servers, then);
         return;
@@ -206,7 +204,7 @@ class CountedPool extends LinedPool {
   }
 }
 
-/** A part of another pool's connections; it has none of its own, and ending it ends nothing. */
+/** A share of another pool's connections. It has none itself, and ending it ends no connection. */
 class SharePool extends LinedPool {
   readonly #whole: CountedPool;
   readonly #places: number;
@@ -226,7 +224,7 @@ class SharePool extends LinedPool {
   }
 }
 
-/** Whether the database has moved away from what it is connected to. */
+/** Returns whether the database has moved away from the server of this connection. */
 function isOutdated(client: pg.PoolClient): boolean {
   return serverOf(client).isOutdated === true;
 }

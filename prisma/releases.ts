@@ -1,17 +1,17 @@
 /**
- * Which release brought which migrations, as `prisma/migrations/released.json` lists it. What
- * stands there was applied to databases with data, so it is never changed or taken out again.
+ * The migrations of each release, listed in `prisma/migrations/released.json`. Listed migrations
+ * were applied to databases with data, so they are never changed or removed.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Release {
   readonly version: string;
-  /** The migrations that came with it, each with the SHA-256 of its file. */
+  /** The migrations that the release added, each with the SHA-256 of its file. */
   readonly migrations: Readonly<Record<string, string>>;
 }
 
-/** What is compared with a list of releases. */
+/** A migration that is compared with the list of releases. */
 interface Migration {
   readonly name: string;
   readonly checksum: string;
@@ -19,7 +19,7 @@ interface Migration {
 
 export const RELEASES_FILE = 'released.json';
 
-/** The releases of a folder of migrations, oldest first; none where it has no such file. */
+/** Returns the releases of a folder of migrations, oldest first; empty without the file. */
 export function readReleases(dir: string): readonly Release[] {
   try {
     return JSON.parse(readFileSync(join(dir, RELEASES_FILE), 'utf8')) as readonly Release[];
@@ -29,12 +29,12 @@ export function readReleases(dir: string): readonly Release[] {
   }
 }
 
-/** Names of all released migrations. */
+/** Returns the names of all released migrations. */
 export function releasedNames(releases: readonly Release[]): ReadonlySet<string> {
   return new Set(releases.flatMap(({ migrations }) => Object.keys(migrations)));
 }
 
-/** What was done to released migrations that must not be done. */
+/** Returns the forbidden changes that were made to released migrations. */
 export function releaseFaults(
   releases: readonly Release[],
   migrations: readonly Migration[],
@@ -60,7 +60,7 @@ export function releaseFaults(
   ];
 }
 
-/** The list with one more release, of everything that is not released yet. */
+/** Returns the list with one more release: all migrations that are not released yet. */
 export function withRelease(
   releases: readonly Release[],
   version: string,
@@ -77,8 +77,8 @@ export function withRelease(
 }
 
 /**
- * The release before the one that a build with these is, or becomes: its processes run on this
- * schema too. Null where there is none.
+ * Returns the release before the one that a build with these migrations is or becomes; its
+ * processes can run on this schema too. Null when there is no such release.
  */
 export function releaseBefore(
   releases: readonly Release[],

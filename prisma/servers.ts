@@ -1,7 +1,7 @@
 /**
- * The servers of one address: which of them is tried, how a connection to it is made, and which
- * connections are no longer to be used. Who moves a database to another server changes nothing
- * here: a connection that breaks is made anew, to the first server that takes writes.
+ * The servers of one address: which server is tried, how a connection is made, and which
+ * connections must no longer be used. When a database moves to another server, nothing needs to be
+ * changed here: a broken connection is replaced by one to the first server that accepts writes.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,30 +9,30 @@ import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { readDatabaseAddress, type DatabaseAddress } from '../domain/database-address.ts';
 
-/** An address that cannot be used; the message says what to do, and repeats nothing of it. */
+/** An address that cannot be used. The message says what to do, without parts of the address. */
 export class DatabaseAddressError extends Error {
   override readonly name = 'DatabaseAddressError';
 }
 
-/** The server takes no writes: a standby, or a primary that was demoted. Nothing was sent. */
+/** The server accepts no writes: a standby, or a primary that was demoted. Nothing was sent. */
 export class ReadOnlyServerError extends Error {
   override readonly name = 'ReadOnlyServerError';
-  /** As Postgres says it of a write. */
+  /** The code with which Postgres refuses a write. */
   readonly code = '25006';
   constructor() {
     super('the server of the database takes no writes');
   }
 }
 
-/** What is the same for all connections. */
+/** Limits that apply to every connection. */
 export interface ConnectionLimits {
-  /** For making one, all servers of the address together. */
+  /** Time limit for connecting, for all servers of the address together. */
   readonly connectTimeoutMs: number;
-  /** Silence after which the operating system asks whether the other side is still there. */
+  /** Silence after which the operating system checks whether the server is still there. */
   readonly keepAliveMs?: number | undefined;
   /**
-   * A statement without an answer for so long ends with its connection: a server that vanished with
-   * its machine reports nothing.
+   * A statement without an answer for this long is given up with its connection: a server whose
+   * machine has failed sends no error.
    */
   readonly answerTimeoutMs?: number | undefined;
 }
@@ -45,8 +45,8 @@ export function databaseAddress(url: string): DatabaseAddress {
 }
 
 /**
- * One connection, to the first server that takes writes; to be ended by the caller. One that breaks
- * fails the query that uses it, and that error is the one to report.
+ * Opens one connection, to the first server that accepts writes; the caller must end it. A
+ * connection that breaks fails the query that uses it, and that query's error is the one to report.
  */
 export async function connectOnce(url: string, config: pg.ClientConfig = {}): Promise<pg.Client> {
   const connectTimeoutMs = config.connectionTimeoutMillis ?? 10_000;
@@ -63,7 +63,7 @@ export async function connectOnce(url: string, config: pg.ClientConfig = {}): Pr
   }
 }
 
-/** The driver's settings for TLS; the files are read now. */
+/** Returns the driver's TLS settings; reads the files now. */
 export function tlsOf({ tls }: DatabaseAddress): ConnectionOptions | false {
   if (tls.mode === 'off') return false;
   const ca = tls.ca === null ? {} : { ca: certificates(tls.ca) };
@@ -94,23 +94,23 @@ function certificates(path: string): string {
 }
 
 /**
- * A class of connections for one pool. Each is made to the server that answered last; where that
- * one fails, the next is tried. Files of TLS are read for each connection, so that renewed ones are
- * used; where one cannot be read, the last one that was read stays in use.
+ * Returns a class of connections for one pool. Each connects to the server that answered last; if
+ * that one fails, the next is tried. TLS files are read for each connection, so that renewed files
+ * are used; if a file cannot be read any more, the earlier content is used.
  */
 export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
   const address = databaseAddress(url);
   let ssl = tlsOf(address);
   const { servers, readOnlyWillDo } = address;
   let current = 0;
-  /** Grows when the database has moved: connections of before are thrown away. */
+  /** Increases when the database has moved: earlier connections are then discarded. */
   let era = 0;
 
   const renewed = (): ConnectionOptions | false => {
     try {
       ssl = tlsOf(address);
     } catch {
-      // A file that is being replaced.
+      // The file is being replaced; the earlier content stays in use.
     }
     return ssl;
   };
@@ -121,7 +121,7 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
     readonly #era = era;
     #readOnly = false;
 
-    // The driver hands over the settings of the pool, which its types do not tell.
+    // The driver passes the settings of the pool, which its types do not declare.
     constructor(config?: pg.ClientConfig) {
       super({
         ...config,
@@ -132,7 +132,7 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
         query_timeout: limits.answerTimeoutMs,
         connectionTimeoutMillis: Math.ceil(limits.connectTimeoutMs / servers.length),
       });
-      // Postgres says so of itself at the start of a session and whenever it changes.
+      // Postgres reports these parameters at the start of a session and whenever they change.
       const states = new Map<string, boolean>();
       reportsOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
         if (!['in_hot_standby', 'default_transaction_read_only'].includes(parameterName)) return;
@@ -141,12 +141,15 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
       });
     }
 
-    /** Whether it was made before the database moved, or its server no longer takes writes. */
+    /**
+     * Whether the connection was made before the database moved, or its server accepts no writes
+     * any more.
+     */
     get isOutdated(): boolean {
       return this.#readOnly || this.#era !== era;
     }
 
-    /** What an error of a statement says of the server. */
+    /** Reads from a statement's error whether the database has moved. */
     sawFault(error: unknown): void {
       const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
       if (typeof code === 'string' && MOVED.has(code) && this.#era === era) era += 1;
@@ -167,7 +170,7 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
         if (isStandby) void this.end().catch(() => undefined);
         const fault = isStandby ? new ReadOnlyServerError() : error;
         if (fault && this.#server === current) current = (current + 1) % servers.length;
-        // The driver takes the lack of an error for success.
+        // The driver treats a missing error as success.
         callback(fault as Error);
       });
       return undefined;
@@ -175,7 +178,7 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
   };
 }
 
-/** read_only_sql_transaction, admin_shutdown, crash_shutdown. */
+/** SQLSTATEs read_only_sql_transaction, admin_shutdown, crash_shutdown. */
 const MOVED = new Set(['25006', '57P01', '57P02']);
 
 export interface ServerClient extends pg.Client {
@@ -184,7 +187,7 @@ export interface ServerClient extends pg.Client {
 }
 export interface ClientClass {
   new (config?: pg.ClientConfig): ServerClient;
-  /** How many there are to try. */
+  /** Number of servers to try. */
   readonly servers: number;
 }
 
@@ -194,7 +197,7 @@ interface Reports {
     then: (report: { readonly parameterName: string; readonly parameterValue: string }) => void,
   ): void;
 }
-/** The driver's messages, which its types do not tell. */
+/** Returns the driver's messages, which its types do not declare. */
 function reportsOf(client: pg.Client): Reports {
   return (client as unknown as { readonly connection: Reports }).connection;
 }

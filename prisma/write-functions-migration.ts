@@ -1,4 +1,4 @@
-/** `npm run sql:migration`: writes the migration of the functions that is not released yet. */
+/** `npm run sql:migration`: writes the functions migration that is not released yet. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { functionsMigration, needlessMigration } from './functions-migration.ts';

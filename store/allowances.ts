@@ -1,23 +1,23 @@
-/** Token allowances that a movement has set (prisma/functions/allowances.sql). */
+/** Reads token allowances that a movement has set (prisma/functions/allowances.sql). */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /** An allowance that stored sends have not used up. */
 export interface OpenAllowance {
-  /** The node that set it. */
+  /** The node that set the allowance. */
   readonly node_key: string;
   readonly chain_id: number;
-  /** Whose tokens may be pulled. */
+  /** The account whose tokens may be pulled. */
   readonly owner: string;
   readonly signer_key: string;
   readonly token_address: string;
   readonly spender: string;
   readonly asset: string;
-  /** What the movement's nodes have not pulled. */
+  /** The part that the movement's nodes have not pulled. */
   readonly amount: string;
 }
 
-/** The open allowances of a movement that has ended; none while it runs. */
+/** Returns the open allowances of an ended movement; empty while the movement runs. */
 export function readOpenAllowances(
   db: Database,
   movementId: string,
@@ -33,7 +33,7 @@ export function readOpenAllowances(
   );
 }
 
-/** What was left of each allowance that was reset since, by its node. */
+/** Returns, by node, what was left of each allowance that was reset later. */
 export async function readResetAllowances(
   db: Database,
   movementId: string,
@@ -46,7 +46,7 @@ export async function readResetAllowances(
   return new Map(rows.map(({ node_key, amount }) => [node_key, amount]));
 }
 
-/** Whether a node of the movement is setting an allowance now. */
+/** Returns whether a node of the movement is setting an allowance now. */
 export async function isAllowing(db: Database, movementId: string): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ allowing: boolean }>`

@@ -1,6 +1,6 @@
 /**
- * The allowlist: rows by id for people, by address for whoever pays. Every change is one statement
- * with its audit row.
+ * The allowlist: rows are read by id for display, and by address to check payees. Every change is
+ * one statement that also writes its audit row.
  */
 import type { ChainFamily } from '../domain/allowlist/address.ts';
 import type { ListedAddress } from '../domain/allowlist/match.ts';
@@ -31,7 +31,7 @@ export interface AllowedAddress {
   readonly revoked_by: string | null;
 }
 
-/** `taken`: the list has that row already, and nothing was changed. */
+/** `taken`: the list already has a row with that key, and nothing was changed. */
 export type AllowOutcome = 'created' | 'reactivated' | 'revoked' | 'moved' | 'unchanged' | 'taken';
 
 export interface Allowed {
@@ -39,24 +39,24 @@ export interface Allowed {
   readonly row: AllowedAddress;
 }
 
-/** What a row is known by beside its id. */
+/** The fields that identify a row, besides its id. */
 export type AllowedKey = Pick<AllowedAddress, 'chain_family' | 'address' | 'chain_id'>;
 
-/** Who changes a row and why, and how long it cools before it may be paid; null: no wait. */
+/** Who changes a row, why, and how many seconds it cools before it may be paid; null: none. */
 export interface AllowlistChange {
   readonly by: string;
   readonly reason: string;
   readonly cooling_seconds: number | null;
-  /** The audit entry of what the change turns out to be. */
+  /** Builds the audit entry for the action that the change turns out to be. */
   readonly audit: (action: AuditAction, id: string) => AuditEntry;
 }
 
 type Answer = { readonly outcome: AllowOutcome | 'again'; readonly row: AllowedAddress } | null;
 
-/** A second try finds the row that a concurrent process inserted. */
+/** Number of tries: a later try finds the row that a concurrent process inserted. */
 const LOOKS = 3;
 
-/** Puts an address in normal form on the list; the outcome says whether it was there. */
+/** Adds an address in normal form; the outcome tells whether the list had it already. */
 export async function allowAddress(
   db: Database,
   entry: AllowedKey & { readonly label: string | null },
@@ -88,7 +88,7 @@ async function idOf(
   return rows[0]?.id ?? null;
 }
 
-/** Revokes a row or puts it back in force; null for an unknown id. */
+/** Revokes or reactivates a row; null for an unknown id. */
 export async function setAllowedAddress(
   db: Database,
   id: string,
@@ -103,7 +103,7 @@ export async function setAllowedAddress(
   return toAllowed(rows[0]?.answer ?? null);
 }
 
-/** Moves a row to another chain, or to all with null; null for an unknown id. */
+/** Sets the row's chain; null as `chain_id` allows all chains. Returns null for an unknown id. */
 export async function setAllowedChain(
   db: Database,
   id: string,
@@ -151,7 +151,7 @@ export interface AllowedFilter {
   readonly include_inactive: boolean;
 }
 
-/** Up to `limit` rows after a position, newest first. */
+/** Returns up to `limit` rows after a position, newest first. */
 export async function listAllowed(
   db: Database,
   filter: AllowedFilter,
@@ -175,7 +175,7 @@ export async function listAllowed(
   return rows.map(({ row }) => toRow(row));
 }
 
-/** Active rows of a family whose addresses begin and end as this one does, itself left out. */
+/** Returns active addresses of the family with the same last four characters, except this one. */
 export async function readAlike(
   db: Database,
   { chain_family, address }: AllowedKey,
@@ -190,7 +190,7 @@ export async function readAlike(
   return rows.map((row) => row.address);
 }
 
-/** The fields of every row of these addresses that matching needs, and the database's clock. */
+/** Returns the fields of these addresses' rows that matching needs, and the database's time. */
 export async function readListed(
   db: Database,
   addresses: readonly Pick<AllowedKey, 'chain_family' | 'address'>[],

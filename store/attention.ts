@@ -1,4 +1,7 @@
-/** Which movements need a person, and why, by `attention_of` (prisma/functions/attention.sql). */
+/**
+ * Reads which movements need the operator and why, using `attention_of`
+ * (prisma/functions/attention.sql).
+ */
 import {
   SIGNALLED_REASONS,
   type AttentionReason,
@@ -13,16 +16,16 @@ import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
 
-/** Which movements to list. */
+/** The filter of a list of movements. */
 export interface MovementScope {
   readonly state?: MovementState | undefined;
   readonly strategy_id?: string | undefined;
   readonly template_key?: string | undefined;
-  /** The asset that it moves or can move. */
+  /** An asset that the movement moves or can move. */
   readonly asset?: string | undefined;
-  /** The reference that their creates set. */
+  /** The reference that the create request set. */
   readonly external_reference?: string | undefined;
-  /** Metadata pairs that their creates set; all must match. */
+  /** Metadata pairs that the create request set; all must match. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Only movements of templates in this namespace. */
   readonly namespace?: string | undefined;
@@ -33,12 +36,12 @@ export interface MovementPage {
   readonly after: PagePosition | null;
 }
 
-/** The pairs of a filter as JSON text; null where there are none. */
+/** Returns the metadata pairs of a filter as JSON text; null when the filter has none. */
 export function jsonOfPairs({ metadata = {} }: MovementScope): string | null {
   return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 }
 
-/** The movements of the page that need a person, newest first, and why. */
+/** Returns the movements of the page that need the operator, newest first, each with its reason. */
 export async function listNeeding(
   db: Database,
   filter: MovementScope,
@@ -49,9 +52,9 @@ export async function listNeeding(
   const pairs = jsonOfPairs(filter);
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
-  // Two halves in page order, each of which stops when the page is full. Conditions of two indexes
-  // exclude what attention_of would reject. OFFSET sorts the second half before it calls
-  // attention_of.
+  // Two parts in page order, each of which stops when the page is full. Conditions of two indexes
+  // exclude movements for which attention_of would return null. OFFSET sorts the second part before
+  // it calls attention_of.
   const rows = await run(
     () => db.sqlPlanned<{ movement_id: string; reason: AttentionReason }>`
       WITH open AS (
@@ -95,7 +98,7 @@ export async function listNeeding(
   return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }
 
-/** Why each of these movements needs a person; those that need none are left out. */
+/** Returns why these movements need the operator; leaves out movements that need none. */
 export async function readReasons(
   db: Database,
   ids: readonly string[],
@@ -111,7 +114,8 @@ export async function readReasons(
 }
 
 /**
- * Open movements with a reason that their state does not show, the oldest `limit`; for their runs.
+ * Returns the oldest `limit` open movements with a reason that their state does not show; the
+ * reasons are signalled to their runs.
  */
 export async function readReasonsForRuns(
   db: Database,
@@ -137,7 +141,7 @@ export async function readReasonsForRuns(
   );
 }
 
-/** Ended movements that still need a person, `limit` of them, the longest ended first. */
+/** Returns up to `limit` ended movements that still need the operator, the longest ended first. */
 export async function readEndedBadly(
   db: Database,
   limit: number,
@@ -154,13 +158,13 @@ export async function readEndedBadly(
   return new Map(rows.map((row) => [row.movement_id, row]));
 }
 
-/** Changes of attention per turn; the next turn writes the rest. */
+/** The most changes of attention written at a time; the next call writes the rest. */
 const MOST_NOTED = 200;
 
 /**
  * Writes each change of a movement's reason that its state does not show, with the callback
- * `request_attention`. `needed`: what {@link readReasonsForRuns} has just read; the database
- * decides again what to write. Any number of processes may run this.
+ * `request_attention`. `needed`: the result of {@link readReasonsForRuns} read just before; the
+ * database decides again what to write. Several processes may run this at the same time.
  */
 export async function noteAttention(
   db: Database,

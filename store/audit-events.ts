@@ -1,4 +1,4 @@
-/** Reading the audit trail, newest first. */
+/** Reads the audit trail, newest first. */
 import type { AuditRecord } from '../domain/audit.ts';
 import type { AuditAction, AuditOutcome } from '../domain/events.ts';
 import type { Database } from '../prisma/client.ts';
@@ -7,7 +7,7 @@ import { run } from './faults.ts';
 import { iso, object } from './json.ts';
 import { olderThan, type PagePosition } from './paging.ts';
 
-/** What must be equal; a filter that is absent lets everything pass. */
+/** The filter of a list of audit records; an absent field matches every record. */
 export interface AuditFilter {
   /** ISO 8601; inclusive. */
   readonly time_range_start?: string | undefined;
@@ -16,7 +16,7 @@ export interface AuditFilter {
   readonly actor_client_id?: string | undefined;
   readonly actor_key_id?: string | undefined;
   readonly entity_type?: string | undefined;
-  /** Only what was done to the registries' entries. */
+  /** Only records about entries of the registries. */
   readonly registry?: true | undefined;
   readonly entity_key?: string | undefined;
   readonly action?: AuditAction | undefined;
@@ -42,8 +42,9 @@ const SHOWN = {
 } as const satisfies Record<keyof AuditRecord, true>;
 
 /**
- * Up to `limit` records after `page.after`. Times are whole milliseconds and ids are unique, so a
- * position is exact: a row that commits late shows up where its time puts it, and moves no other.
+ * Returns up to `limit` records after `page.after`. Times are whole milliseconds and ids are
+ * unique, so a position is exact: a row that commits late appears at its time, and moves no other
+ * row.
  */
 export async function listAuditEvents(
   db: Database,

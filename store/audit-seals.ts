@@ -1,5 +1,6 @@
 /**
- * The chain of seals in the database: what is not sealed yet, adding to it, and reading it back.
+ * The chain of audit seals in the database: finds rows without a seal, adds seals, and reads the
+ * chain.
  */
 import type { AuditRecord } from '../domain/audit.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -8,18 +9,18 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { holdsDoubles, iso, stored } from './json.ts';
 
-/** A record with the MAC that its row has. */
+/** A record with the MAC that is stored in its row. */
 export interface AuditRowRead {
   readonly record: AuditRecord;
   readonly mac: string | null;
   /**
-   * Whether `record` holds all that the row does: jsonb keeps digits that a double, and so the API,
-   * does not.
+   * Whether `record` holds the row's exact numbers: jsonb keeps digits that a double, and so the
+   * API, does not.
    */
   readonly exact: boolean;
 }
 
-/** A place in the order of time. */
+/** A position in the order of time. */
 export interface AuditPlace {
   readonly occurred_at: string;
   readonly event_id: string;
@@ -30,7 +31,7 @@ type StoredRow = Omit<AuditRecord, 'details'> & {
   readonly mac: string | null;
 };
 
-/** Where the chain ends now. */
+/** Returns the last seal of the chain. */
 export async function readHead(db: Database): Promise<ChainHead> {
   const rows = await run(
     () => db.sql<{ position: string; chain_hash: string }>`
@@ -43,13 +44,13 @@ export async function readHead(db: Database): Promise<ChainHead> {
     : { position: BigInt(row.position), chain_hash: row.chain_hash };
 }
 
-/** Behind every row. */
+/** A place after every row. */
 const END: AuditPlace = {
   occurred_at: 'infinity',
   event_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 };
 
-/** Before every row. */
+/** A place before every row. */
 export const BEGINNING: AuditPlace = {
   occurred_at: '-infinity',
   event_id: '00000000-0000-0000-0000-000000000000',
@@ -57,14 +58,14 @@ export const BEGINNING: AuditPlace = {
 
 export interface UnsealedPage {
   readonly rows: readonly AuditRowRead[];
-  /** Where to continue; null: no rows follow. */
+  /** The place from which to continue; null: no rows follow. */
   readonly next: AuditPlace | null;
 }
 
 /**
- * The first `limit` rows without a seal among the next `scan` committed rows after `after`, in
- * order of time; null reads the last half minute, since a row becomes visible only some time after
- * its timestamp. Takes only a reader's lock.
+ * Returns the first `limit` rows without a seal among the next `scan` committed rows after `after`,
+ * in order of time. A null `after` reads the last 30 seconds, since a row becomes visible some time
+ * after its timestamp. Takes only a reader's lock.
  */
 export async function readUnsealed(
   db: Database,
@@ -101,8 +102,8 @@ export async function readUnsealed(
 }
 
 /**
- * Adds `seals` behind `head`; false when the chain has another head by now, or another process is
- * adding to it.
+ * Adds `seals` after `head`. Returns false when the chain has another head by now, or when another
+ * process is adding to the chain.
  */
 export async function addSeals(
   db: Database,
@@ -119,18 +120,18 @@ export async function addSeals(
   return rows[0]?.added === true;
 }
 
-/** A seal with the row it is for; null where that is gone. */
+/** A seal with its audit row; the row is null when it no longer exists. */
 export interface SealedRow {
   readonly seal: AuditSeal;
   readonly row: AuditRowRead | null;
 }
 
-/** The row's columns are null together where there is no row. */
+/** When a seal has no audit row, all of the row's columns are null. */
 type StoredPair = Record<'position' | 'event_id' | 'event_hash' | 'chain_hash' | 'time', string> &
   Record<'seal_mac' | 'row_id' | 'row_mac', string | null> &
   Omit<StoredRow, 'event_id' | 'occurred_at' | 'mac'>;
 
-/** Up to `limit` seals behind `position`, in the chain's order. */
+/** Returns up to `limit` seals after `position`, in the chain's order. */
 export async function readSealed(
   db: Database,
   position: bigint,
@@ -178,19 +179,22 @@ function toRow({ details, mac, ...row }: StoredRow): AuditRowRead {
 }
 
 export interface SealState {
-  /** How many rows are sealed. */
+  /** Number of sealed rows. */
   readonly sealed: number;
-  /** Of the newest seal, in hexadecimal; null where there is none. */
+  /** Hash of the newest seal, in hexadecimal; null when there is no seal. */
   readonly chain_hash: string | null;
   readonly sealed_at: string | null;
-  /** One of the newest rows that should be sealed by now has no seal. */
+  /** Whether one of the newest rows that should be sealed by now has no seal. */
   readonly overdue: boolean;
 }
 
-/** Rows that are checked: if sealing stopped, the newest rows lack seals. */
+/** Number of newest rows that are checked: if sealing has stopped, the newest rows lack seals. */
 const NEWEST = 100;
 
-/** Whether sealing works; `graceSeconds`: how long it may take. Reads only the newest rows. */
+/**
+ * Returns whether sealing works. `graceSeconds`: how long sealing may take. Reads only the newest
+ * rows.
+ */
 export async function readSealState(db: Database, graceSeconds: number): Promise<SealState> {
   const rows = await run(
     () => db.sql<
@@ -219,12 +223,15 @@ export async function readSealState(db: Database, graceSeconds: number): Promise
 export interface AuditCounts {
   readonly events: number;
   readonly sealed: number;
-  /** Rows that have been without a seal for longer than they should, and the oldest of them. */
+  /**
+   * The number of rows that should be sealed by now and are not. `oldest_overdue`: the oldest of
+   * these rows.
+   */
   readonly overdue: number;
   readonly oldest_overdue: string | null;
 }
 
-/** How much of the trail is sealed; `graceSeconds` is what the sealers may take. */
+/** Counts sealed and unsealed rows. `graceSeconds`: how long sealing may take. */
 export async function countAudit(db: Database, graceSeconds: number): Promise<AuditCounts> {
   const rows = await run(
     () => db.sql<
@@ -252,8 +259,8 @@ export async function countAudit(db: Database, graceSeconds: number): Promise<Au
 }
 
 /**
- * The seals that rows of a time have, first and last position, and how many of those rows have none
- * yet.
+ * The seals of the rows in a time range: first and last position, and the number of rows in that
+ * range without a seal.
  */
 export interface SealedRange {
   readonly first: bigint | null;
@@ -261,7 +268,7 @@ export interface SealedRange {
   readonly unsealed: number;
 }
 
-/** From `from` on and before `to`, both ISO 8601. */
+/** Returns the seals of rows from `from` (inclusive) to `to` (exclusive), both ISO 8601. */
 export async function readSealedRange(
   db: Database,
   from: string,

@@ -1,4 +1,4 @@
-/** Audit rows of requests that were refused before a transition. */
+/** Writes audit rows of requests that were refused before a transition. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRow, auditRows } from './event-ids.ts';
@@ -11,8 +11,8 @@ export async function writeAudit(db: Database, entries: readonly AuditEntry[]): 
 }
 
 /**
- * Writes one audit row under an id that stands for what happened; whoever comes second changes
- * nothing.
+ * Writes one audit row under an id that identifies the event. A second write of the same event
+ * changes nothing.
  */
 export async function writeAuditOnce(
   db: Database,

@@ -1,13 +1,14 @@
-/** Changes that are written with an audit row of their outcome. */
+/** Writes changes together with an audit row of their outcome. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRow } from './event-ids.ts';
 import { writeOrFind } from './faults.ts';
 
 /**
- * Writes what a repeat would find done already; null where the change answers null. Where the
- * connection breaks, its audit row says whether it was accepted, and which row it was about: then
- * the answer has `outcome`, `row` and, as `at`, when it was.
+ * Writes a change that a repeat would report as already done; null when the change returns null.
+ * When the connection breaks, looks for the change's audit row, which proves that the change was
+ * committed and names the changed row; the answer then has `outcome`, `row` and `at`, the time of
+ * the change.
  */
 export function writeAudited<Answer>(
   db: Database,

@@ -1,4 +1,4 @@
-/** Signed authorizations: who claims each nonce, and which were used. */
+/** Stores signed authorizations: which attempt claims each nonce, and which nonces were used. */
 import type { AuthorizationId } from '../domain/signing.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -9,7 +9,10 @@ interface Owner {
   readonly attempt: number;
 }
 
-/** Claims the nonce for this attempt, for good; false where another attempt has it. */
+/**
+ * Claims the authorization nonce for this attempt for ever; false when another attempt has claimed
+ * it.
+ */
 export async function claimAuthorization(
   db: Database,
   { chain_id, token, address, nonce }: AuthorizationId,
@@ -34,7 +37,7 @@ export async function claimAuthorization(
   return rows[0]?.ours === true;
 }
 
-/** Notes that a transaction in a final block used what was signed for the attempt. */
+/** Records that a transaction in a final block used the authorization signed for the attempt. */
 export async function noteAuthorizationMined(
   db: Database,
   { movement_id, node_key, attempt }: Owner,

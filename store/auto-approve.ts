@@ -1,4 +1,4 @@
-/** Stored automatic approval: policies, the use of their windows, and the facts of a decision. */
+/** Stores automatic approval: policies, the use of their windows, and the facts of a decision. */
 import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
 import type { TemplateCaps } from '../domain/auto-approve/free.ts';
 import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
@@ -15,7 +15,7 @@ export interface PolicyRecord extends AutoApprovePolicy {
   readonly updated_at: string;
 }
 
-/** The fields that a caller sets. */
+/** The policy fields that a caller sets. */
 export type PolicyFields = Omit<
   PolicyRecord,
   'policy_id' | 'revision' | 'created_by' | 'created_at' | 'updated_at'
@@ -26,8 +26,8 @@ export type PolicyCreateOutcome =
   | { readonly ok: false; readonly policy_id: string };
 
 /**
- * Writes a policy with its audit rows in one statement; refused when the pair of client and
- * strategy has one.
+ * Creates a policy with its audit rows in one statement; refused when the client already has a
+ * policy for the strategy.
  */
 export async function createPolicy(
   db: Database,
@@ -53,7 +53,7 @@ export async function createPolicy(
   });
 }
 
-/** The fields to change; one that is absent stays. */
+/** The fields to change; an absent field stays unchanged. */
 export type PolicyPatch = {
   readonly [K in Exclude<keyof PolicyFields, 'client_id' | 'strategy_id'>]?: PolicyFields[K];
 };
@@ -62,8 +62,8 @@ export type PolicyUpdateOutcome =
   { readonly ok: true; readonly policy: PolicyRecord } | { readonly ok: false };
 
 /**
- * Changes a policy with its audit rows in one statement; null for an unknown id, refused when a cap
- * would lack its window.
+ * Changes a policy with its audit rows in one statement. Returns null for an unknown id; refused
+ * when a cap would lack its window.
  */
 export async function updatePolicy(
   db: Database,
@@ -85,7 +85,7 @@ interface PolicyRow {
 }
 type StoredPolicy = PolicyRecord & { readonly allowed_templates: readonly AllowedTemplate[] };
 
-/** Every policy, newest first. */
+/** Returns every policy, newest first. */
 export async function listPolicies(db: Database): Promise<readonly PolicyRecord[]> {
   const rows = await run(
     () =>
@@ -95,7 +95,7 @@ export async function listPolicies(db: Database): Promise<readonly PolicyRecord[
   return rows.map(({ policy }) => toPolicy(policy));
 }
 
-/** One policy, or null. */
+/** Returns one policy, or null. */
 export async function readPolicy(db: Database, policyId: string): Promise<PolicyRecord | null> {
   const rows = await run(
     () =>
@@ -130,8 +130,8 @@ export interface PolicyBudget {
 }
 
 /**
- * Of the active policies of a strategy that have a window cap, what is used; of one client or of
- * all. Oldest first.
+ * Returns the use of the strategy's active policies that have a window cap, oldest policy first; of
+ * one client, or of all clients for null.
  */
 export async function readBudgets(
   db: Database,
@@ -155,11 +155,11 @@ export interface StoredPolicyFacts {
   readonly at: string;
   readonly policy: PolicyRecord | null;
   readonly usage: BudgetUsage;
-  /** Required keys that operators have switched off. */
+  /** Keys of required executors and signers that operators have disabled. */
   readonly switched_off: readonly string[];
 }
 
-/** All facts of a policy's decision, in one statement and without a lock. */
+/** Returns all facts of a policy's decision, in one statement and without a lock. */
 export async function readPolicyFacts(
   db: Database,
   pair: { readonly client_id: string | null; readonly strategy_id: string },
@@ -206,7 +206,8 @@ export interface StoredFreeFacts {
 }
 
 /**
- * Everything that the cap of a template key is held against, in one statement and without a lock.
+ * Returns all facts that the cap of a template key is checked against, in one statement and without
+ * a lock.
  */
 export async function readFreeFacts(db: Database, templateKey: string): Promise<StoredFreeFacts> {
   const rows = await run(

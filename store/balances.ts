@@ -1,11 +1,11 @@
-/** Balance snapshots, and what is held against them. */
+/** Stores balance snapshots, and reads what is held against them. */
 import type { PoolBalance } from '../domain/balances.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso } from './json.ts';
 
-/** A pool with its last snapshot, if any, and the outflow that this snapshot may not show yet. */
+/** A pool's latest snapshot, and the outflow that this snapshot may not show yet. */
 export interface PoolRow {
   readonly venue_key: string;
   readonly asset: string;
@@ -15,7 +15,7 @@ export interface PoolRow {
   readonly total: string | null;
   readonly details: JsonObject | null;
   readonly fetched_at: string;
-  /** Older than the threshold by the database's clock. */
+  /** Whether the snapshot is older than the threshold, by the database's clock. */
   readonly stale: boolean;
   readonly pending_outflow: string;
   readonly holding_movements: number;
@@ -28,7 +28,7 @@ export interface PoolFilter {
   readonly account_type?: string | undefined;
 }
 
-/** The latest row of each pool that a fetch has returned, by venue, asset and account type. */
+/** Returns the latest snapshot of each pool, by venue, asset and account type. */
 export async function readBalances(
   db: Database,
   filter: PoolFilter,
@@ -54,9 +54,9 @@ export async function readBalances(
 }
 
 /**
- * Fetches and stores one venue's balances. A snapshot's time is the database's clock before the
- * fetch, so that an outflow that ends meanwhile still counts. Throws what `fetch` throws; then the
- * old rows stay.
+ * Fetches and stores one venue's balances. The snapshot's time is the database's clock before the
+ * fetch, so that an outflow that ends during the fetch still counts. Throws what `fetch` throws;
+ * then the old rows stay.
  */
 export async function refreshBalances(
   db: Database,

@@ -1,4 +1,4 @@
-/** The bridge registry (prisma/functions/bridge-registry.sql). */
+/** Reads and changes the bridge registry (prisma/functions/bridge-registry.sql). */
 import type { PathFacts } from '../domain/bridges/path-ready.ts';
 import type {
   BridgeChain,
@@ -15,13 +15,13 @@ import { auditRow } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
-/** A row, and the database's clock when it was read. */
+/** A row, and the database's time when the row was read. */
 export interface At<T> {
   readonly now: string;
   readonly row: T;
 }
 
-/** The fields of a chain that people set. */
+/** The fields of a chain that operators set. */
 export type BridgeChainFields = Pick<
   BridgeChain,
   'chain' | 'endpoint_identity' | 'finality_age_seconds' | 'operator_label'
@@ -39,7 +39,7 @@ export type PathChange =
   | { readonly outcome: 'path_baseline_exists' }
   | { readonly outcome: 'chain_not_found'; readonly chain: string };
 
-/** An answer of the SQL functions. */
+/** The outcome as the SQL functions return it. */
 type Stored<Change> =
   Change extends At<infer Row>
     ? { readonly outcome: 'done'; readonly at: string; readonly row: Row }
@@ -60,7 +60,10 @@ export async function createBridgeChain(
   return must(toChainChange(answer));
 }
 
-/** Null for an unknown chain. Another identity clears the drill passes of the chain's paths. */
+/**
+ * Replaces a chain's fields; null for an unknown chain. A new endpoint identity clears the drill
+ * results of the chain's paths.
+ */
 export async function replaceBridgeChain(
   db: Database,
   fields: BridgeChainFields,
@@ -73,7 +76,7 @@ export async function replaceBridgeChain(
   return toChainChange(rows[0]?.answer ?? null);
 }
 
-/** Null for an unknown chain. */
+/** Deletes a chain; null for an unknown chain. */
 export async function deleteBridgeChain(
   db: Database,
   chain: string,
@@ -98,7 +101,7 @@ export async function createBridgePath(
   return must(toPathChange(answer));
 }
 
-/** Null for an unknown path. */
+/** Replaces a path's fields; null for an unknown path. */
 export async function replaceBridgePath(
   db: Database,
   path: BridgePathFields,
@@ -111,7 +114,7 @@ export async function replaceBridgePath(
   return toPathChange(rows[0]?.answer ?? null);
 }
 
-/** Null for an unknown path. */
+/** Deletes a path; null for an unknown path. */
 export async function deleteBridgePath(
   db: Database,
   path: BridgePathKey,
@@ -125,8 +128,8 @@ export async function deleteBridgePath(
 }
 
 /**
- * Notes that a drill went through a path; null for an unknown one. `ends` are the contracts of each
- * end by the identity of its endpoint (`endContracts`).
+ * Records that a drill passed over a path; null for an unknown path. `ends` are the contracts of
+ * each end, by the identity of its endpoint (`endContracts`).
  */
 export async function noteBridgeDrill(
   db: Database,
@@ -144,7 +147,7 @@ export async function noteBridgeDrill(
   return toPathChange(rows[0]?.answer ?? null);
 }
 
-/** Every chain by its name, and the database's clock. */
+/** Returns every chain, ordered by name, and the database's time. */
 export async function listBridgeChains(db: Database): Promise<At<readonly BridgeChain[]>> {
   const rows = await run(
     () => db.sql<{ now: Date; rows: readonly BridgeChain[] }>`
@@ -156,7 +159,7 @@ export async function listBridgeChains(db: Database): Promise<At<readonly Bridge
   return { now: found.now.toISOString(), row: found.rows.map(toChain) };
 }
 
-/** One chain, or null. */
+/** Returns one chain, or null. */
 export async function readBridgeChain(
   db: Database,
   chain: string,
@@ -169,7 +172,7 @@ export async function readBridgeChain(
   return found === undefined ? null : { now: found.now.toISOString(), row: toChain(found.row) };
 }
 
-/** Every path by its chains and asset. */
+/** Returns every path, ordered by its chains and asset. */
 export async function listBridgePaths(db: Database): Promise<readonly BridgePath[]> {
   const rows = await run(
     () => db.sql<{ row: BridgePath }>`
@@ -178,7 +181,7 @@ export async function listBridgePaths(db: Database): Promise<readonly BridgePath
   return rows.map(({ row }) => toPath(row));
 }
 
-/** Every chain and path, and the database's clock, at one moment. */
+/** Returns every chain and path, and the database's time, at one moment. */
 export async function readBridgeRegistry(db: Database): Promise<BridgeRegistry> {
   const rows = await run(
     () => db.sql<{
@@ -200,7 +203,7 @@ export async function readBridgeRegistry(db: Database): Promise<BridgeRegistry> 
   };
 }
 
-/** One path, or null. */
+/** Returns one path, or null. */
 export async function readBridgePath(
   db: Database,
   { src_chain, dst_chain, asset }: BridgePathKey,
@@ -213,10 +216,13 @@ export async function readBridgePath(
   return rows[0] === undefined ? null : toPath(rows[0].row);
 }
 
-/** A chain by its name or its identity. */
+/** Identifies a chain by its name or its endpoint identity. */
 export type BridgeChainRef = { readonly chain: string } | { readonly endpoint_identity: string };
 
-/** Everything that decides whether a path may be used, in one statement, and its clock. */
+/**
+ * Returns all facts that decide whether a path may be used, with the database's time, in one
+ * statement.
+ */
 export async function readPathFacts(
   db: Database,
   path: {
@@ -264,7 +270,7 @@ function namesOf(ref: BridgeChainRef): {
     : { chain: null, identity: ref.endpoint_identity };
 }
 
-/** What an endpoint reported; null facts where it did not answer. */
+/** The facts that a chain's endpoint reported; `facts` is null when the endpoint did not answer. */
 export interface ReportedChain extends Pick<BridgeChain, 'chain' | 'endpoint_identity'> {
   readonly facts: JsonObject | null;
 }
@@ -275,7 +281,8 @@ export interface RefreshedChains extends At<readonly BridgeChain[]> {
 }
 
 /**
- * Stores what endpoints reported; all calls started after `startedAt` (database clock, ISO 8601).
+ * Stores what the endpoints reported. All calls to them started after `startedAt` (database time,
+ * ISO 8601).
  */
 export async function refreshBridgeChains(
   db: Database,

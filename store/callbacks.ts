@@ -1,6 +1,6 @@
 /**
- * The outbox of callbacks: claiming what is due, recording what became of it, listing, sending
- * again.
+ * The outbox of callbacks: claims due callbacks, records the outcome of each attempt, lists
+ * callbacks, and sends them again.
  */
 import type { ClaimedCallback, Settlement } from '../domain/callbacks/settlement.ts';
 import { CALLBACK_STATUSES, type CallbackStatus } from '../domain/callbacks/status.ts';
@@ -14,8 +14,8 @@ import { iso, stored } from './json.ts';
 import { olderThan, type PagePosition } from './paging.ts';
 
 /**
- * Leases up to `limit` due callbacks, the head of each movement's line only. A lease ends by
- * itself, so what a dead process had claimed is sent again.
+ * Leases up to `limit` due callbacks, for each movement only the next one in order. A lease expires
+ * by itself, so a callback that a dead process had claimed is sent again.
  */
 export async function claimCallbacks(
   db: Database,
@@ -31,8 +31,8 @@ export async function claimCallbacks(
 }
 
 /**
- * Records the outcome of an attempt as compare-and-set; false when another process has settled it
- * meanwhile.
+ * Records the outcome of an attempt as compare-and-set; false when another process has recorded an
+ * outcome meanwhile.
  */
 export async function settleCallback(db: Database, settlement: Settlement): Promise<boolean> {
   const doc = JSON.stringify({ ...settlement, timeline: withEventIds(settlement.timeline) });
@@ -46,9 +46,9 @@ type Row = Prisma.CallbackGetPayload<object>;
 
 export interface CallbackRecord {
   readonly event_id: string;
-  /** Null for one of a capital transfer. */
+  /** Null for a callback of a capital transfer. */
   readonly movement_id: string | null;
-  /** Null for one of a movement. */
+  /** Null for a callback of a movement. */
   readonly transfer_id: string | null;
   readonly event_type: string;
   readonly sequence: number;
@@ -57,7 +57,7 @@ export interface CallbackRecord {
   readonly nonce: string;
   readonly status: CallbackStatus;
   readonly attempts: number;
-  /** Null unless it is waiting to be sent. */
+  /** Null unless the callback is waiting to be sent. */
   readonly next_attempt_at: string | null;
   readonly last_error: string | null;
   readonly created_at: string;
@@ -70,7 +70,7 @@ export interface CallbackFilter {
   readonly transfer_id?: string | undefined;
 }
 
-/** Up to `limit` callbacks after `position`, newest first. */
+/** Returns up to `limit` callbacks after `page.after`, newest first. */
 export async function listCallbacks(
   db: Database,
   { status, movement_id, transfer_id }: CallbackFilter,
@@ -113,7 +113,7 @@ function toRecord(row: Row): CallbackRecord {
 
 export interface Redelivery {
   readonly event_id: string;
-  /** The statuses it may be sent again from. */
+  /** The statuses from which the callback may be sent again. */
   readonly states: readonly CallbackStatus[];
   readonly audit: readonly AuditEntry[];
 }
@@ -128,7 +128,7 @@ type RedeliveryAnswer =
   | { readonly ok: true; readonly row: JsonRow }
   | { readonly ok: false; readonly status: CallbackStatus };
 
-/** Queues a callback again with the same payload and nonce; null for an unknown one. */
+/** Queues a callback again with the same payload and nonce; null for an unknown callback. */
 export async function redeliverCallback(
   db: Database,
   redelivery: Redelivery,

@@ -1,5 +1,6 @@
 /**
- * The only writer of a capital transfer's state: applies a step in one statement, or refuses it.
+ * The only writer of a capital transfer's state: applies a step in one statement, or refuses the
+ * step.
  */
 import type { TransferRow, TransferStep } from '../domain/capital-transfers/step.ts';
 import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
@@ -9,8 +10,8 @@ import { auditRows, withEventIds } from './event-ids.ts';
 import { writeOrFind } from './faults.ts';
 
 /**
- * `row` is the transfer as the step left or found it; null when there is none, or when the process
- * stops and no send may begin.
+ * The result of a step. `row` is the transfer after an applied step, or as a refused step found it.
+ * Null when there is no such transfer, or when this process is stopping and no send may start.
  */
 export interface StepOutcome {
   readonly ok: boolean;
@@ -19,9 +20,9 @@ export interface StepOutcome {
 
 /**
  * Applies `step` as compare-and-set. A refusal is a result, and its audit rows are committed.
- * Throws `IllegalMove` for a move that the table does not have, `dependency_unavailable` when
- * nothing was accepted, `outcome_unknown` when the answer was lost and the step is not, or not
- * yet, to be found; repeating the same step is always safe.
+ * Throws `IllegalMove` for a move that is not in the table; `dependency_unavailable` when nothing
+ * was written; `outcome_unknown` when the answer was lost and the step cannot be found (yet).
+ * Repeating the same step is always safe.
  */
 export async function applyTransferStep(db: Database, step: TransferStep): Promise<StepOutcome> {
   if (step.fence === true && !db.mayBegin()) return { ok: false, row: null };

@@ -1,4 +1,4 @@
-/** Creating and reading capital transfers. Changes go through `capital-transfer-steps.ts`. */
+/** Creates and reads capital transfers. Changes go through `capital-transfer-steps.ts`. */
 import type { TransferEvent, TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../domain/capital-transfers/topology.ts';
 import type { TransferEventType } from '../domain/events.ts';
@@ -25,12 +25,12 @@ export interface NewTransfer {
   readonly reason: string;
   readonly strategy_id: string | null;
   readonly provider: string;
-  /** Called when the transfer needs a person. */
+  /** Called when the transfer needs the operator. */
   readonly callback_url: string | null;
   /** The client that the idempotency key belongs to. */
   readonly client_scope: string;
   readonly idempotency_key: string;
-  /** The normalised request, kept beside the key so that a conflict can name what differs. */
+  /** The normalised request, stored with the key so that a conflict can name the differences. */
   readonly request: JsonObject;
   readonly created_by: JsonObject;
 }
@@ -44,12 +44,15 @@ export interface TransferKeyUse {
 export type CreateTransferOutcome =
   | { readonly created: true; readonly transfer_id: string }
   | ({ readonly created: false } & TransferKeyUse)
-  /** Nothing was written: the source's balance does not cover it, or its snapshot is too old. */
+  /**
+   * Nothing was written: the source's balance does not cover the transfer, or its snapshot is too
+   * old.
+   */
   | { readonly created: null; readonly uncovered: UncoveredHold };
 
 /**
- * Writes a transfer with its hold, history and audit in one transaction, or answers whose the key
- * is.
+ * Writes a transfer with its hold, history and audit in one transaction. If the idempotency key is
+ * used already, returns the transfer that used it.
  */
 export async function createTransfer(
   db: Database,
@@ -91,7 +94,7 @@ export async function createTransfer(
   }
 }
 
-/** The transfer that used the key within the client's scope, or null. */
+/** Returns the transfer that used the key within the client's scope, or null. */
 export async function readTransferKeyUse(
   db: Database,
   clientScope: string,
@@ -158,7 +161,7 @@ function toRecord(
   };
 }
 
-/** One transfer, or null. */
+/** Returns one transfer, or null. */
 export async function readTransfer(
   db: Database,
   transferId: string,
@@ -177,7 +180,7 @@ export interface TransferFilter {
   readonly asset?: string | undefined;
 }
 
-/** Up to `limit` transfers after `position`, newest first. */
+/** Returns up to `limit` transfers after `page.after`, newest first. */
 export async function listTransfers(
   db: Database,
   { state, ...equal }: TransferFilter,
@@ -209,7 +212,7 @@ export interface TransferEventRecord {
   readonly occurred_at: string;
 }
 
-/** All events of a transfer, oldest first; empty for an unknown one. */
+/** Returns all events of a transfer, oldest first; empty for an unknown transfer. */
 export async function readTransferEvents(
   db: Database,
   transferId: string,
@@ -229,7 +232,7 @@ export async function readTransferEvents(
   }));
 }
 
-/** The transfer for its activities, or null. */
+/** Returns the transfer as its activities use it, or null. */
 export async function readTransferRow(
   db: Database,
   transferId: string,
@@ -242,7 +245,10 @@ export async function readTransferRow(
   return rows[0]?.row ?? null;
 }
 
-/** The same for a run; marks all changes as seen, so that nothing wakes the run for them. */
+/**
+ * Returns the transfer for its run, and marks all changes as seen, so that no signal is sent for
+ * them.
+ */
 export async function loadTransfer(
   db: Database,
   transferId: string,
@@ -257,17 +263,17 @@ export async function loadTransfer(
   return rows[0]?.row ?? null;
 }
 
-/** A transfer whose run must be woken, or may be missing. */
+/** A transfer whose run must be woken, or may not exist. */
 export interface DueTransfer {
   readonly transfer_id: string;
-  /** No run has seen its last change yet. */
+  /** Whether no run has seen the last change yet. */
   readonly unseen: boolean;
 }
 
 /**
- * Leases transfers with a change that no run has seen, and open ones that have not moved for
- * `idleSeconds`. A lease ends by itself after a pause that doubles with every wake (to a minute),
- * so a dead relay strands nothing.
+ * Leases transfers with a change that no run has seen, and open transfers without a change for
+ * `idleSeconds`. A lease expires by itself after a pause that doubles with every wake (up to a
+ * minute), so a relay that stops cannot block a transfer.
  */
 export async function claimTransfers(
   db: Database,

@@ -1,4 +1,4 @@
-/** Which node was completed with what has arrived; see domain/claims.ts. */
+/** Stores which node was completed with which arrived payment; see domain/claims.ts. */
 import type { HeldClaim } from '../domain/claims.ts';
 import type { Arrivals } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
@@ -9,7 +9,7 @@ interface Owner {
   readonly node_key: string;
 }
 
-/** Which of these are claimed, and whether by this node. */
+/** Returns which of these references are claimed, and whether this node claimed them. */
 export function readClaimed(
   db: Database,
   { source, references }: { readonly source: string; readonly references: readonly string[] },
@@ -24,7 +24,7 @@ export function readClaimed(
   );
 }
 
-/** What the node has claimed. */
+/** Returns what the node has claimed. */
 export async function readHeldClaims(
   db: Database,
   { movement_id, node_key }: Owner,
@@ -41,7 +41,7 @@ export async function readHeldClaims(
   return rows.map(({ claim }) => claim);
 }
 
-/** The other nodes of its action type that are observed and wait for something at this place. */
+/** Returns other observed nodes of the same action type that wait for a payment at this place. */
 export function readWaiting(
   db: Database,
   place: string,
@@ -60,8 +60,8 @@ export function readWaiting(
 }
 
 /**
- * Other nodes' burns whose mint looks like this node's: they may have been sent, and have the same
- * message, or, while no message is recorded, the same amount and payee.
+ * Returns other nodes' burns whose mint looks like this node's mint. Such a burn may have been
+ * sent, and has the same message or, while no message is recorded, the same amount and payee.
  */
 export function readOpenBurns(
   db: Database,

@@ -1,8 +1,11 @@
-/** The database's own clock. */
+/** Reads the database's own clock. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** Milliseconds since 1970, without the offset that tests give `svc_now()`. */
+/**
+ * Returns the database's time in milliseconds since 1970, without the offset that tests add to
+ * `svc_now()`.
+ */
 export async function readDatabaseClock(db: Database): Promise<number> {
   const [row] = await run(
     () => db.sql<{ ms: number }>`

@@ -1,4 +1,4 @@
-/** Commands that no run has seen yet, and who may send them. */
+/** Commands that no run has seen yet, and which process may send them to Temporal. */
 import type { About } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
@@ -11,9 +11,10 @@ export interface DueCommand extends About {
 }
 
 /**
- * Leases due commands, the oldest of each movement only, and counts the wake. A lease ends by
- * itself after a pause that doubles with every wake (to a minute) and is no shorter than what waits
- * for its turn will take (to ten), so a dead relay strands nothing and a burst is not sent twice.
+ * Leases due commands, the oldest of each movement only, and counts the wake. A lease expires by
+ * itself. Its length doubles with every wake (up to a minute), and is at least the time that the
+ * waiting commands need (up to ten minutes). So a relay that stops blocks no command, and a burst
+ * is not sent twice.
  */
 export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
   return run(
@@ -34,8 +35,8 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 }
 
 /**
- * Keeps commands of the caller's queue from the relay for so many seconds. Returns those that the
- * caller still has to send: neither applied nor taken by a relay.
+ * Keeps commands that this process will send itself from the relay for `seconds`. Returns the
+ * commands that the caller still has to send: those neither applied nor taken by a relay.
  */
 export async function keepCommands(
   db: Database,
@@ -54,9 +55,9 @@ export async function keepCommands(
 }
 
 /**
- * Notes that Temporal has taken these, so that they are not sent again before their runs have had
- * their turn; with them what was written to the same movements before, since a load sees all of it.
- * A lease only grows by it.
+ * Records that Temporal has taken these commands, so that they are not sent again before their runs
+ * had time to load them. This includes earlier commands of the same movements, since one load reads
+ * all of them. A lease never becomes shorter.
  */
 export async function noteTaken(db: Database, commandIds: readonly string[]): Promise<void> {
   await run(

@@ -1,4 +1,4 @@
-/** What the conditions of a movement may read. */
+/** Reads the data that the conditions of a movement may use. */
 import type { ConditionNode } from '../domain/conditions/scope.ts';
 import type { GraphEdge } from '../domain/graph/types.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -6,7 +6,7 @@ import type { Intent } from '../domain/plan/types.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** The plan's edges, the intent and every node's outcome so far. */
+/** The plan's edges, the intent, and every node's outcome so far. */
 export interface ConditionScope {
   readonly edges: readonly GraphEdge[];
   readonly intent: Intent;
@@ -15,7 +15,8 @@ export interface ConditionScope {
 }
 
 /**
- * Read before a node with conditions behind it is settled. Throws when the movement does not exist.
+ * Returns the data of conditions, before a node with conditions on its outgoing edges is settled.
+ * Throws when the movement does not exist.
  */
 export async function readConditionScope(
   db: Database,

@@ -1,6 +1,6 @@
 /**
- * What open consoles must read again, in transaction order, which is the same for all readers: no
- * reader passes a transaction that is still running.
+ * Events that tell open consoles what to read again, in transaction order, which is the same for
+ * all readers: no reader passes a transaction that is still running.
  */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -16,9 +16,9 @@ export const CONSOLE_EVENT_KINDS = [
 ] as const;
 export type ConsoleEventKind = (typeof CONSOLE_EVENT_KINDS)[number];
 
-/** A reader's position: it has seen everything up to it, and nothing after it. */
+/** A reader's position: the reader has seen every event up to this position, and none after it. */
 export interface EventPosition {
-  /** Positions of two epochs cannot be compared (`console_epoch`). */
+  /** Positions of different epochs cannot be compared (`console_epoch`). */
   readonly epoch: string;
   readonly xid: bigint;
   readonly id: bigint;
@@ -27,17 +27,20 @@ export interface EventPosition {
 export interface ConsoleEvent {
   readonly position: EventPosition;
   readonly kind: ConsoleEventKind;
-  /** An id; of a balance its venue's key. */
+  /** The subject's id; for a balance, its venue key. */
   readonly subject: string;
-  /** What a console gets, as of this reading; null where the subject is gone. */
+  /**
+   * What a console shows of the subject at the time of this read; null when the subject no longer
+   * exists.
+   */
   readonly shown: Readonly<Record<string, string | number | null>> | null;
 }
 
 export interface ConsoleEvents {
   readonly events: readonly ConsoleEvent[];
-  /** Where to continue. */
+  /** The position from which to continue. */
   readonly position: EventPosition;
-  /** Events after `after` may be missing: its reader must read everything again. */
+  /** Whether events after `after` may be missing: the reader must then read everything again. */
   readonly isLost: boolean;
 }
 
@@ -50,7 +53,8 @@ interface Row extends Pick<ConsoleEvent, 'kind' | 'subject' | 'shown'> {
 }
 
 /**
- * At most `atMost` events after a position, oldest first; without one, only the present position.
+ * Returns at most `atMost` events after a position, oldest first; without a position, only the
+ * present position.
  */
 export async function readConsoleEvents(
   db: Pick<Database, 'sql'>,
@@ -58,7 +62,7 @@ export async function readConsoleEvents(
   atMost: number,
 ): Promise<ConsoleEvents> {
   const [xid, id] = [String(after?.xid ?? 0n), String(after?.id ?? 0n)];
-  // Every transaction before the horizon has ended, so all that it wrote is visible here.
+  // Every transaction before the horizon has ended, so all of its writes are visible here.
   const rows = await run(
     () => db.sql<Row>`
       WITH at AS MATERIALIZED (
@@ -98,7 +102,7 @@ export async function readConsoleEvents(
   return { events, position: last ?? now, isLost: false };
 }
 
-/** Removes up to so many events that are older than so many seconds; answers how many it were. */
+/** Removes up to `atMost` events older than `keepSeconds`; returns the number of removed events. */
 export async function removeConsoleEvents(
   db: Pick<Database, 'sql'>,
   { keepSeconds, atMost }: { readonly keepSeconds: number; readonly atMost: number },

@@ -1,10 +1,11 @@
-/** Counts that are kept beside the rows they are of; see prisma/functions/counts.sql. */
+/** Counts that are stored beside the rows that they count; see prisma/functions/counts.sql. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /**
- * Adds up to `most` lines of each kind to what is kept, and answers how many there were. What is
- * read is the same before and after. Another process that is at it already is left alone: 0.
+ * Adds up to `most` lines of each kind to the stored counts, and returns the number of added lines.
+ * Readers see the same counts before and after. Returns 0 when another process is doing this
+ * already.
  */
 export async function foldCounts(db: Database, most: number): Promise<number> {
   const rows = await run(
@@ -13,14 +14,14 @@ export async function foldCounts(db: Database, most: number): Promise<number> {
   return rows[0]?.folded ?? 0;
 }
 
-/** A count that is not what the rows say. */
+/** A stored count that differs from the number of rows. */
 export interface CountDifference {
   readonly what: string;
   readonly kept: unknown;
   readonly true: unknown;
 }
 
-/** All of them, by looking at every row; empty while everything is in order. */
+/** Returns all differences, by reading every row; empty when all counts are right. */
 export async function readCountDifferences(db: Database): Promise<readonly CountDifference[]> {
   const rows = await run(
     () => db.sql<{ found: readonly CountDifference[] }>`SELECT count_differences() AS found`,
@@ -29,8 +30,8 @@ export async function readCountDifferences(db: Database): Promise<readonly Count
 }
 
 /**
- * Makes all counts anew from the rows. Only the owner of the tables may; whoever writes waits
- * meanwhile.
+ * Computes all counts again from the rows. Only the owner of the tables may call this; writers wait
+ * until it has ended.
  */
 export async function rebuildCounts(db: Database): Promise<void> {
   await run(() => db.sql`SELECT rebuild_counts()`);

@@ -1,4 +1,4 @@
-/** The switch that stops new money (prisma/functions/cutover.sql). */
+/** The cutover mode, which can stop new movements and sends (prisma/functions/cutover.sql). */
 import type { CutoverMode } from '../domain/cutover.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
@@ -7,7 +7,7 @@ import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOfOrNull } from './json.ts';
 
-/** Null where it was never changed. */
+/** The cutover mode and its last change; the other fields are null if it never changed. */
 export interface Cutover {
   readonly mode: CutoverMode;
   readonly previous_mode: CutoverMode | null;
@@ -24,7 +24,10 @@ export async function readCutover(db: Database): Promise<Cutover> {
   return only(rows);
 }
 
-/** Changes it with its audit row; answers once nothing of before is under way at a fence. */
+/**
+ * Changes the mode and writes the audit row. First waits until every transaction that has read the
+ * old mode at its fence has ended.
+ */
 export async function setCutover(
   db: Database,
   change: {

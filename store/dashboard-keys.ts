@@ -1,7 +1,7 @@
 /**
- * Enrolled keys of the dashboard's operators. `fundadmin` makes, confirms and ends the rows; the
- * service fills them, and its role of the database can do nothing else with them. Every change is
- * one compare-and-set with its audit row.
+ * Enrolled keys of the dashboard's operators. `fundadmin` creates, confirms and ends the rows. The
+ * service fills in the secret, and its database role can do nothing else with the rows. Every
+ * change is one compare-and-set with its audit row.
  */
 import { DASHBOARD_KEY_TABLE, type DashboardKeyState } from '../domain/states/dashboard-key.ts';
 import { assertMove } from '../domain/states/table.ts';
@@ -11,22 +11,22 @@ import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
-/** The roles of an enrolled operator. */
+/** The roles that an enrolled operator can have. */
 export const ENROLLED_ROLES = ['operator', 'admin'] as const;
 export type EnrolledRole = (typeof ENROLLED_ROLES)[number];
 
-/** A row without its secret and the hash of its code. */
+/** A row without its secret and without the hash of its code. */
 export interface EnrolledKey {
   readonly key_id: string;
   readonly operator: string;
   readonly role: EnrolledRole;
   readonly allowlist: boolean;
-  /** It counts in the place of another key of this operator, also of the keys file. */
+  /** Whether this key replaces another key of the operator, also one in the keys file. */
   readonly replaces: boolean;
   readonly state: DashboardKeyState;
-  /** Until when the link works. */
+  /** Time until which the enrolment link works. */
   readonly code_until: string;
-  /** When a browser handed its secret over; null until then. */
+  /** Time at which a browser sent the secret; null until then. */
   readonly filled_at: string | null;
   readonly created_at: string;
   readonly created_by: string;
@@ -40,17 +40,17 @@ export interface NewEnrolledKey extends Pick<
 > {
   readonly code_hash: Buffer;
   readonly code_seconds: number;
-  /** Ends the key and the sessions that the operator has now. */
+  /** Whether to end the key and the sessions that the operator has now. */
   readonly replace: boolean;
   readonly audit: readonly AuditEntry[];
 }
 
 export type EnrolOutcome =
   | { readonly ok: true; readonly row: EnrolledKey }
-  /** Of the conflicting key; nothing was written. */
+  /** The state of the conflicting key; nothing was written. */
   | { readonly ok: false; readonly state: DashboardKeyState };
 
-/** Creates the row that a browser fills. */
+/** Creates the row that a browser fills in. */
 export async function enrolOperator(db: Database, key: NewEnrolledKey): Promise<EnrolOutcome> {
   const doc = JSON.stringify({
     ...key,
@@ -66,7 +66,7 @@ export async function enrolOperator(db: Database, key: NewEnrolledKey): Promise<
   return answer.ok ? { ok: true, row: toRow(answer.row) } : answer;
 }
 
-/** A row with what is stored of its secret, encrypted; null until a browser has handed it over. */
+/** A row with its encrypted secret; null until a browser has sent the secret. */
 export type HeldKey = EnrolledKey & { readonly secret: Uint8Array | null };
 
 interface Stored {
@@ -74,7 +74,10 @@ interface Stored {
   readonly secret: Uint8Array | null;
 }
 
-/** The row of a link's code; null for an unknown one. `expired`: it can no longer be filled. */
+/**
+ * Returns the row for a link's code; null for an unknown code. `expired`: it can no longer be
+ * filled in.
+ */
 export async function readEnrolment(
   db: Database,
   codeHash: Buffer,
@@ -89,8 +92,9 @@ export async function readEnrolment(
 }
 
 /**
- * The newest key of an operator that a browser has filled, or that replaces another one; null where
- * there is none, and the keys file alone decides. It counts while it is `confirmed`.
+ * Returns the newest key of an operator that a browser has filled in or that replaces another one.
+ * Null when there is none: then only the keys file counts. The key is valid while it is
+ * `confirmed`.
  */
 export async function readOperatorKey(db: Database, operator: string): Promise<HeldKey | null> {
   return heldOrNull(
@@ -103,7 +107,7 @@ export async function readOperatorKey(db: Database, operator: string): Promise<H
   );
 }
 
-/** The key of an operator that has not ended, also one that no browser has filled; null without. */
+/** Returns an operator's key that has not ended, even if no browser filled it in; or null. */
 export async function readCurrentKey(db: Database, operator: string): Promise<HeldKey | null> {
   return heldOrNull(
     await run(
@@ -114,7 +118,7 @@ export async function readCurrentKey(db: Database, operator: string): Promise<He
   );
 }
 
-/** Whether any operator has a key that counts. */
+/** Returns whether any operator has a confirmed key. */
 export async function hasConfirmedKey(db: Database): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ found: boolean }>`
@@ -123,7 +127,7 @@ export async function hasConfirmedKey(db: Database): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Stores a sealed secret; null where the row is filled, over or too late by now. */
+/** Stores an encrypted secret; null when the row is already filled in, ended or expired. */
 export async function fillKey(
   db: Database,
   keyId: string,
@@ -140,7 +144,8 @@ export async function fillKey(
 }
 
 /**
- * Confirms a key whose sealed secret is still this one; null where it differs or is not pending.
+ * Confirms a key if its encrypted secret is still this one; null when it differs or the key is not
+ * pending.
  */
 export async function confirmKey(
   db: Database,
@@ -163,9 +168,7 @@ export async function confirmKey(
 
 export type EndedKey = EnrolledKey & { readonly ended_sessions: number };
 
-/**
- * Ends a key, or the link for one, with the operator's sessions; null where it has ended already.
- */
+/** Ends a key, or its enrolment link, with the operator's sessions; null if ended already. */
 export async function endKey(
   db: Database,
   keyId: string,
@@ -180,7 +183,7 @@ export async function endKey(
   return answer === null ? null : { ...toRow(answer), ended_sessions: answer.ended_sessions };
 }
 
-/** Every key that there is or was, newest first, with how many sessions were opened with it. */
+/** Returns every key, also ended ones, newest first, with the number of its open sessions. */
 export async function listDashboardKeys(
   db: Database,
 ): Promise<readonly (EnrolledKey & { readonly open_sessions: number })[]> {

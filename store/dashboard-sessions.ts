@@ -1,4 +1,4 @@
-/** Sessions of the console, one per cookie. They read for an operator, and no more. */
+/** Sessions of the console, one for each cookie. With a session, an operator can only read. */
 import {
   SESSION_IDLE_SECONDS,
   SESSION_NOTED_SECONDS,
@@ -11,16 +11,16 @@ import { run } from './faults.ts';
 
 export interface NewSession {
   readonly session_id: string;
-  /** SHA-256 of what the cookie holds. */
+  /** SHA-256 of the cookie's token. */
   readonly token_hash: Buffer;
   readonly operator: string;
-  /** Names the key that it was signed with, among all that the operator ever has. */
+  /** Identifies the key that opened the session, among all keys that the operator ever has. */
   readonly key_mark: string;
 }
 
 export type Session = Pick<NewSession, 'session_id' | 'operator' | 'key_mark'>;
 
-/** Writes a session with its audit row. */
+/** Creates a session and writes its audit row. */
 export async function openSession(
   db: Database,
   session: NewSession,
@@ -32,8 +32,9 @@ export async function openSession(
 }
 
 /**
- * The session of a token; null where it is closed, too old or idle for too long by the database's
- * clock. Notes its use, at most once a minute, unless it is only checked (`isUse: false`).
+ * Returns the session of a token; null when it is closed, too old or idle for too long by the
+ * database's clock. Records its use, at most once a minute, unless the session is only checked
+ * (`isUse: false`).
  */
 export async function useSession(
   db: Database,
@@ -59,7 +60,7 @@ export async function useSession(
   return rows[0] ?? null;
 }
 
-/** Ends one session; false where it had ended already. */
+/** Ends one session; false when it had ended already. */
 export async function closeSession(
   db: Database,
   sessionId: string,
@@ -72,7 +73,7 @@ export async function closeSession(
   return rows[0]?.answer === true;
 }
 
-/** Ends the open sessions of an operator, of all for null; answers how many. */
+/** Ends the open sessions of an operator (null: of all operators); returns their number. */
 export async function endSessions(
   db: Database,
   operator: string | null,
@@ -85,7 +86,7 @@ export async function endSessions(
   return rows[0]?.answer ?? 0;
 }
 
-/** Removes up to `atMost` sessions that began so many days ago; answers how many. */
+/** Removes up to `atMost` sessions that started at least `keepDays` ago; returns their number. */
 export async function dropOldSessions(
   db: Database,
   { keepDays, atMost }: { readonly keepDays: number; readonly atMost: number },

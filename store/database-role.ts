@@ -1,17 +1,17 @@
-/** What the database allows this process to do to the audit trail. */
+/** What the database allows this process to do with the audit trail. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 export interface DatabaseRole {
   readonly name: string;
   /**
-   * Whether it could change or remove audit rows, or switch off what refuses that: the owner and
-   * superusers can.
+   * Whether the role could change or remove audit rows, or disable the triggers that refuse that.
+   * The owner and superusers can.
    */
   readonly may_rewrite_audit: boolean;
 }
 
-/** The role of this process's connections. */
+/** Returns the role of this process's connections. */
 export async function readDatabaseRole(db: Database): Promise<DatabaseRole> {
   const rows = await run(
     () => db.sql<DatabaseRole>`
@@ -24,8 +24,8 @@ export async function readDatabaseRole(db: Database): Promise<DatabaseRole> {
 }
 
 /**
- * The role of a session, and settings as it has them, times in milliseconds; one that is not known
- * is left out.
+ * Returns the session's role and these settings as the session has them, times in milliseconds; an
+ * unknown setting is left out.
  */
 export async function readSessionSettings(
   db: Database,

@@ -1,4 +1,4 @@
-/** What a worker's loops have to handle now: one query instead of one of each loop. */
+/** Reads what a worker's loops have to handle now, with one query instead of one for each loop. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -6,15 +6,18 @@ export interface Due {
   readonly commands: boolean;
   readonly transfers: boolean;
   readonly callbacks: boolean;
-  /** Rows of the audit trail may be without a seal: the newest is, or a late one may still come. */
+  /** Audit rows may lack a seal: the newest row has none, or a late row may still appear. */
   readonly audit: boolean;
-  /** Agents' proposals that have expired. */
+  /** Template proposals of agents that have expired. */
   readonly proposals: boolean;
-  /** What API processes request of a worker. */
+  /** Looks that API processes request from a worker. */
   readonly looks: boolean;
 }
 
-/** Reads the first entry of each queue's index, so it costs the same however much is open. */
+/**
+ * Reads the first entry of each queue's index, so the cost does not depend on the number of open
+ * rows.
+ */
 export async function readDue(db: Database): Promise<Due> {
   const [row] = await run(
     () => db.sql<Due>`

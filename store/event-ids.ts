@@ -3,7 +3,7 @@ import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 
-/** Sets each row's id here, so that a repeat of the write is the same write. */
+/** Gives each row an id before the write, so that a repeat of the write writes the same rows. */
 export function withEventIds<T extends object>(
   entries: readonly T[],
 ): readonly (T & { readonly event_id: string })[] {
@@ -12,7 +12,7 @@ export function withEventIds<T extends object>(
 
 export type AuditRow = AuditEntry & { readonly event_id: string; readonly mac: string | null };
 
-/** An audit row with its id and a MAC that proves that this process wrote it. */
+/** Returns an audit row with its id and a MAC that proves that this process wrote it. */
 export function auditRow(
   db: Pick<Database, 'auditMac'>,
   entry: AuditEntry,

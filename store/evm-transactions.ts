@@ -1,5 +1,6 @@
 /**
- * The transactions of a node: nonce and unsigned fields from the fence, bytes and hash once signed.
+ * The transactions of a node: nonce and unsigned fields are written at the send fence, bytes and
+ * hash after signing.
  */
 import type { JournaledTransaction, UnknownNonce } from '../domain/executor.ts';
 import type { Database } from '../prisma/client.ts';
@@ -17,12 +18,12 @@ export interface TransactionRow extends Omit<JournaledTransaction, 'tx_hash' | '
   readonly raw_tx: string | null;
 }
 
-/** The transaction without its missing fields. */
+/** Returns the transaction without the fields that are null. */
 export function toTransaction({ tx_hash, raw_tx, ...rest }: TransactionRow): JournaledTransaction {
   return tx_hash === null || raw_tx === null ? rest : { ...rest, tx_hash, raw_tx };
 }
 
-/** The attempt's transactions whose nonce it still claims, oldest first. */
+/** Returns the transactions whose nonce the attempt still claims, oldest first. */
 export async function readTransactions(
   db: Database,
   owner: Owner,
@@ -44,8 +45,8 @@ export async function readTransactions(
 }
 
 /**
- * Stores signed bytes if none are stored and the epoch is still the caller's; answers what is
- * stored. Null means a recovery took over: the caller must not send anything.
+ * Stores signed bytes if none are stored and the epoch is still the caller's; returns the stored
+ * bytes. Null means that a recovery took over: the caller must not send anything.
  */
 export async function saveSigned(
   db: Database,
@@ -75,8 +76,8 @@ export async function saveSigned(
 }
 
 /**
- * Ends the claim on a nonce that another, final transaction has used. False when a later version
- * than `transaction` is stored, or a recovery took over.
+ * Ends the claim on a nonce that another, final transaction has used. Returns false when a later
+ * version than `transaction` is stored, or when a recovery took over.
  */
 export async function releaseNonce(
   db: Database,
@@ -95,7 +96,7 @@ export async function releaseNonce(
   return rows[0]?.released ?? false;
 }
 
-/** Whether another transaction has used a nonce of the attempt's signed bytes. */
+/** Returns whether another transaction has used a nonce of the attempt's signed bytes. */
 export async function wasDisplaced(db: Database, owner: Owner): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ displaced: boolean }>`
@@ -113,8 +114,8 @@ export interface Account {
 }
 
 /**
- * After a restore: nonces below `count` that transactions of ours may have used without this
- * database knowing them; the surest first.
+ * Returns nonces below `count` that our own transactions may have used although this database,
+ * after a restore, does not contain them; the most likely first.
  */
 export async function readUnknownNonces(
   db: Database,

@@ -1,60 +1,63 @@
-/** What went wrong in the database, and whether the same statement may simply be run again. */
+/** Classifies database errors, and decides whether a statement may be run again. */
 import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { Database } from '../prisma/client.ts';
 import { wasNeverSent } from '../prisma/pool.ts';
 import { stored } from './json.ts';
 
-/** `busy`: the database is there, and no connection to it was free in time; nothing was sent. */
+/** `busy`: the database works, but no connection was free in time; nothing was sent. */
 export type DatabaseFault = 'conflict' | 'unreachable' | 'busy' | 'other';
 
 /** Postgres: serialization_failure and deadlock_detected. */
 const CONFLICTS = new Set(['40001', '40P01']);
 /**
  * Postgres: connection exceptions, refused logins, shutdown, crash, starting up, too many
- * connections, a server that takes no writes, a statement or an idle transaction that took too
- * long.
+ * connections, a read-only server, a statement or an idle transaction that took too long.
  */
 const UNREACHABLE = /^(08|28|57P0|53300|25006|57014|25P03)/;
 /**
- * Those of them after which nothing of the statement stands, and Prisma's and the system's words
- * for a connection that was not made. All others leave open what the server did, or will yet do: a
- * commit that waits for a synchronous standby is seen by no look-up before the standby is back.
+ * The codes among these after which nothing of the statement was written, and the codes of Prisma
+ * and of the system for a connection that was not made. After every other code the server may have
+ * carried out the statement, or may still do so: a look-up cannot see a commit that waits for a
+ * synchronous standby before that standby is back.
  */
 const NOTHING_WRITTEN = /^(28|57P03|53300|25006|57014|25P03|P1001|ECONNREFUSED|ENOTFOUND)/;
-/** The driver's words for a connection that was known to be broken before the statement. */
+/** The driver's message for a connection that was known to be broken before the statement. */
 const NOT_SENT = /is not queryable/;
-/** Raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
+/** SQLSTATE raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
-/**
- * Raised where holds are taken, beside the former: the snapshot that a hold is to be covered by is
- * too old.
- */
+/** SQLSTATE raised where holds are taken: the snapshot that must cover a hold is too old. */
 export const SNAPSHOT_STALE = 'FM012';
-/** The message of the former where a snapshot does not cover a hold. */
+/** The message of {@link BUDGET_REFUSED} when a snapshot does not cover a hold. */
 export const NOT_COVERED = 'insufficient_effective_withdrawable';
-/** The same: what an automatic approval was decided by has changed since. */
+/**
+ * SQLSTATE raised by prisma/functions/approval.sql: the facts behind an automatic approval have
+ * changed.
+ */
 export const DECISION_OUTDATED = 'FM011';
-/** Raised by creates while the switch of prisma/functions/cutover.sql lets nothing new in. */
+/**
+ * SQLSTATE raised by creates while the cutover mode (prisma/functions/cutover.sql) accepts nothing
+ * new.
+ */
 const CUTOVER_ACTIVE = 'FM013';
-/** Raised where an agent's create or proposal goes beyond domain/agents/bounds.ts. */
+/** SQLSTATEs raised when an agent's create or proposal exceeds domain/agents/bounds.ts. */
 const OPEN_MOVEMENTS = 'FM016';
 const TEMPLATE_VERSIONS = 'FM017';
-/** Raised by creates of a retired template version. */
+/** SQLSTATE raised by creates from a retired template version. */
 const VERSION_RETIRED = 'FM019';
-/** Of the error of prisma/pool.ts. */
+/** The code of the error thrown by prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
   /ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|Connection terminated|is not queryable|timeout exceeded when trying to connect|timeout expired|Query read timeout|server closed|Can't reach database|does not support SSL|establishing an SSL/i;
-/** Of TLS: who answers shows no certificate that is trusted, or not for this name. */
+/** TLS errors: the server's certificate is not trusted, or is for another name. */
 const TLS = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 /**
- * Prisma's own codes: cannot reach, timed out, connection closed, pool time-out, transaction start
- * timed out. The last occurs while the database comes back; Prisma's transactions only read.
+ * Prisma's codes: cannot reach, timed out, connection closed, pool time-out, transaction start
+ * timed out. The last one occurs while the database comes back; Prisma's transactions only read.
  */
 const PRISMA_UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028']);
 
-/** Sorts an error by what a caller can do about it. */
+/** Classifies an error by what a caller can do about it. */
 export function databaseFault(error: unknown): DatabaseFault {
   for (const each of chain(error)) {
     const code = field(each, 'originalCode') ?? field(each, 'code') ?? '';
@@ -68,8 +71,8 @@ export function databaseFault(error: unknown): DatabaseFault {
 }
 
 /**
- * Whether a statement that failed so may have been carried out, or may yet be: the database went
- * out of reach, and nothing proves that the statement was undone or never sent.
+ * Returns whether a failed statement may have been carried out, or still may be: the database
+ * became unreachable, and nothing proves that the statement was undone or never sent.
  */
 export function mayBeWritten(error: unknown): boolean {
   if (databaseFault(error) !== 'unreachable') return false;
@@ -81,7 +84,7 @@ export function mayBeWritten(error: unknown): boolean {
   return true;
 }
 
-/** The SQLSTATE of a failed statement, where there is one. */
+/** Returns the SQLSTATE of a failed statement; null when the error has none. */
 export function sqlState(error: unknown): string | null {
   for (const each of chain(error)) {
     const code = field(each, 'originalCode') ?? field(each, 'code');
@@ -90,7 +93,7 @@ export function sqlState(error: unknown): string | null {
   return null;
 }
 
-/** The Postgres error code and constraint of a failed statement, where there is one. */
+/** Returns the constraint that a failed statement violated; null when the error names none. */
 export function violatedConstraint(error: unknown): string | null {
   for (const each of chain(error)) {
     const constraint = field(each, 'constraint');
@@ -103,7 +106,7 @@ export function violatedConstraint(error: unknown): string | null {
   return null;
 }
 
-/** Every object within an error: its cause, Prisma's meta and the driver adapter's error. */
+/** Yields every object inside an error: its cause, Prisma's meta and the driver adapter's error. */
 function* chain(error: unknown): Generator<object> {
   const queue: unknown[] = [error];
   const seen = new Set<unknown>();
@@ -136,10 +139,10 @@ async function pastConflicts<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a read or a guarded write: repeats it after deadlocks and serialization failures; an
- * unreachable database becomes `dependency_unavailable` and a full pool `overloaded`. Not for
- * writes whose acceptance must be looked up. For any other write of a request, api/http/ answers
- * `outcome_unknown` where {@link mayBeWritten} is true of its error.
+ * Runs a read or a guarded write, and repeats it after deadlocks and serialization failures. An
+ * unreachable database becomes `dependency_unavailable`, a full pool `overloaded`. Not for writes
+ * whose commit must be looked up. For any other write of a request, api/http/ returns
+ * `outcome_unknown` when {@link mayBeWritten} is true for the error.
  */
 export async function run<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -150,24 +153,25 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Reads a row after a lost answer, and returns it once it is as safe as an answered commit. A
+ * Reads a row after a lost answer, and returns the row when it is as safe as a confirmed commit. A
  * commit whose session ended while it waited for the synchronous standby is visible to every
- * reader, and is lost if the standby takes over before it has it. Our own commit, made after the
- * read, waits until the standby has both.
+ * reader, but is lost if the standby takes over without it. Our own commit, made after the read,
+ * waits until the standby has both.
  */
 export async function readKept<T>(db: Database, read: () => Promise<T | null>): Promise<T | null> {
   const found = await read();
   if (found === null) return null;
-  // The smallest commit: it writes a record to the server's log and no row.
+  // The smallest commit: it writes a record to the server's log, and no row.
   await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
-  // Another server may have taken that commit; it is then the primary and must have the row.
+  // Another server may have taken that commit. That server is then the primary, and must have the
+  // row.
   return read();
 }
 
 /**
- * Writes a row under its own id, and again after a conflict. If the answer is lost, looks the row
- * up ({@link readKept}); where that fails or finds nothing, the outcome is `outcome_unknown`, since
- * the row may still be committed. `dependency_unavailable` means that nothing was written.
+ * Writes a row under its own id, and repeats the write after a conflict. If the answer is lost,
+ * looks up the row ({@link readKept}). If that fails or finds nothing, throws `outcome_unknown`,
+ * since the row may still be committed. `dependency_unavailable` means that nothing was written.
  */
 export async function writeOrFind<T>(
   db: Database,
@@ -184,7 +188,7 @@ export async function writeOrFind<T>(
   }
 }
 
-/** The caller's error for a statement that was not executed; every other error as it is. */
+/** Returns the caller's error for a statement that was not executed; any other error unchanged. */
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
@@ -204,11 +208,11 @@ export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
   }
 }
 
-/** A version from which nothing new may be created. */
+/** A retired template version, from which nothing new may be created. */
 export interface RetiredVersion {
   readonly template_key: string;
   readonly template_version: number;
-  /** Of the same key; null where none is active. */
+  /** The newest active version of the same template key; null when none is active. */
   readonly latest_active_version: number | null;
 }
 
@@ -216,12 +220,12 @@ export function versionRetired(version: RetiredVersion): ServiceError {
   return new ServiceError('template_version_retired', { context: { ...version } });
 }
 
-/** This mode accepts nothing new. */
+/** Returns the error for a cutover mode that accepts nothing new. */
 export function cutoverActive(mode: string): ServiceError {
   return new ServiceError('cutover_mode_active', { context: { mode } });
 }
 
-/** The detail of an error that one of our functions raised. */
+/** Returns the detail of an error that one of our SQL functions raised. */
 export function faultDetail(error: unknown): string | undefined {
   for (const each of chain(error)) {
     const detail = field(each, 'detail');

@@ -1,6 +1,6 @@
 /**
- * What the route catalog is made of, in as many statements for ten template versions as for ten
- * thousand.
+ * Reads the data of the route catalog. The number of statements does not depend on the number of
+ * template versions.
  */
 import type { JsonObject } from '../domain/json.ts';
 import type { GraphShape } from '../domain/graph/types.ts';
@@ -17,14 +17,15 @@ import { judged } from './judged.ts';
 import { graphOfRow, type GraphRow } from './template-reads.ts';
 
 /**
- * Versions never change, so the routes made of them are kept; beyond this many, all are made anew.
+ * The most routes that are cached. Versions never change, so their routes stay valid; a full cache
+ * is cleared.
  */
 const MOST_KEPT = 20_000;
 const kept = new WeakMap<Database, Map<string, FundRoute>>();
 
 /**
- * The route of every active version, by key and version; for an agent, of those outside other
- * agents' namespaces.
+ * Returns the route of every active version, ordered by key and version; for an agent, without
+ * those in other agents' namespaces.
  */
 export async function listFundRoutes(
   db: Database,
@@ -94,7 +95,7 @@ async function readFundRoutes(
   return routes;
 }
 
-/** The changing part of routes: how their movements ended, and the health of executors. */
+/** The changing facts of routes: the results of their movements, and the health of executors. */
 export interface FundRouteFacts {
   readonly at: string;
   readonly statsOf: (templateId: string) => FundRouteStats | null;
@@ -108,7 +109,7 @@ interface FactsRow {
 }
 type StatsRow = Omit<FundRouteStats, 'success_rate'> & { readonly template_id: string };
 
-/** All of it at one moment. */
+/** Reads all of these facts at one moment. */
 export async function readFundRouteFacts(db: Database): Promise<FundRouteFacts> {
   const rows = await run(
     () => db.sql<FactsRow>`

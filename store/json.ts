@@ -1,21 +1,21 @@
 /**
- * Rows as the rest of the service knows them: dates as ISO text, numbers of Postgres as decimal
+ * Converts column values to the service's types: dates to ISO text, Postgres numbers to decimal
  * strings.
  */
 import type { JsonObject } from '../domain/json.ts';
 import { compare } from '../domain/money.ts';
 
-/** ISO 8601 UTC with milliseconds. */
+/** Returns ISO 8601 text in UTC with milliseconds. */
 export function iso(date: Date): string {
   return date.toISOString();
 }
 
-/** The same of a timestamp as Postgres writes it into JSON. */
+/** Returns the same text for a timestamp that Postgres wrote into JSON. */
 export function isoOf(text: string): string {
   return new Date(text).toISOString();
 }
 
-/** {@link isoOf} of what may be null. */
+/** As {@link isoOf}; null for null. */
 export function isoOfOrNull(text: string | null): string | null {
   return text === null ? null : isoOf(text);
 }
@@ -24,7 +24,7 @@ export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : iso(date);
 }
 
-/** A `numeric` in plain notation without trailing zeros. */
+/** Returns a `numeric` in plain notation without trailing zeros. */
 export function decimal(value: { toFixed(): string }): string {
   return value.toFixed();
 }
@@ -34,8 +34,8 @@ export function decimalOrNull(value: { toFixed(): string } | null): string | nul
 }
 
 /**
- * A jsonb column that holds an object; `{}` for SQL null. Its content was parsed when it was
- * written.
+ * Returns a jsonb column that holds an object; `{}` for SQL null. Its content was validated before
+ * it was written.
  */
 export function object(value: unknown): JsonObject {
   return (value ?? {}) as JsonObject;
@@ -45,7 +45,7 @@ export function objectOrNull(value: unknown): JsonObject | null {
   return (value ?? null) as JsonObject | null;
 }
 
-/** A jsonb column whose shape was checked before it was written, as that shape. */
+/** Returns a jsonb column as the type that was checked before it was written. */
 export function stored<T>(value: unknown): T {
   return value as T;
 }
@@ -53,8 +53,8 @@ export function stored<T>(value: unknown): T {
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
 
 /**
- * Whether every number in the text of a jsonb column is what JavaScript reads from it: jsonb keeps
- * any number of digits.
+ * Returns whether JavaScript reads every number in the text exactly: jsonb keeps any number of
+ * digits.
  */
 export function holdsDoubles(json: string): boolean {
   const numbers = (json.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));

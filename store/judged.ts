@@ -1,17 +1,16 @@
 /**
- * Why versions cannot be executed. A version never changes, so each is judged once by a process.
+ * Caches why template versions cannot be executed. A version never changes, so a process checks
+ * each one once.
  */
 import { judgeInSteps } from '../domain/executable.ts';
 import { inSlices } from '../platform/slices.ts';
 import type { Database } from '../prisma/client.ts';
 
-/** As many as an installation lists at a time; a reason is a line of text. */
+/** Number of versions cached: as many as an installation lists at a time. */
 const MOST_KEPT = 5_000;
 const kept = new WeakMap<Database, Map<string, Promise<readonly string[]>>>();
 
-/**
- * The reasons; empty for a version that can be executed. Concurrent callers share one judgement.
- */
+/** Returns the reasons; empty for an executable version. Concurrent callers share one check. */
 export function judged(
   db: Database,
   templateId: string,
@@ -21,7 +20,7 @@ export function judged(
   kept.set(db, known);
   const reasons = known.get(templateId) ?? inSlices(judgeInSteps(graph));
   void reasons.catch(() => known.delete(templateId));
-  // Moved to the end: the first entry is the least recently used.
+  // Moves the entry to the end, so that the first entry is the least recently used.
   known.delete(templateId);
   known.set(templateId, reasons);
   const [oldest] = known.keys();

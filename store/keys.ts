@@ -1,4 +1,4 @@
-/** API keys: who may call. Only tools write them; the service reads. */
+/** API keys of callers. Only the command-line tools write them; the service reads them. */
 import type { Role } from '../domain/roles.ts';
 import type { ApiKeyStatus } from '../domain/states/api-key.ts';
 import type { AuditEntry } from '../domain/transition.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run, sqlState } from './faults.ts';
 
-/** The encrypted secret of a key of any status, or null. */
+/** Returns the encrypted secret of a key with any status, or null. */
 export async function readSealedSecret(db: Database, keyId: string): Promise<Uint8Array | null> {
   const rows = await run(
     () =>
@@ -16,7 +16,7 @@ export async function readSealedSecret(db: Database, keyId: string): Promise<Uin
   return rows[0]?.secret ?? null;
 }
 
-/** An agent's limits; null where one is not set (and stays as it is when the authority exists). */
+/** An agent's limits. Null: not set; an existing authority keeps its present limit. */
 export interface AuthorityLimits {
   readonly authority_key: string;
   readonly max_notional: string | null;
@@ -32,10 +32,10 @@ export interface NewKey {
   readonly sealed_secret: Buffer;
   readonly cert_fingerprint: string | null;
   readonly authority: AuthorityLimits | null;
-  /** Revokes the key that the authority has now, in the same transaction. */
+  /** Whether to revoke the authority's present key in the same transaction. */
   readonly replace: boolean;
   readonly audit: readonly AuditEntry[];
-  /** Of the authority, where it is made or its limits change. */
+  /** Audit rows for the authority, when it is created or its limits change. */
   readonly authority_audit: Readonly<Record<'create' | 'update', readonly AuditEntry[]>>;
 }
 
@@ -48,13 +48,13 @@ export type IssueOutcome =
     }
   | { readonly ok: false; readonly reason: 'key_exists' | 'authority_bound' };
 
-/** States that `issue_key` raises, since a refusal must leave nothing behind. */
+/** SQLSTATEs that `issue_key` raises, since a refusal must leave nothing behind. */
 const ISSUE_REFUSALS: Readonly<Record<string, 'key_exists' | 'authority_bound'>> = {
   FM001: 'key_exists',
   FM002: 'authority_bound',
 };
 
-/** Writes a key, its client where no active one has the name, and its authority. */
+/** Writes a key and its authority, and a client unless an active client has that name. */
 export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome> {
   const doc = JSON.stringify({
     ...key,
@@ -91,11 +91,11 @@ export interface RevokedKey {
   readonly key_id: string;
   readonly client_id: string;
   readonly role: Role;
-  /** What it was before; a repeat finds it revoked. */
+  /** The status before; a repeat finds `revoked`. */
   readonly was: ApiKeyStatus;
 }
 
-/** Revokes a key for good, on every instance from the commit on; null for an unknown one. */
+/** Revokes a key for ever, on every instance from the commit on; null for an unknown key. */
 export async function revokeKey(
   db: Database,
   keyId: string,
@@ -121,7 +121,7 @@ export interface KeyRecord {
   readonly revoked_at: string | null;
 }
 
-/** Every key without its secret, by client and age; with `clientName` only that client's. */
+/** Returns every key without its secret, by client and age; or only one client's keys. */
 export async function listKeys(
   db: Database,
   clientName: string | null,
@@ -147,7 +147,7 @@ export async function listKeys(
 export interface AuthorityRecord {
   readonly authority_key: string;
   readonly namespace: string;
-  /** The active key that is bound to it. */
+  /** The active key that is bound to the authority. */
   readonly key_id: string | null;
   readonly client_id: string | null;
   readonly max_notional: string | null;
@@ -158,7 +158,7 @@ export interface AuthorityRecord {
   readonly updated_at: string;
 }
 
-/** One agent authority with its limits, or null. */
+/** Returns one agent authority with its limits, or null. */
 export async function readAuthority(
   db: Database,
   authorityKey: string,

@@ -1,4 +1,4 @@
-/** Nonce lanes: taking them, noting what the chain shows, and their view for people. */
+/** Nonce lanes: takes them for work, records what the chain shows, and returns them for display. */
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import type { LaneRaise, RaisedCaps } from '../domain/lanes/caps.ts';
 import type { OpenClaim } from '../domain/lanes/duties.ts';
@@ -14,16 +14,16 @@ export interface OpenLane {
   readonly chain_id: number;
   /** Lower case. */
   readonly address: string;
-  /** Its lowest open claims, in order. */
+  /** The lowest open claims of the nonce lane, in order. */
   readonly claims: readonly OpenClaim[];
 }
 
 type ClaimRow = Omit<OpenClaim, 'versions'> & { readonly versions: readonly TransactionRow[] };
 
 /**
- * Takes the nonce lanes with open claims, or noted as stuck, that no process tends; they are the
- * caller's for `seconds`, so that one process at a time reads the chain for each. At most `most`
- * claims of each.
+ * Takes the nonce lanes with open claims, or marked as stuck, that no process works on. They belong
+ * to the caller for `seconds`, so that one process at a time reads the chain for each. Returns at
+ * most `most` claims for each nonce lane.
  */
 export async function takeLanes(
   db: Database,
@@ -51,7 +51,10 @@ export interface StuckNonce {
   readonly why: string;
 }
 
-/** Notes the chain's counts, the claims that a final block settled by hash, and the stuck nonce. */
+/**
+ * Records the chain's nonce counts, the claims that a final block settled (by hash), and the stuck
+ * nonce.
+ */
 export async function noteLane(
   db: Database,
   seen: {
@@ -78,13 +81,13 @@ export interface Filling {
   readonly unsigned: EvmUnsignedTransaction;
   readonly raw_tx: string;
   readonly tx_hash: string;
-  /** Where the nonce already has a filling: its claim and newest version. */
+  /** The claim and its newest version, when the nonce already has a filling transaction. */
   readonly replaces?: { readonly claim: string; readonly over: string };
 }
 
 /**
- * Stores the transaction that fills a nonce of no node. False when another process was faster, or
- * this process stops: then what was signed must not be sent.
+ * Stores the transaction that fills a nonce without a node. False when another process was faster,
+ * or this process is stopping: then the signed bytes must not be sent.
  */
 export async function fillNonce(db: Database, filling: Filling): Promise<boolean> {
   if (!db.mayBegin()) return false;
@@ -96,27 +99,27 @@ export async function fillNonce(db: Database, filling: Filling): Promise<boolean
   return rows[0]?.stored ?? false;
 }
 
-/** A lane as people see it. */
+/** A nonce lane as it is displayed. */
 export interface LaneView {
   readonly chain_id: number;
   readonly address: string;
-  /** Who signs for it; null before its first claim. */
+  /** The signer of the nonce lane; null before its first claim. */
   readonly signer_key: string | null;
   readonly next_nonce: number;
-  /** The chain's count at the last look; null before the first. */
+  /** The chain's count of mined nonces at the last look; null before the first look. */
   readonly mined_nonce: number | null;
   readonly final_nonce: number | null;
   readonly seen_at: string | null;
-  /** Claimed nonces that are in no block yet. */
+  /** Number of claimed nonces that are in no block yet. */
   readonly open_nonces: number;
   readonly oldest_open_seconds: number | null;
-  /** Mined, and not final yet. */
+  /** Number of nonces that are mined and not final yet. */
   readonly unfinal_nonces: number;
   readonly stuck: (StuckNonce & { readonly since: string }) | null;
   readonly raise: LaneRaise | null;
 }
 
-/** Every lane there is. */
+/** Returns every nonce lane. */
 export async function readLanes(db: Database): Promise<readonly LaneView[]> {
   const rows = await run(
     () => db.sql<{ lanes: readonly LaneView[] }>`SELECT lane_views() AS lanes`,
@@ -129,7 +132,7 @@ interface LaneKey {
   readonly address: string;
 }
 
-/** The raise of the lane's caps that holds now. */
+/** Returns the raise of the nonce lane's caps that is in force now. */
 export async function readLaneRaise(
   db: Database,
   { chain_id, address }: LaneKey,
@@ -142,12 +145,12 @@ export async function readLaneRaise(
   return rows[0]?.raise ?? null;
 }
 
-/** Raises the lane's caps, in place of the raise before; false where there is no such lane. */
+/** Raises the nonce lane's caps, replacing an earlier raise; false for an unknown nonce lane. */
 export async function raiseLaneCaps(
   db: Database,
   change: LaneKey & {
     readonly raise: RaisedCaps & { readonly reason: string; readonly raised_by: Actor };
-    /** How long it holds; 0 ends it. */
+    /** Seconds that the raise is in force; 0 ends it. */
     readonly ttl_seconds: number;
     readonly audit: AuditEntry;
   },

@@ -1,10 +1,10 @@
-/** Leases of loops that one process runs for all; see activities/relays/leases.ts. */
+/** Leases of loops that one process runs for all processes; see activities/relays/leases.ts. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /**
- * Takes the free leases among these names and renews the holder's own, for `seconds` by the
- * database's clock; returns the names that the holder has now.
+ * Takes the free leases among these names and renews those of this holder, for `seconds` by the
+ * database's clock. Returns the names that the holder has now.
  */
 export async function takeLeases(
   db: Database,
@@ -28,7 +28,7 @@ export async function takeLeases(
   return rows.map(({ name }) => name);
 }
 
-/** Lets others have them at once. */
+/** Returns the holder's leases, so that other processes can take them immediately. */
 export async function returnLeases(db: Database, holder: string): Promise<void> {
   await run(() => db.sql`DELETE FROM leases WHERE holder = ${holder}`);
 }

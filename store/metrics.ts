@@ -1,4 +1,7 @@
-/** The metrics page's figures of the database: one statement over kept counts and index ends. */
+/**
+ * Reads the database's figures for the metrics page, in one statement over stored counts and index
+ * ends.
+ */
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
 
@@ -10,7 +13,7 @@ export interface PoolHold {
   readonly held: string;
 }
 
-/** Ages are in seconds, by the database's clock; 0 where nothing waits. */
+/** Ages are in seconds, by the database's clock; 0 when nothing waits. */
 export interface OperationFigures {
   readonly movements: Readonly<Record<string, number>>;
   readonly transfers: Readonly<Record<string, number>>;
@@ -19,14 +22,14 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
-  /** Nodes whose last look got no answer. */
+  /** Number of nodes whose last look got no answer. */
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
   readonly lanes: readonly LaneView[];
 }
 
-/** Reads all figures at one moment. The connection limits what a scrape may cost. */
+/** Reads all figures at one moment. The connection's settings limit what one call may cost. */
 export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
     WITH counts AS MATERIALIZED (SELECT kept_counts() AS of)

@@ -1,4 +1,4 @@
-/** Which movement an idempotency key, or a unique reference, was used for. */
+/** Finds the movement for which an idempotency key or a unique reference was used. */
 import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -9,7 +9,7 @@ export interface KeyUse {
   readonly request: JsonObject;
 }
 
-/** The movement that used the key within the client's scope, or null. */
+/** Returns the movement that used the key within the client's scope, or null. */
 export async function readKeyUse(
   db: Database,
   clientScope: string,
@@ -27,11 +27,11 @@ export async function readKeyUse(
 /** The movement that holds a unique reference. */
 export interface ReferenceUse {
   readonly movement_id: string;
-  /** Its template, which decides who may read it. */
+  /** The movement's template, which decides who may read the movement. */
   readonly holder: string;
 }
 
-/** The movement that holds the reference as unique within the client's scope, or null. */
+/** Returns the movement that holds the reference as unique within the client's scope, or null. */
 export async function readReferenceUse(
   db: Database,
   clientScope: string,

@@ -1,4 +1,4 @@
-/** Movements as callers read them. */
+/** Reads movements for callers. */
 import type { AttentionFacts } from '../domain/attention.ts';
 import type { AttentionReason } from '../domain/attention-reasons.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -36,13 +36,13 @@ export interface MovementSummary {
   readonly approval_status: ApprovalStatus;
   readonly reservation_status: ReservationStatus;
   readonly intent: JsonObject;
-  /** What the plan can move at most, by asset. */
+  /** The most that the plan can move, by asset. */
   readonly outflow: readonly OutflowEntry[];
   readonly current_frontier: readonly string[];
   readonly external_reference: string | null;
   readonly metadata: JsonObject;
   readonly error_code: string | null;
-  /** Why it needs a person; null while it needs none. */
+  /** Why the movement needs the operator; null if it needs no operator. */
   readonly attention_reason: AttentionReason | null;
   readonly created_at: string;
   readonly updated_at: string;
@@ -55,19 +55,19 @@ export interface NodeRecord {
   readonly action_type: string;
   readonly state: NodeState;
   readonly attempt: number;
-  /** Completed after an operator's resume in its present attempt. */
+  /** Whether the present attempt completed after an operator's resume. */
   readonly resumed: boolean;
-  /** FAILED because a stop ended its send: no failure edge fires. */
+  /** Whether the node FAILED because a stop ended its send; no failure edge fires. */
   readonly ended_by_stop: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;
-  /** As its plan has it. */
+  /** The signer binding in the plan. */
   readonly original_signer_binding: JsonObject | null;
-  /** As its plan has them. */
+  /** The config in the plan. */
   readonly config: JsonObject;
   readonly asset: string;
   readonly prepared_action: JsonObject | null;
-  /** Before it is fixed, the most that a drawing node can move. */
+  /** The node's amount; before it is resolved, the most that a drawing node can move. */
   readonly amount: string | null;
   readonly external_ref: string | null;
   readonly output: JsonObject | null;
@@ -105,9 +105,9 @@ export interface MovementDetail extends MovementSummary {
     readonly delivered: number;
     readonly dead_letter: number;
   };
-  /** Stored results of conditions, by the edge's position. */
+  /** Stored results of conditions, by the edge's position in the plan. */
   readonly edge_conditions: ConditionResults;
-  /** Its plan has a way out by cancel. */
+  /** Whether the plan has an on_cancel edge. */
   readonly cancellable: boolean;
   readonly attention: AttentionFacts | null;
 }
@@ -159,11 +159,11 @@ function toSummary(
 }
 
 export interface MovementFilter extends MovementScope {
-  /** Only those that need a person. */
+  /** Only movements that need the operator. */
   readonly needs_attention?: true | undefined;
 }
 
-/** Up to `limit` movements after `position`, newest first. */
+/** Returns up to `limit` movements after `page.after`, newest first. */
 export async function listMovements(
   db: Database,
   filter: MovementFilter,
@@ -171,8 +171,8 @@ export async function listMovements(
 ): Promise<readonly MovementSummary[]> {
   const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
   const agent = agentOf(filter.namespace);
-  // Movements that a separate statement has chosen are read without filters: else a page could seem
-  // to be the last.
+  // Movements that a separate statement has chosen are read without filters; otherwise a short page
+  // could look like the last one.
   const chosen = needing === undefined ? await chosenOf(db, filter, page) : [...needing.keys()];
   const rows = await run(() =>
     db.movement.findMany({
@@ -204,14 +204,14 @@ export async function listMovements(
   return rows.map((row) => toSummary(row, reasons));
 }
 
-/** The page's movements where a separate statement finds them; undefined where none is needed. */
+/** Returns the page's movements if a separate statement finds them; undefined if none is needed. */
 async function chosenOf(
   db: Database,
   filter: MovementScope,
   page: MovementPage,
 ): Promise<readonly string[] | undefined> {
   const pairs = jsonOfPairs(filter);
-  // Movements of one reference are few, also among those of a pair.
+  // Few movements share one reference, so those of a reference need no separate statement.
   if (pairs !== null && filter.external_reference === undefined)
     return listOfPairs(db, { ...filter, pairs }, page);
   return filter.asset === undefined
@@ -220,8 +220,8 @@ async function chosenOf(
 }
 
 /**
- * The page's movements that have all pairs, in the order of the index of pairs. Reads the movements
- * of the rarest pair, judged by its first thousand.
+ * Returns the page's movements that have all pairs, in the order of the index of pairs. Reads the
+ * movements of the rarest pair, judged by the first thousand rows of each.
  */
 async function listOfPairs(
   db: Database,
@@ -256,8 +256,8 @@ async function listOfPairs(
 }
 
 /**
- * The page's movements that are for an asset, or whose plans can also move it: the newest of both,
- * each in the order of its index.
+ * Returns the page's movements that are for an asset, or whose plans can also move it: the newest
+ * of both kinds, each kind in the order of its index.
  */
 async function listOfAsset(
   db: Database,
@@ -299,7 +299,7 @@ async function listOfAsset(
   return rows.map(({ movement_id }) => movement_id);
 }
 
-/** The template of a movement, or null. */
+/** Returns the template key of a movement, or null. */
 export async function readMovementTemplateKey(
   db: Database,
   movementId: string,
@@ -313,7 +313,7 @@ export async function readMovementTemplateKey(
   return rows[0]?.template_key ?? null;
 }
 
-/** A row of the statement below; dates within aggregates are text. */
+/** A row of the statement below; dates inside JSON aggregates are text. */
 type DetailRow = Omit<
   MovementDetail,
   DatedColumns | 'callbacks' | 'nodes' | 'artifacts' | 'attention_reason' | 'cancellable'
@@ -333,8 +333,9 @@ const READS = { calls: 2, most: 32 };
 const readers = new WeakMap<Database, (movementId: string) => Promise<MovementDetail | null>>();
 
 /**
- * All that a caller may read about one movement except its plan, or null, at one moment after the
- * call. Callers read this most, so concurrent reads share a statement.
+ * Returns all that a caller may read about one movement except its plan, at one moment after the
+ * call; null for an unknown movement. This is the most frequent read, so concurrent reads share a
+ * statement.
  */
 export function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
   let read = readers.get(db);
@@ -430,7 +431,10 @@ function toDetail({
   };
 }
 
-/** The plan that a movement was created with, which never changes; null for an unknown movement. */
+/**
+ * Returns the plan that a movement was created with, which never changes; null for an unknown
+ * movement.
+ */
 export async function readPlan(db: Database, movementId: string): Promise<CompiledPlan | null> {
   const rows = await run(
     () =>
@@ -455,7 +459,7 @@ export interface TimelineRecord {
   readonly occurred_at: string;
 }
 
-/** The whole timeline in order, or null for an unknown movement. */
+/** Returns the whole timeline in order; null for an unknown movement. */
 export async function readTimeline(
   db: Database,
   movementId: string,
@@ -463,7 +467,8 @@ export async function readTimeline(
   const rows = await run(() =>
     db.timelineEvent.findMany({ where: { movement_id: movementId }, orderBy: { sequence: 'asc' } }),
   );
-  // Every movement has its creation on the timeline, so an empty one is an unknown movement.
+  // Every movement has its creation in the timeline, so an empty timeline means an unknown
+  // movement.
   if (rows.length === 0) return null;
   return rows.map((row) => ({
     event_id: row.event_id,
@@ -480,7 +485,7 @@ export async function readTimeline(
   }));
 }
 
-/** How many movements of the authority have not ended. */
+/** Returns how many movements of the authority have not ended. */
 export async function readOpenOfAgent(db: Database, authority: string): Promise<number> {
   const rows = await run(
     () => db.sql<{ open: number }>`SELECT open_movements_of(${authority}) AS open`,

@@ -1,4 +1,4 @@
-/** Creating movements, and reading them for the rules. Changes go through `transition.ts`. */
+/** Creates movements, and reads them for the rules. Changes go through `transition.ts`. */
 import { AGENT_OPEN_MOVEMENTS } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -42,13 +42,13 @@ import { transitionDocument, uncoveredHold } from './transition.ts';
 export interface NewMovement {
   readonly plan: CompiledPlan;
   readonly compiled_plan_hash: string;
-  /** Whose pools signed nodes draw from. */
+  /** The chains, which decide the pools that signed nodes draw from. */
   readonly chains: ChainAssets;
-  /** `usual_seconds` of the registry, by executor; absent: no entry says any. */
+  /** `usual_seconds` in the registry, by executor; absent: no entry declares a value. */
   readonly declared_seconds?: ReadonlyMap<string, number>;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** The caller's own reference; unique within the scope. */
+  /** The caller's own reference; with `unique_reference`, unique within the scope. */
   readonly external_reference?: string | null;
   readonly unique_reference?: boolean;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -56,18 +56,18 @@ export interface NewMovement {
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
   readonly auto_approve_result: AutoApproveResult | null;
-  /** The client the idempotency key belongs to. */
+  /** The client that the idempotency key belongs to. */
   readonly client_scope: string;
   readonly idempotency_key: string | null;
-  /** The normalised request, kept beside the key so that a conflict can name what differs. */
+  /** The normalised request, stored with the key so that a conflict can name the differences. */
   readonly request: JsonObject;
   readonly created_by: JsonObject;
   readonly timeline: readonly TimelineEntry[];
-  /** The audit rows for the new id. */
+  /** Returns the audit rows for the new id. */
   readonly audit: (movementId: string) => readonly AuditEntry[];
 }
 
-/** A movement as its create has left it. */
+/** A newly created movement. */
 export interface CreatedMovement {
   readonly created: true;
   readonly movement_id: string;
@@ -77,7 +77,7 @@ export interface CreatedMovement {
   readonly approval_status: ApprovalStatus;
   readonly reservation_status: ReservationStatus;
   readonly auto_approve_result: JsonObject | null;
-  /** What the run is to be woken for. */
+  /** The command for which the run is woken. */
   readonly command: { readonly kind: CommandKind; readonly command_id: string | null };
 }
 
@@ -89,7 +89,7 @@ export type CreateOutcome =
 
 /**
  * Writes a movement with its nodes, timeline, audit and command in one transaction. If the
- * connection breaks it looks the row up by its id before it answers.
+ * connection breaks, looks up the row by its id before returning.
  */
 export function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
   return createMovementBy(
@@ -99,7 +99,7 @@ export function createMovement(db: Database, movement: NewMovement): Promise<Cre
   );
 }
 
-/** The same by another database function, which checks more. */
+/** As `createMovement`, with another database function, which checks more. */
 export async function createMovementBy(
   db: Database,
   movement: NewMovement,
@@ -112,13 +112,14 @@ export async function createMovementBy(
   return ofCommand(outcome, commandId);
 }
 
-/** How a movement is approved in the transaction of its create. */
+/** How a movement is approved in the transaction that creates it. */
 export interface AutomaticApproval {
-  /** The approval's transition for the new id. */
+  /** Returns the approval's transition for the new id. */
   readonly transition: (movementId: string) => Transition;
   readonly guard: ApprovalGuard;
   /**
-   * Recorded instead where the transaction finds that it cannot approve; the movement then waits.
+   * Recorded instead when the transaction finds that it cannot approve; the movement then waits for
+   * approval.
    */
   readonly refused: Readonly<
     Record<
@@ -128,7 +129,7 @@ export interface AutomaticApproval {
   >;
 }
 
-/** Nothing was written; `uncovered` is the hold whose snapshot is too old, if that was it. */
+/** Nothing was written. `uncovered`: the hold whose snapshot is too old; else null. */
 export interface Undecided {
   readonly created: null;
   readonly uncovered: UncoveredHold | null;
@@ -136,8 +137,8 @@ export interface Undecided {
 
 /**
  * As {@link createMovement}, and approves in the same transaction. Writes nothing when the facts of
- * the approval have changed, or a snapshot that a hold needs is too old; then the caller decides
- * again.
+ * the approval have changed, or when a snapshot that a hold needs is too old; then the caller
+ * decides again.
  */
 export async function createApproved(
   db: Database,
@@ -173,7 +174,7 @@ export async function createApproved(
   }
 }
 
-/** The command of a create, if this create wrote it. */
+/** Returns the outcome with its create command, if this call wrote the movement. */
 function ofCommand(outcome: CreateOutcome, command_id: string): CreateOutcome {
   return outcome.created ? { ...outcome, command: { kind: 'create', command_id } } : outcome;
 }
@@ -193,8 +194,8 @@ export interface CreateAnswer {
 }
 
 /**
- * Runs the write of a create: repeats it after a deadlock, and looks it up by its id when its
- * outcome is unknown.
+ * Runs the write of a create: repeats it after a deadlock, and looks up the movement by its id when
+ * the outcome is unknown.
  */
 async function written(
   db: Database,
@@ -246,10 +247,10 @@ async function findCreated(db: Database, movementId: string): Promise<CreateOutc
   };
 }
 
-/** The fields of each node that the compiled plan lacks, in the plan's order. */
+/** The fields of each node that the compiled plan does not contain, in plan order. */
 interface NodeDocument extends NodeFacts {
   readonly flow?: NodeFlow & { readonly pool: Pool | null };
-  /** Of a bridge's second leg: the node whose funds it brings. */
+  /** For a bridge's second leg: the key of the node whose funds it brings; else null. */
   readonly brings: string | null;
   readonly usual_seconds: number;
 }
@@ -327,8 +328,8 @@ interface SnapshotRow {
 }
 
 /**
- * A movement for the rules, or `movement_not_found`. One statement: two would see a write in
- * between.
+ * Returns a movement for the rules; throws `movement_not_found`. Reads with one statement, because
+ * a write could come between two.
  */
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const rows = await run(

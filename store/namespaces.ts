@@ -1,8 +1,8 @@
-/** Rows whose template lies in a namespace. */
+/** Filters rows by the namespace of their template. */
 
 /**
- * Prisma hands the text to LIKE as it is, where `_` and `%` of an authority's name would match
- * other names.
+ * Returns a Prisma filter for a namespace. Prisma passes the text to LIKE unchanged, where `_` and
+ * `%` in an authority's name would match other names, so they are escaped.
  */
 export function inNamespace(namespace: string): {
   readonly template_key: { readonly startsWith: string };
@@ -10,7 +10,7 @@ export function inNamespace(namespace: string): {
   return { template_key: { startsWith: `${namespace.replace(/[\\%_]/g, '\\$&')}/` } };
 }
 
-/** The authority that a namespace is of; null for none. */
+/** Returns the agent authority of a namespace; null for no namespace. */
 export function agentOf(namespace: string | undefined): string | null {
   return namespace === undefined ? null : namespace.replace(/^agent\//, '');
 }

@@ -1,13 +1,14 @@
-/** Where a page of a list continues: newest first, by id among rows of one moment. */
+/** The position at which a page of a list continues. Lists are sorted newest first, then by id. */
 
-/** Where a page ended. */
+/** The position of the last row of a page. */
 export interface PagePosition {
   readonly created_at: string;
   readonly id: string;
 }
 
 /**
- * What is older than the position, for a list ordered by `at` and then by `id`, both descending.
+ * Returns a filter for rows older than the position, for a list ordered by `at` and then by `id`,
+ * both descending.
  */
 export function olderThan<Id extends string, At extends string = 'created_at'>(
   after: PagePosition,
@@ -18,7 +19,7 @@ export function olderThan<Id extends string, At extends string = 'created_at'>(
   type Older = Record<At, { readonly lt: Date }>;
   type Same = Record<Id, { readonly lt: string }>;
   type UpTo = Record<At, { readonly lte: Date }>;
-  // `at <= moment` is redundant, but an index can start from it.
+  // `at <= moment` is redundant, but an index scan can start from it.
   return {
     AND: [
       { [at]: { lte: moment } } as UpTo,
@@ -28,8 +29,8 @@ export function olderThan<Id extends string, At extends string = 'created_at'>(
 }
 
 /**
- * A position for `(created_at, id) < (at, id)`; where there is none, every row is before it. Said
- * so, and not as a condition that may be absent, an index can begin from it however it is planned.
+ * Returns the values for `(created_at, id) < (at, id)`; without a position, every row is before
+ * them. A condition that is always present lets an index scan start from it in every query plan.
  */
 export function beforePosition(after: PagePosition | null): {
   readonly at: string;

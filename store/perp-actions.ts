@@ -1,18 +1,18 @@
-/** Nonces and signatures of the perps venue (prisma/functions/perp-actions.sql). */
+/** Stores nonces and signatures for the perps venue (prisma/functions/perp-actions.sql). */
 import type { Database } from '../prisma/client.ts';
 import { faultDetail, run, sqlState } from './faults.ts';
 
-/** Whose action it is: a node's attempt, or an agent wallet that is to be approved. */
+/** The owner of an action: a node's attempt, or an agent wallet that is to be approved. */
 export type PerpActionOwner =
   | { readonly movement_id: string; readonly node_key: string; readonly attempt: number }
   | { readonly wallet_id: string };
 
 export interface PerpAction {
-  /** Who signs, in lower case. */
+  /** The signer's address, in lower case. */
   readonly address: string;
-  /** Milliseconds since 1970; unique per signer. */
+  /** Milliseconds since 1970; unique for each signer. */
   readonly nonce: number;
-  /** 65 bytes as hex; null while nothing is signed, and so nothing sent. */
+  /** 65 bytes as hex; null while the action is not signed, and so not sent. */
   readonly signature: string | null;
 }
 
@@ -22,16 +22,16 @@ interface Stored {
   readonly signature: string | null;
 }
 
-/** Raised where the next nonce would be too far ahead of the clock. */
+/** SQLSTATE raised when the next nonce would be too far ahead of the clock. */
 export const NONCE_AHEAD = 'FM015';
 
 /** No nonce was claimed: the signer's last nonce is too far ahead of the clock. */
 export interface NonceAhead {
-  /** In milliseconds since 1970. */
+  /** The nonce that would have been claimed, in milliseconds since 1970. */
   readonly ahead: number;
 }
 
-/** Claims the owner's nonce; a repeated call returns the same one. */
+/** Claims the owner's nonce; a repeated call returns the same nonce. */
 export async function claimPerpNonce(
   db: Database,
   signer: string,
@@ -53,7 +53,7 @@ export async function claimPerpNonce(
   }
 }
 
-/** The owner's action; null where it has no nonce yet. */
+/** Returns the owner's action; null while it has no nonce. */
 export async function readPerpAction(
   db: Database,
   owner: PerpActionOwner,
@@ -69,8 +69,8 @@ export async function readPerpAction(
 }
 
 /**
- * Stores a node's signature and returns the one to send: the first that was stored. Null when a
- * recovery took over since the fence of this epoch; then nothing may be sent.
+ * Stores a node's signature and returns the signature to send: the first one that was stored. Null
+ * when a recovery has taken over after the send fence of this epoch; then nothing may be sent.
  */
 export async function savePerpSignature(
   db: Database,

@@ -1,19 +1,19 @@
-/** What the database knows of the perps venue for a node (prisma/functions/perp-fence.sql). */
+/** Reads the perps venue's facts for a node (prisma/functions/perp-fence.sql). */
 import type { PerpFacts } from '../domain/perps/ready.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import type { PerpAction } from './perp-actions.ts';
 
 export interface PerpTermsRow extends PerpFacts {
-  /** The most that the master's account may hold; null: any amount. */
+  /** The most that the master's account may hold; null: no limit. */
   readonly account_bound: string | null;
-  /** The attempt's own, once it has a nonce. */
+  /** The action of this attempt; null until the attempt has a nonce. */
   readonly action: PerpAction | null;
 }
 
 /**
- * `deposit` is the amount of a deposit, of which another one may be under way; null for other
- * nodes. Null for a movement that does not exist.
+ * Returns the facts; null for a movement that does not exist. `deposit` is the amount of a deposit,
+ * to find another open deposit of that amount; null for other nodes.
  */
 export async function readPerpTerms(
   db: Database,

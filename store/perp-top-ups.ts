@@ -1,18 +1,18 @@
-/** Top-ups of strategies at the perps venue (prisma/functions/perp-top-up.sql). */
+/** Stores top-ups of strategies at the perps venue (prisma/functions/perp-top-up.sql). */
 import type { Database } from '../prisma/client.ts';
 import { faultDetail, run, sqlState } from './faults.ts';
 import { createMovementBy, type CreateOutcome, type NewMovement } from './movements.ts';
 
-/** Raised where a strategy would exceed its limit. */
+/** SQLSTATE raised when a strategy would exceed its limit. */
 const OVER = 'FM014';
 
-/** Nothing was written: the amount that is already on its way to the strategy. */
+/** Nothing was written. `under_way` is the amount that is already on its way to the strategy. */
 export interface TooMuch {
   readonly created: null;
   readonly under_way: string;
 }
 
-/** The top-ups of a strategy that have not ended. */
+/** Returns the top-ups of a strategy that have not ended. */
 export async function readOpenTopUps(db: Database, strategyId: string): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ id: string }>`SELECT open_top_ups(${strategyId})::text AS id`,
@@ -21,8 +21,8 @@ export async function readOpenTopUps(db: Database, strategyId: string): Promise<
 }
 
 /**
- * Writes a top-up, if it and what is on its way to the strategy are at most `room` together (null:
- * any). `counted`: the top-ups that were open before the strategy's balance was read.
+ * Writes a top-up, if it and the amounts on their way to the strategy are together at most `room`
+ * (null: no limit). `counted`: the top-ups that were open before the strategy's balance was read.
  */
 export async function createTopUp(
   db: Database,

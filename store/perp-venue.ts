@@ -1,4 +1,7 @@
-/** The perps venue's master, bindings and agent wallets (prisma/functions/perp-venue.sql). */
+/**
+ * Stores the perps venue's master account, bindings and agent wallets
+ * (prisma/functions/perp-venue.sql).
+ */
 import type {
   AgentWallet,
   PerpAccount,
@@ -14,7 +17,10 @@ import { auditRow } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 
-/** Only `created` and `changed` wrote anything; `same`: it was so before. */
+/**
+ * The outcome of a change. Only `created` and `changed` wrote anything; `same`: the row had these
+ * values already.
+ */
 type Written<Row, Outcome extends string> = {
   readonly outcome: Outcome;
   readonly row: Row;
@@ -34,7 +40,7 @@ export type WalletChange =
       readonly outcome: 'agent_name_taken' | 'agent_address_reused' | 'valid_until_out_of_range';
     };
 
-/** The master; null before there is one. */
+/** Returns the master account; null if none is registered. */
 export async function readPerpMaster(db: Database): Promise<PerpMaster | null> {
   const rows = await run(
     () => db.sql<{ row: PerpMaster }>`SELECT to_jsonb(m) AS row FROM perp_master m`,
@@ -54,7 +60,7 @@ export async function createPerpMaster(
   return { outcome: answer.outcome, row: toMaster(answer.row) };
 }
 
-/** A strategy's binding; null for one that is not bound. */
+/** Returns a strategy's binding; null for a strategy that is not bound. */
 export async function readPerpBinding(
   db: Database,
   strategyId: string,
@@ -78,7 +84,7 @@ export async function createPerpBinding(
   return 'row' in answer ? { outcome: answer.outcome, row: toBinding(answer.row) } : answer;
 }
 
-/** Null for a strategy that is not bound. */
+/** Pauses or unpauses a strategy; null for a strategy that is not bound. */
 export async function pausePerpBinding(
   db: Database,
   wanted: { readonly strategy_id: string; readonly paused: boolean; readonly reason: string },
@@ -96,8 +102,8 @@ export async function pausePerpBinding(
 }
 
 /**
- * Stores an agent with the nonce of its approval, which a worker sends. Null for a strategy that is
- * not bound. `valid_until` null: as long as the venue allows.
+ * Stores an agent wallet with the nonce of its approval, which a worker sends. Null for a strategy
+ * that is not bound. `valid_until` null: as long as the venue allows.
  */
 export async function createAgentWallet(
   db: Database,
@@ -118,10 +124,10 @@ export async function createAgentWallet(
     : answer;
 }
 
-/** Most wallets in one answer, the newest. */
+/** The most wallets, or open movements, in one result; the newest are returned. */
 const MOST_SHOWN = 200;
 
-/** A strategy's wallets, newest first; null for one that is not bound. */
+/** Returns a strategy's wallets, newest first; null for a strategy that is not bound. */
 export async function listAgentWallets(
   db: Database,
   strategyId: string,
@@ -142,22 +148,25 @@ export interface OpenMovement {
   readonly created_at: string;
 }
 
-/** The stored state of a strategy; no call of the venue. */
+/** The stored state of a strategy, without a call to the venue. */
 export interface StrategyState {
-  /** The database's clock. */
+  /** The database's time. */
   readonly at: string;
   readonly binding: PerpBinding;
-  /** Whose balances are the strategy's: its sub-account, else the master. */
+  /** The account whose balances are the strategy's: its sub-account, else the master account. */
   readonly account: string;
   readonly agent_wallets: readonly AgentWallet[];
-  /** The newest of those that have not ended, and how many there are. */
+  /** The newest movements that have not ended. `open_movement_count` counts all of them. */
   readonly open_movements: readonly OpenMovement[];
   readonly open_movement_count: number;
-  /** The venue's last report of the account; null before the first. */
+  /** The venue's last report of the account; null before the first report. */
   readonly seen: PerpAccount | null;
 }
 
-/** Null for a strategy that is not bound. `authority`: whose movements to include; null: all. */
+/**
+ * Returns the state; null for a strategy that is not bound. `authority`: only this agent's
+ * movements are included; null: all.
+ */
 export async function readStrategyState(
   db: Database,
   { strategy_id, authority }: { readonly strategy_id: string; readonly authority: string | null },
@@ -183,7 +192,7 @@ export async function readStrategyState(
   );
 }
 
-/** Stores the venue's report of an account; drops one that is older than the stored one. */
+/** Stores the venue's report of an account; ignores a report that is older than the stored one. */
 export async function notePerpAccount(
   db: Database,
   seen: PerpAccount & { readonly address: string },
@@ -192,7 +201,7 @@ export async function notePerpAccount(
   await run(() => db.sql`SELECT note_perp_account(${doc}::jsonb)`);
 }
 
-/** A wallet that the caller looks after until its lease is over. */
+/** A wallet that the caller handles until its lease ends. */
 export interface DueWallet {
   readonly wallet_id: string;
   readonly strategy_id: string;
@@ -201,24 +210,24 @@ export interface DueWallet {
   readonly valid_until: string;
   readonly state: AgentWalletState;
   readonly last_error: string | null;
-  /** When the venue first reported the nonce of its approval as used; null: never. */
+  /** Time at which the venue first reported the approval's nonce as used; null: never. */
   readonly nonce_used_at: string | null;
-  /** Proves at a write that the caller still has the wallet. */
+  /** Proves, when the caller writes, that it still holds the wallet's lease. */
   readonly lease: string;
-  /** Milliseconds since 1970; of its approval. */
+  /** Nonce of the wallet's approval, in milliseconds since 1970. */
   readonly nonce: number;
   readonly signature: string | null;
   readonly master_address: string;
   readonly network: string;
-  /** The master's signer, and the status that operators set. */
+  /** The master's signer; `signer_status` is the status that operators set. */
   readonly signer_key: string;
   readonly signer_status: string;
-  /** The database's clock. */
+  /** The database's time. */
   readonly at: string;
   readonly created_at: string;
 }
 
-/** Takes the due wallets that no other process has; they are the caller's for `seconds`. */
+/** Leases due wallets that no other process has, for `seconds`. */
 export async function takeAgentWallets(
   db: Database,
   seconds: number,
@@ -238,8 +247,8 @@ export async function takeAgentWallets(
 }
 
 /**
- * Stores the signature that approves a wallet and returns the one to send: the first that was
- * stored. Null once the wallet must not be approved; then nothing may be sent.
+ * Stores the signature that approves a wallet and returns the signature to send: the first one that
+ * was stored. Null when the wallet must no longer be approved; then nothing may be sent.
  */
 export async function saveApprovalSignature(
   db: Database,
@@ -258,21 +267,21 @@ export type WalletNote = {
   readonly wallet_id: string;
   readonly from: AgentWalletState;
   readonly last_error: string | null;
-  /** When to look again; null: never. */
+  /** Seconds until the next look; null: no further look. */
   readonly next_seconds: number | null;
 } & (
   | {
       readonly to: null;
       readonly lease: string;
-      /** The venue reports the nonce of its approval as used. */
+      /** Whether the venue reports the nonce of the wallet's approval as used. */
       readonly nonce_used?: true;
     }
   | { readonly to: AgentWalletState; readonly audit: AuditEntry }
 );
 
 /**
- * Writes a wallet's next state, or the time of its next look. False when it is in another state by
- * now, or another process has it.
+ * Writes a wallet's next state, or the time of its next look. False when the wallet is in another
+ * state by now, or another process has leased it.
  */
 export async function noteAgentWallet(db: Database, note: WalletNote): Promise<boolean> {
   const audit = note.to === null ? [] : [auditRow(db, note.audit)];
@@ -283,7 +292,7 @@ export async function noteAgentWallet(db: Database, note: WalletNote): Promise<b
   return rows[0]?.written ?? false;
 }
 
-/** Runs a change whose repeat finds it done. */
+/** Runs a change that a repeat finds already done. */
 async function once<Answer>(
   db: Database,
   audit: AuditEntry,

@@ -1,4 +1,4 @@
-/** What a phase reads first: one statement for all it needs of its node. */
+/** Reads what a phase needs first, with one statement for all data of its node. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
@@ -8,7 +8,7 @@ import type { NodeState } from '../domain/states/node.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** A node with its plan, for its phases. Times are milliseconds of the database's clock. */
+/** A node with its plan, for its phases. Times are milliseconds by the database's clock. */
 export interface PhaseRow {
   readonly movement_id: string;
   readonly movement_state: MovementState;
@@ -21,13 +21,13 @@ export interface PhaseRow {
   readonly prepared_action: JsonObject | null;
   readonly sign_request: SignRequest | null;
   readonly recover_first: boolean;
-  /** It came out of a restored database, which may have lost sends of it. */
+  /** Whether the node comes from a restored database, which may have lost sends of the node. */
   readonly restored: boolean;
   readonly resumed: boolean;
-  /** A person wants this attempt's transaction cancelled. */
+  /** Whether an operator wants this attempt's transaction cancelled. */
   readonly cancel_asked: boolean;
   readonly error_count: number;
-  /** Consecutive looks without an answer. */
+  /** Number of consecutive looks without an answer. */
   readonly unanswered: number;
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -35,7 +35,7 @@ export interface PhaseRow {
   readonly output: JsonObject | null;
   readonly now_ms: number;
   readonly updated_ms: number;
-  /** When the first of these looks was made. */
+  /** Time of the first look without an answer. */
   readonly unanswered_ms: number | null;
   readonly started_ms: number | null;
   readonly submitted_ms: number | null;
@@ -45,28 +45,31 @@ export interface PhaseRow {
     'intent' | 'input_params' | 'risk_controls' | 'completion_policy'
   >;
   readonly node: CompiledNode;
-  /** Whether it runs in CANCELLED: behind an on_cancel edge, or a bridge's second leg. */
+  /**
+   * Whether the node runs in a CANCELLED movement: behind an on_cancel edge, or as a bridge's
+   * second leg.
+   */
   readonly outlives_cancel: boolean;
   /** Whether an outgoing edge has a condition. */
   readonly conditional: boolean;
-  /** Stored results of the movement's conditions; null where no outgoing edge has one. */
+  /** Stored results of the movement's conditions; null when no outgoing edge has a condition. */
   readonly conditions: ConditionResults | null;
-  /** Outputs of completed nodes, by key, while the amount may refer to one. */
+  /** Outputs of completed nodes, by node key, if the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /** The node of `config.match_from`, with its record once completed; null where none is named. */
+  /** The node named by `config.match_from`, with its record once completed; null if none. */
   readonly matched: {
     readonly node_key: string;
     readonly external_ref: string | null;
     readonly output: JsonObject | null;
   } | null;
   /**
-   * Set where the decision that follows from its completion must be written with it. `view`: the
-   * movement as of the node's reading, where the run expects that no other node runs.
+   * Present when the decision that follows from the node's completion must be written with it.
+   * `view`: the movement at the time the node was read; null if it was not read then.
    */
   readonly course?: { readonly view: LoadedMovement | null };
 }
 
-/** The node, or null when the movement or node does not exist. */
+/** Returns the node; null when the movement or node does not exist. */
 export async function readPhase(
   db: Database,
   movementId: string,
@@ -81,7 +84,7 @@ export async function readPhase(
   return rows[0]?.answer ?? null;
 }
 
-/** The node and its movement's view, both as of one moment. */
+/** Returns the node and its movement's view, both at one moment. */
 export async function readPhaseAndView(
   db: Database,
   movementId: string,
@@ -96,7 +99,7 @@ export async function readPhaseAndView(
   return found === undefined || found.row === null ? null : { row: found.row, view: found.view };
 }
 
-/** The fields of a plan's node that other nodes read; its signer is the present one. */
+/** The fields of a plan's node that other nodes read; `signer_binding` is the present signer. */
 export type PlanNode = Pick<CompiledNode, 'node_key' | 'action_type' | 'config' | 'signer_binding'>;
 
 export async function readPlanNodes(
@@ -113,7 +116,10 @@ export async function readPlanNodes(
   return rows.map(({ node }) => node);
 }
 
-/** Starts a recovery: a new epoch, and the node as of then. `taken` false: nothing was written. */
+/**
+ * Starts a recovery: raises the epoch, and returns the node at that moment. `taken` false: nothing
+ * was written.
+ */
 export async function takeOver(
   db: Database,
   args: RecoverArgs,
@@ -127,7 +133,7 @@ export async function takeOver(
   return rows[0]?.answer ?? { taken: false, row: null };
 }
 
-/** The movement's view, for a decision outside its run; marks nothing as seen. */
+/** Returns the movement's view for a decision outside its run; marks no command as seen. */
 export async function readMovementView(
   db: Database,
   movementId: string,
@@ -139,7 +145,7 @@ export async function readMovementView(
   return rows[0]?.answer ?? null;
 }
 
-/** The view for a run; marks the movement's commands as seen. Null for an unknown movement. */
+/** Returns the view for a run and marks the movement's commands as seen. Null: unknown id. */
 export async function loadMovement(
   db: Database,
   movementId: string,
@@ -154,7 +160,7 @@ export async function loadMovement(
   return rows[0]?.answer ?? null;
 }
 
-/** The facts that decide whether a movement's hold ends with it. */
+/** Returns the facts that decide whether a movement's hold ends with the movement. */
 export async function readEnd(
   db: Database,
   movementId: string,
@@ -170,7 +176,8 @@ export async function readEnd(
 }
 
 /**
- * Notes when the next look is due, for people; outside of the node's version: it decides nothing.
+ * Records when the next look is due, for display. The node's version stays unchanged, because this
+ * value decides nothing.
  */
 export async function noteNextLook(
   db: Database,
@@ -185,7 +192,7 @@ export async function noteNextLook(
   );
 }
 
-/** Stops the clock of its `execution_seconds` until its next change of state. */
+/** Stops the clock of the node's `execution_seconds` until the node's next change of state. */
 export async function freezeNode(
   db: Database,
   { movement_id, node_key }: Pick<PhaseRow, 'movement_id' | 'node_key'>,

@@ -1,6 +1,6 @@
 import type { Database } from '../prisma/client.ts';
 
-/** Answers when the database does; throws whatever keeps it from answering. */
+/** Returns when the database has answered; throws the error if it does not answer. */
 export async function ping(db: Database): Promise<void> {
   await db.sql`SELECT 1 AS one`;
 }

@@ -1,4 +1,4 @@
-/** Template proposals of agents (prisma/functions/proposals.sql). */
+/** Stores template proposals of agents (prisma/functions/proposals.sql). */
 import type { AuthorityLimits, Grant } from '../domain/agents/authority.ts';
 import { AGENT_TEMPLATE_VERSIONS } from '../domain/agents/bounds.ts';
 import type { PromotionMode, ProposalKind, ProposalReason } from '../domain/agents/proposal.ts';
@@ -15,7 +15,7 @@ import { isoOf } from './json.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
 import { templateDocument, type NewTemplate } from './templates.ts';
 
-/** Most proposals that one statement ends. */
+/** The most proposals that one statement expires. */
 const MOST_AT_ONCE = 200;
 
 export interface ProposalRecord {
@@ -26,26 +26,26 @@ export interface ProposalRecord {
   readonly template_key: string | null;
   readonly template_version: number | null;
   readonly reasons: readonly ProposalReason[];
-  /** Why there is no blueprint. */
+  /** Why the request matches no blueprint. */
   readonly problem: string | null;
-  /** What was sent, in normal form. */
+  /** The request of the agent, in normal form. */
   readonly request: JsonObject;
   readonly bridge_attempt: boolean;
-  /** Of a bridge attempt: the movement that it made. */
+  /** For a bridge attempt: the movement that it created. */
   readonly movement_id: string | null;
   readonly expires_at: string;
   readonly created_at: string;
 }
 
-/** The decision and its result; `version` only where it is promoted. */
+/** The decision to promote a proposal, and the template version that follows from it. */
 export interface Promotion {
   readonly reasons: readonly ProposalReason[];
   readonly template_key: string;
-  /** Distinguishes plans. */
+  /** A digest of the plan; different plans have different digests. */
   readonly plan_digest: string;
-  /** What its version has to cover. */
+  /** The amount that the template version has to allow. */
   readonly max_amount: string;
-  /** The version to be made where none is used again; its number is the next one. */
+  /** The version to create if no existing version fits; it gets the next version number. */
   readonly template: Omit<NewTemplate, 'version'>;
 }
 
@@ -67,19 +67,22 @@ export interface NewProposal {
         readonly reasons: readonly ProposalReason[];
         readonly problem: string | null;
       };
-  /** By which it was decided. */
+  /** The limits by which the proposal was decided. */
   readonly limits: AuthorityLimits;
   readonly audit: (proposalId: string) => readonly AuditEntry[];
 }
 
-/** `used`: an earlier proposal has the idempotency key; null: the limits have changed since. */
+/**
+ * `used`: an earlier proposal has this idempotency key. `outdated`: the limits have changed since
+ * the decision.
+ */
 export type CreateProposalOutcome =
   | { readonly outcome: 'created' | 'used'; readonly row: ProposalRecord }
   | { readonly outcome: 'outdated' };
 
 /**
- * Writes a proposal, promoted or not, with its audit. If the connection breaks it looks it up by
- * its id before it answers.
+ * Writes a proposal, promoted or not, with its audit row. If the connection breaks, looks up the
+ * proposal by its id before returning.
  */
 export async function createProposal(
   db: Database,
@@ -121,7 +124,10 @@ export type PromoteOutcome =
   | { readonly outcome: 'promoted' | 'not_submitted'; readonly row: ProposalRecord }
   | { readonly outcome: 'outdated' };
 
-/** Promotes by an administrator; the answer says if it is no longer submitted or too late. */
+/**
+ * Promotes a proposal for an administrator; the outcome tells if it is no longer submitted or has
+ * expired.
+ */
 export async function promoteProposal(
   db: Database,
   of: Pick<ProposalRecord, 'proposal_id' | 'authority_key'>,
@@ -159,7 +165,7 @@ export async function promoteProposal(
   );
 }
 
-/** A proposal as it is now: one whose time is over is written as expired first. Null: unknown. */
+/** Returns a proposal; if it is due to expire, first writes it as expired. Null: unknown id. */
 export async function readProposal(
   db: Database,
   proposalId: string,
@@ -175,11 +181,11 @@ export async function readProposal(
 export interface ProposalFilter {
   readonly status?: ProposalStatus | undefined;
   readonly authority_key?: string | undefined;
-  /** The only authority whose proposals the caller sees; null: it sees all. */
+  /** The only authority whose proposals the caller may see; null: the caller may see all. */
   readonly only: string | null;
 }
 
-/** Up to `limit` proposals after the position, newest first, as they are now. */
+/** Returns up to `limit` proposals after the position, newest first, with their present status. */
 export async function listProposals(
   db: Database,
   { status: wanted, authority_key, only }: ProposalFilter,
@@ -187,7 +193,7 @@ export async function listProposals(
 ): Promise<readonly ProposalRecord[]> {
   const [status, authority] = [wanted ?? null, authority_key ?? only];
   if (only !== null && authority !== only) return [];
-  // The filter uses the present status, even before a loop has written it.
+  // The filter must see the present status, even before the loop has expired due proposals.
   await expireDue(db);
   const { at, id } = beforePosition(after);
   const rows = await run(
@@ -201,7 +207,10 @@ export async function listProposals(
   return rows.map(({ row }) => toRecord(row));
 }
 
-/** The proposal that used the key within the client's scope, as it is now; else null. */
+/**
+ * Returns the proposal that used the key within the client's scope, with its present status; else
+ * null.
+ */
 export async function readProposalKeyUse(
   db: Database,
   clientScope: string,
@@ -234,7 +243,7 @@ async function findProposal(db: Database, proposalId: string): Promise<ProposalR
   return found === undefined ? null : toRecord(found.row);
 }
 
-/** What administrators have promoted of this version; null where none has. */
+/** Returns what administrators have promoted for this version; null if they promoted nothing. */
 export async function readGrant(db: Database, templateId: string): Promise<Grant | null> {
   const rows = await run(
     () => db.sql<{ asset: string; amount: string; source: string; destination: string }>`
@@ -250,7 +259,7 @@ export async function readGrant(db: Database, templateId: string): Promise<Grant
     : { asset: row.asset, amount: row.amount, chains: [row.source, row.destination] };
 }
 
-/** Ends all expired ones, the oldest first; returns how many. Several processes may run this. */
+/** Expires all due proposals, oldest first; returns their number. May run in several processes. */
 export async function expireDue(db: Database): Promise<number> {
   for (let ended = 0; ;) {
     const due = await readDue(db);
@@ -269,7 +278,7 @@ async function readDue(db: Database): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Ends those of them that have expired by the database's clock; returns how many. */
+/** Expires those of the proposals that are due by the database's clock; returns their number. */
 async function expireProposals(db: Database, ids: readonly string[]): Promise<number> {
   assertMove(PROPOSAL_TABLE, 'submitted', 'expired');
   const doc = JSON.stringify(
@@ -305,7 +314,7 @@ function templateOf(db: Database, { template }: Promotion): Record<string, unkno
   return templateDocument(db, newId(), { ...template, version: 0 });
 }
 
-/** As `authority_limits` returns them. */
+/** Returns the limits in the form of the SQL function `authority_limits`. */
 function limitsDocument(limits: AuthorityLimits): JsonObject {
   const { max_notional, allowed_assets, allowed_chains, max_ttl_seconds } = limits;
   return {

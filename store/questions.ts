@@ -1,6 +1,6 @@
 /**
- * Open questions to teams' own workers: an answer is only accepted for an open question, under the
- * attempt, epoch and state in which it was opened.
+ * Open questions to executor teams' own workers. An answer is accepted only for an open question,
+ * and only while the node has the attempt, epoch and state with which the question was opened.
  */
 import { randomUUID } from 'node:crypto';
 import type { ExecutorPhase } from '../domain/executor.ts';
@@ -11,8 +11,8 @@ import type { PhaseRow } from './phases.ts';
 type NodeAttempt = Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch' | 'state'>;
 
 /**
- * Opens a question and closes the phase's earlier one; null when the node has changed since it was
- * read. Written outside of the node's version, since it decides nothing.
+ * Opens a question and closes the phase's earlier question; null when the node has changed since it
+ * was read. The node's version stays unchanged, because a question decides nothing.
  */
 export async function openQuestion(
   db: Database,
@@ -32,7 +32,7 @@ export async function openQuestion(
   return rows.length === 0 ? null : id;
 }
 
-/** Whether the question is open, and the node is still as it was when it was opened. */
+/** Returns whether the question is open and the node has not changed since it was opened. */
 export async function isOpenQuestion(
   db: Database,
   phase: ExecutorPhase,
@@ -51,7 +51,7 @@ export async function isOpenQuestion(
   return rows.length > 0;
 }
 
-/** Closes a question whose answer is recorded, so that another answer comes too late. */
+/** Closes a question whose answer is recorded, so that no other answer is accepted. */
 export async function closeQuestion(
   db: Database,
   phase: ExecutorPhase,
@@ -66,7 +66,7 @@ export async function closeQuestion(
   );
 }
 
-/** Whether a submit of this attempt has started. */
+/** Returns whether a submit of this attempt has started. */
 export async function hasStartedSubmit(
   db: Database,
   { movement_id, node_key, attempt }: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt'>,

@@ -1,4 +1,4 @@
-/** Reading the registry rows of executors and signers. */
+/** Reads the registry rows of executors and signers. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -27,27 +27,27 @@ export interface SignerRow {
   readonly updated_at: string;
 }
 
-/** All stored executors by key. */
+/** Returns all stored executors, ordered by key. */
 export async function listExecutorRows(db: Database): Promise<readonly ExecutorRow[]> {
   return (await run(() => db.executor.findMany({ orderBy: { executor_key: 'asc' } }))).map(
     toExecutor,
   );
 }
 
-/** All stored signers by key. */
+/** Returns all stored signers, ordered by key. */
 export async function listSignerRows(db: Database): Promise<readonly SignerRow[]> {
   return (await run(() => db.signer.findMany({ orderBy: { signer_key: 'asc' } }))).map(toSigner);
 }
 
-/** One stored signer, or null. */
+/** Returns one stored signer, or null. */
 export async function readSignerRow(db: Database, signerKey: string): Promise<SignerRow | null> {
   const row = await run(() => db.signer.findUnique({ where: { signer_key: signerKey } }));
   return row === null ? null : toSigner(row);
 }
 
 /**
- * The status of every stored executor and signer by key. One without a row was never switched: it
- * is active.
+ * Returns the status of every stored executor and signer, by key. An executor or signer without a
+ * row is active.
  */
 export async function registeredStatuses(db: Database): Promise<{
   readonly executors: ReadonlyMap<string, string>;
@@ -63,7 +63,7 @@ export async function registeredStatuses(db: Database): Promise<{
   return { executors: of('executor'), signers: of('signer') };
 }
 
-/** A row as a client (dates) or as JSON of the database (text) gives it. */
+/** A row as Prisma returns it (dates) or as the database's JSON contains it (text). */
 export type StoredExecutor = Omit<ExecutorRow, 'health_checked_at' | 'updated_at'> & {
   readonly health_checked_at: Date | string | null;
   readonly updated_at: Date | string;

@@ -1,4 +1,4 @@
-/** The registry rows of executors and signers: what operators set, and what was observed. */
+/** Stores the registry rows of executors and signers: what operators set, and what was observed. */
 import type { ExecutorDescriptor, ExecutorHealth } from '../domain/executor.ts';
 import type { SignerDescriptor } from '../domain/signer.ts';
 import type { AuditEntry } from '../domain/transition.ts';
@@ -25,21 +25,21 @@ export {
 
 export interface StatusChange<D> {
   readonly key: string;
-  /** The registration in this process's memory; creates the row first if there is none. */
+  /** The registration in this process; used to create the row if it does not exist. */
   readonly declared: D | undefined;
   readonly status: 'active' | 'disabled';
   readonly audit: readonly AuditEntry[];
 }
 
-/** `ok: false` only for signers that are deprecated or retired. */
+/** The result of a status change. `ok: false` only for signers that are deprecated or retired. */
 export interface StatusOutcome<R> {
   readonly ok: boolean;
   readonly row: R;
 }
 
 /**
- * Switches an executor with its audit row in one statement; null when it is neither stored nor
- * declared.
+ * Sets an executor's status and writes the audit row in one statement; null when the executor is
+ * neither stored nor declared.
  */
 export async function setExecutorStatus(
   db: Database,
@@ -56,7 +56,10 @@ export async function setExecutorStatus(
   return answer === null ? null : { ok: answer.ok, row: toExecutor(answer.row) };
 }
 
-/** The same for a signer. */
+/**
+ * Sets a signer's status and writes the audit row in one statement; null when the signer is neither
+ * stored nor declared.
+ */
 export async function setSignerStatus(
   db: Database,
   change: StatusChange<SignerDescriptor>,
@@ -84,9 +87,9 @@ export interface IdentityPin {
   readonly declared: SignerDescriptor | undefined;
   readonly expected: string;
   readonly previous: string | null;
-  /** The live address as just read; null when it is unknown. */
+  /** The live address as just read; null when unknown. */
   readonly runtime: string | null;
-  /** What is already known to be wrong with one of the addresses. */
+  /** The problem of one of the addresses, if one is already known. */
   readonly problem: IdentityRefusal | null;
   readonly audit: AuditEntry;
 }
@@ -99,7 +102,7 @@ export type IdentityRefusal =
   | 'signer_identity_mismatch'
   | 'previous_expected_address_mismatch';
 
-/** `stored` is the pin as it was found. */
+/** The result of a pin. `stored` is the pinned address before the change. */
 export type PinOutcome =
   | {
       readonly ok: true;
@@ -114,8 +117,8 @@ type PinAnswer =
   | { readonly ok: false; readonly reason: IdentityRefusal; readonly stored: string | null };
 
 /**
- * Pins a signer's address as compare-and-set under the row's lock; null when it is neither stored
- * nor declared.
+ * Pins a signer's address as compare-and-set under the row's lock; null when the signer is neither
+ * stored nor declared.
  */
 export async function setExpectedIdentity(
   db: Database,
@@ -131,7 +134,7 @@ export async function setExpectedIdentity(
   return answer?.ok === true ? { ...answer, audit_event_id: audit.event_id } : answer;
 }
 
-/** Records an executor's registration and what its health check answered. */
+/** Stores an executor's registration and the result of its health check. */
 export async function saveExecutorHealth(
   db: Database,
   executor: ExecutorDescriptor,
@@ -141,7 +144,7 @@ export async function saveExecutorHealth(
   await run(() => db.sql`SELECT save_executor_health(${declared}::jsonb, ${state})`);
 }
 
-/** Records a signer's registration and its live address; null when it returned none. */
+/** Stores a signer's registration and its live address; null if it returned no address. */
 export async function saveObservedIdentity(
   db: Database,
   signer: SignerDescriptor,
@@ -152,7 +155,8 @@ export async function saveObservedIdentity(
 }
 
 /**
- * Clears the observed address of every stored signer outside `signerKeys`: its key is held no more.
+ * Clears the observed address of every stored signer outside `signerKeys`, because no process holds
+ * its key any more.
  */
 export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
   await run(() =>

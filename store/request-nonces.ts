@@ -1,4 +1,4 @@
-/** Used nonces: each is taken once per key, across all processes. */
+/** Stores used nonces of signed requests: each API key uses a nonce once, in all processes. */
 import type { Role } from '../domain/roles.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -8,27 +8,31 @@ export interface KeyNonce {
   readonly nonce: string;
 }
 
-/** The result for one pair; null where its key is not active at this moment. */
+/** The result for one pair; null when the API key is not active at this moment. */
 export type TakenNonce = {
   readonly client_id: string;
   readonly role: Role;
   readonly authority_key: string | null;
   readonly fresh: boolean;
-  /** Only of {@link takeCountedNonces}, and of a nonce that was new. */
+  /** Only from {@link takeCountedNonces}, and for a nonce that was new. */
   readonly window?: RateWindow | null;
 } | null;
 
-/** A request's place among those of its key in the same minute, across all processes that count. */
+/**
+ * A request's position among the requests of its API key in the same minute, across all processes
+ * that count in the database.
+ */
 export interface RateWindow {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly place: number;
   readonly ends_in_seconds: number;
 }
 
 /**
- * Takes nonces in one statement, which also reads whether their keys are active, so that a revoke
- * holds from its commit on. Pairs must differ. They are inserted in one order, so that concurrent
- * processes cannot deadlock. Answers in the order of `pairs`.
+ * Takes nonces in one statement that also reads whether their API keys are active, so that a
+ * revoked key is refused from the commit of its revocation on. Pairs must differ. Nonces are
+ * inserted in a fixed order, so that concurrent processes cannot deadlock. Returns results in the
+ * order of `pairs`.
  */
 export async function takeNonces(
   db: Database,
@@ -56,10 +60,10 @@ export async function takeNonces(
 }
 
 /**
- * The same, and counts each request with a new nonce for the rate limit of its key. A window is a
- * minute from its first request, by the database's clock. Windows are written after all nonces of
- * the statement and in one order, so that counting cannot deadlock either. A separate statement, so
- * that an API process that counts in memory pays nothing for it.
+ * As {@link takeNonces}, and counts each request with a new nonce for the rate limit of its API
+ * key. A window is one minute from its first request, by the database's clock. Windows are written
+ * after all nonces of the statement and in a fixed order, so that counting cannot deadlock either.
+ * This is a separate statement so that API processes that count in memory do not pay for it.
  */
 export async function takeCountedNonces(
   db: Database,
@@ -115,7 +119,7 @@ export async function takeCountedNonces(
   return pairs.map((_, index) => found.get(index + 1) ?? null);
 }
 
-/** Takes one nonce of somebody whose key is not in the database; false when it was taken before. */
+/** Takes a nonce for a caller whose key is not in the database; false if taken before. */
 export async function takeNonce(db: Database, { key_id, nonce }: KeyNonce): Promise<boolean> {
   const rows = await run(
     () => db.sql`
@@ -125,10 +129,7 @@ export async function takeNonce(db: Database, { key_id, nonce }: KeyNonce): Prom
   return rows.length > 0;
 }
 
-/**
- * Removes up to `atMost` nonces that were used longer ago than any request with them could be in
- * time; answers how many.
- */
+/** Removes up to `atMost` nonces older than any valid request; returns their number. */
 export async function dropOldNonces(
   db: Database,
   options: { readonly keepSeconds: number; readonly atMost: number },

@@ -1,6 +1,7 @@
 /**
- * What an API process without signers and venue credentials has a worker look at: the request, who
- * takes it, and its answer. Rows are few and young, so none of them needs an index of its own.
+ * Looks that an API process without signers and venue credentials requests from a worker: the
+ * request, the worker that takes it, and its answer. Rows are few and short-lived, so they need no
+ * index.
  */
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
@@ -10,7 +11,7 @@ export type LookKind = 'signer_identity' | 'balances';
 
 export interface Look {
   readonly kind: LookKind;
-  /** The signer's key, or the venue's. */
+  /** The key of the signer or of the venue. */
   readonly subject: string;
 }
 
@@ -19,15 +20,15 @@ export interface TakenLook extends Look {
 }
 
 export type LookAnswer =
-  /** Null for a signer without an identity, and for balances, which are stored. */
+  /** `address` is null for a signer without an identity, and for balances, which are stored. */
   | { readonly ok: true; readonly address: string | null }
-  /** `invalid`: it answered, and what it answered is no address. */
+  /** `invalid`: the signer answered, but the answer is no address. */
   | { readonly ok: false; readonly fault: 'invalid' | 'failed'; readonly message: string };
 
-/** How long a request is kept: longer than any caller waits. */
+/** Seconds that a request is kept: longer than any caller waits. */
 const KEPT_SECONDS = 60;
 
-/** Answers the id of the request. */
+/** Requests a look; returns the request's id. */
 export async function requestLook(db: Database, { kind, subject }: Look): Promise<string> {
   const id = newId();
   await run(
@@ -38,7 +39,7 @@ export async function requestLook(db: Database, { kind, subject }: Look): Promis
   return id;
 }
 
-/** Null while no worker has answered. */
+/** Returns the answer; null while no worker has answered. */
 export async function readLookAnswer(db: Database, lookId: string): Promise<LookAnswer | null> {
   const rows = await run(
     () => db.sql<{ answer: LookAnswer | null }>`
@@ -51,16 +52,16 @@ export async function forgetLook(db: Database, lookId: string): Promise<void> {
   await run(() => db.sql`DELETE FROM requested_looks WHERE look_id = ${lookId}::uuid`);
 }
 
-/** What a worker can look at. */
+/** The signers and venues that a worker can look at. */
 export interface Known {
   readonly signers: readonly string[];
   readonly venues: readonly string[];
 }
 
 /**
- * Takes the requests that no worker has and that this worker can answer, for so long; the rest is
- * left to workers with another registry. Drops requests whose callers have gone. If two workers
- * look, the first answer is kept.
+ * Takes requests that no worker has taken and that this worker can answer, for `seconds`. The
+ * others are left to workers with other signers and venues. Deletes requests whose callers no
+ * longer wait. If two workers look, the first answer is kept.
  */
 export async function takeLooks(
   db: Database,
@@ -88,7 +89,7 @@ export async function takeLooks(
   );
 }
 
-/** Stores an answer; the first one stays. */
+/** Stores an answer for these looks; an earlier answer is kept. */
 export async function answerLooks(
   db: Database,
   lookIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Holds as they are written, for the check that recomputes them. */
+/** Reads the stored holds for the check that recomputes them. */
 import type { ReservingMovement } from '../domain/reservations.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -7,13 +7,13 @@ export interface PoolSum {
   readonly venue_key: string;
   readonly account_type: string;
   readonly asset: string;
-  /** What the pool's counter says. */
+  /** The amount in the pool's counter. */
   readonly held: string;
-  /** The sum of the holds that are open. */
+  /** The sum of the open holds. */
   readonly open: string;
 }
 
-/** The pools whose counter is not the sum of their open holds, in one statement. */
+/** Returns the pools whose counter differs from the sum of their open holds, in one statement. */
 export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]> {
   return run(
     () => db.sql<PoolSum>`
@@ -32,17 +32,17 @@ export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]>
 export interface UnevenTransfer {
   readonly transfer_id: string;
   readonly state: string;
-  /** The pool that it holds or has drawn from, or should. */
+  /** The pool from which the transfer holds, has drawn or should hold funds. */
   readonly pool: string;
-  /** `held`, or `consumed` for what it provably sent. */
+  /** `held`, or `consumed` for what the transfer is proven to have sent. */
   readonly status: string;
   readonly held: string;
   readonly expected: string;
 }
 
 /**
- * The transfers that do not hold their amount at their source while they are open, have not noted
- * it when completed, or more.
+ * Returns the transfers whose reservations are wrong: an open transfer must hold its amount at its
+ * source, a completed one must have recorded it as consumed, and no transfer may reserve more.
  */
 export async function readUnevenTransfers(db: Database): Promise<readonly UnevenTransfer[]> {
   return run(
@@ -65,8 +65,8 @@ export async function readUnevenTransfers(db: Database): Promise<readonly Uneven
 }
 
 /**
- * The next movements by id that hold, or may have held, something of a pool or a budget; each page
- * in one statement.
+ * Returns the next movements, ordered by id, that hold or may have held part of a pool or a budget;
+ * one statement for each page.
  */
 export async function readReservingMovements(
   db: Database,

@@ -1,15 +1,15 @@
-/** The step after a restore or failover of the database that may have lost commits. */
+/** The step that follows a restore or failover of the database that may have lost commits. */
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 
 export interface AfterRestore {
-  /** Names the restore: one step each. */
+  /** Names the restore. The step runs once for each incident. */
   readonly incident: string;
-  /** A send from before the restore has ended after so many seconds. */
+  /** Seconds after which a send from before the restore has ended. */
   readonly send_seconds: number;
-  /** How many seconds what was signed for a team's executor can be used at most. */
+  /** The most seconds that a signature made for a team's executor can be used. */
   readonly signature_seconds: number;
   readonly audit: readonly AuditEntry[];
 }
@@ -17,22 +17,23 @@ export interface AfterRestore {
 export interface RestoreResult {
   readonly incident: string;
   readonly at: string;
-  /** From this time on "no such send" is believed. */
+  /** From this time on, "no such send" counts as proof. */
   readonly nothing_found_counts_from: string;
   readonly movements_woken: number;
-  /** Open nodes: recovery looks at them before they are sent. */
+  /** Number of open nodes whose earlier send recovery looks up before a new send. */
   readonly nodes_asked_first: number;
-  /** Ended nodes that may run again: recovery looks at their next attempt first. */
+  /**
+   * Number of ended nodes that may run again: recovery looks for an earlier send before their next
+   * attempt.
+   */
   readonly retries_asked_first: number;
   readonly capital_transfers: number;
   readonly nonce_lanes: number;
-  /** It was done before, and nothing was changed now. */
+  /** Whether the step had run before; then nothing was changed now. */
   readonly repeated: boolean;
 }
 
-/**
- * Makes recovery look at every open node and transfer before it may be sent, in one transaction.
- */
+/** Makes recovery look up every open node and transfer before it may be sent; all or nothing. */
 export async function afterRestore(
   db: Database,
   { audit, ...step }: AfterRestore,
@@ -46,7 +47,7 @@ export async function afterRestore(
   return row.answer;
 }
 
-/** The incident for which the step was done last; null where it never was. */
+/** Returns the incident for which the step ran last; null if it never ran. */
 export async function readNewestRestore(db: Database): Promise<string | null> {
   const rows = await run(
     () => db.sql<{ incident: string }>`

@@ -1,7 +1,7 @@
 /**
  * Removes old applied commands and delivered callbacks, which decide nothing. A call removes one
- * batch by an index, so that no statement waits for it; the database refuses to remove one that is
- * still pending.
+ * batch, found by an index, so that no statement waits long for it. The database refuses to remove
+ * a row that is still pending.
  */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -11,7 +11,7 @@ export interface Retention {
   readonly atMost: number;
 }
 
-/** Removes applied commands, by their ids, which sort by time; answers how many. */
+/** Removes applied commands by their ids, which sort by time; returns their number. */
 export async function dropOldCommands(
   db: Database,
   { keepDays, atMost }: Retention,
@@ -29,7 +29,10 @@ export async function dropOldCommands(
   return rows[0]?.dropped ?? 0;
 }
 
-/** Removes callbacks that were delivered; dead letters stay until a person sees to them. */
+/**
+ * Removes delivered callbacks; dead letters stay until an operator handles them. Returns their
+ * number.
+ */
 export async function dropOldCallbacks(
   db: Database,
   { keepDays, atMost }: Retention,

@@ -1,4 +1,4 @@
-/** Finds what a text names exactly: an id, hash, reference, key or address, each by an index. */
+/** Finds exact matches of a text: an id, hash, reference, key or address, each by an index. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
@@ -15,17 +15,17 @@ export const MATCHES = [
 export interface Hit {
   readonly kind: (typeof HIT_KINDS)[number];
   readonly id: string;
-  /** Its label for people; never empty. */
+  /** The label to display; never empty. */
   readonly title: string;
-  /** The field that matched; the first of {@link MATCHES} where several did. */
+  /** The field that matched; if several did, the first of {@link MATCHES}. */
   readonly matched: (typeof MATCHES)[number];
 }
 
 export interface Wanted {
   readonly text: string;
-  /** Whose idempotency keys are searched. */
+  /** The client scope whose idempotency keys are searched. */
   readonly clientScope: string;
-  /** Bounds what is found to an agent's own; undefined for callers who see everything. */
+  /** Limits the results to this agent's own; undefined for callers who see everything. */
   readonly namespace?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
 const HEX = /^0x[0-9a-f]+$/i;
 
-/** Up to `limit` things that the text names, in the order of {@link MATCHES}, then newest first. */
+/** Returns up to `limit` hits for the text, in the order of {@link MATCHES}, then newest first. */
 export async function search(
   db: Database,
   { text, clientScope: scope, namespace }: Wanted,

@@ -1,4 +1,4 @@
-/** Rotation, retirement and evidence of signers (prisma/functions/signer-lifecycle.sql). */
+/** Stores rotations, retirements and evidence of signers (see signer-lifecycle.sql). */
 import type { JsonObject } from '../domain/json.ts';
 import type { ReplacedSigner } from '../domain/plan/bindings.ts';
 import type { Actor } from '../domain/roles.ts';
@@ -11,7 +11,7 @@ import { auditRow } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf } from './json.ts';
 
-/** The rows of signers that rotations have replaced. */
+/** Returns the signers that rotations have replaced. */
 export async function readReplacedSigners(db: Database): Promise<readonly ReplacedSigner[]> {
   const rows = await run(
     () => db.sql<Omit<ReplacedSigner, 'profile'> & { readonly profile: string | null }>`
@@ -32,9 +32,12 @@ interface Done {
 export interface Rotation extends Done {
   readonly other_key: string;
   readonly drill: boolean;
-  /** Addresses of the old signer: nodes bound to one of them keep that signer. */
+  /** Addresses of the old signer. Nodes bound to one of these addresses keep that signer. */
   readonly known_addresses: readonly string[];
-  /** The replacement's answer, read outside of any transaction, and the row that it was read by. */
+  /**
+   * The replacement's identity, read outside of any transaction, and the stored row it was compared
+   * with.
+   */
   readonly asked: {
     readonly pin: string | null;
     readonly runtime: string;
@@ -58,7 +61,10 @@ export type RotationRefusal =
   | { readonly error: 'validation_failed'; readonly cause: RotationCause }
   | { readonly error: 'signer_runtime_identity_unavailable' | 'signer_identity_mismatch' };
 
-/** `problem` is null where only the replacement's identity remains to be checked. */
+/**
+ * What a rotation reads first. `problem` is null if only the replacement's identity remains to be
+ * checked.
+ */
 export interface RotationStart {
   readonly pin: string | null;
   readonly observed_at: string | null;
@@ -66,7 +72,7 @@ export interface RotationStart {
   readonly problem: RotationRefusal | null;
 }
 
-/** Both signers as they are stored, or the key of one that is neither stored nor declared. */
+/** Returns the stored facts of both signers, or the key of one neither stored nor declared. */
 export async function readRotation(
   db: Database,
   pair: Pick<Rotation, 'key' | 'other_key' | 'declared'>,
@@ -88,7 +94,7 @@ interface Ids {
   readonly audit_event_id: string;
 }
 
-/** Rotates, or drills a rotation and rolls it back; both leave evidence. */
+/** Rotates a signer, or drills a rotation and rolls it back; both write event and audit row. */
 export async function rotateSigner(
   db: Database,
   rotation: Rotation,
@@ -110,7 +116,7 @@ export async function rotateSigner(
   return row.answer.ok ? { ...row.answer, ...ids } : row.answer;
 }
 
-/** Records what was looked up about a signer. */
+/** Stores an event with facts that were looked up about a signer. */
 export async function recordSignerEvent(
   db: Database,
   event: Done & { readonly event_type: SignerEventType; readonly data: JsonObject },
@@ -122,12 +128,15 @@ export async function recordSignerEvent(
 
 export interface Retirement extends Done {
   readonly acknowledged: boolean;
-  /** What was looked up before, as `failed_gate` reads it. */
+  /** The facts looked up before, in the form that the SQL function `failed_gate` reads. */
   readonly seen: JsonObject;
   readonly data: JsonObject;
 }
 
-/** Retires, or says which gate is closed; null for a signer that is neither stored nor declared. */
+/**
+ * Retires a signer, or returns the gate that denied it; null for a signer that is neither stored
+ * nor declared.
+ */
 export async function retireSigner(
   db: Database,
   retirement: Retirement,
@@ -160,7 +169,7 @@ export interface SignerEvent {
   readonly event_id: string;
   readonly event_type: string;
   readonly signer_key: string;
-  /** The replacement of a rotation. */
+  /** The signer that replaced this one, for a rotation. */
   readonly replace_with: string | null;
   readonly reason: string | null;
   readonly done_by: JsonObject;
@@ -170,7 +179,10 @@ export interface SignerEvent {
   readonly occurred_at: string;
 }
 
-/** Events of a signer, and rotations in which it replaced another, oldest first. */
+/**
+ * Returns the events of a signer, and the rotations in which it replaced another signer, oldest
+ * first.
+ */
 export async function readSignerEvents(
   db: Database,
   signerKey: string,
@@ -185,7 +197,7 @@ export async function readSignerEvents(
   return rows.map((row) => ({ ...row, occurred_at: isoOf(row.occurred_at) }));
 }
 
-/** The replacement of a signer, and every address that the signer had. */
+/** Returns the replacement of a signer, and every address that the signer had. */
 export async function readSignerPast(
   db: Database,
   signerKey: string,
@@ -198,7 +210,7 @@ export async function readSignerPast(
   return rows[0] ?? { replaced_by: null, addresses: [] };
 }
 
-/** Addresses that this signer's nodes sent from, for a signer that no longer answers. */
+/** Returns the addresses a signer's nodes sent from; used when the signer no longer answers. */
 export async function readSenders(db: Database, signerKey: string): Promise<readonly string[]> {
   const rows = await run(
     () => db.sql<{ address: string }>`
@@ -209,7 +221,10 @@ export async function readSenders(db: Database, signerKey: string): Promise<read
   return rows.map(({ address }) => address);
 }
 
-/** Whom an account approved in transactions of this service: `approve`, `increaseAllowance`. */
+/**
+ * Returns the spenders that an account approved in transactions of this service (`approve`,
+ * `increaseAllowance`).
+ */
 export async function readOwnApprovals(
   db: Database,
   address: string,

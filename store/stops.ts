@@ -1,10 +1,10 @@
-/** The stops of a send, and which bytes were accepted (prisma/functions/stops.sql). */
+/** Reads the stops of a send, and records accepted bytes (prisma/functions/stops.sql). */
 import type { Stopped } from '../domain/send/stops.ts';
 import type { Transition } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** The stops that hold for what the node has signed. */
+/** Returns the stops that are in force for what the node has signed. */
 export async function readStops(
   db: Database,
   node: { readonly movement_id: string; readonly node_key: string },
@@ -19,7 +19,7 @@ export async function readStops(
   return rows[0].stops;
 }
 
-/** Notes that an endpoint or the chain has accepted the attempt's bytes; the first time stays. */
+/** Records that an endpoint or the chain accepted the attempt's bytes; keeps the first time. */
 export async function noteAccepted(
   db: Database,
   of: { readonly movement_id: string; readonly node_key: string; readonly attempt: number },

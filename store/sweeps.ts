@@ -1,4 +1,4 @@
-/** Open movements whose run may be gone, and how often they are checked. */
+/** Finds open movements whose run may not exist, and limits how often they are checked. */
 import type { About } from '../domain/messages.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -8,9 +8,9 @@ export interface Swept extends About {
 }
 
 /**
- * Movements that need a run and have not moved for `idleSeconds`, each at most once in four times
- * that. Those that wait for approval are included only shortly before it expires: until then their
- * run only shows them, and {@link takeWaitingTurn} covers them.
+ * Claims movements that need a run and have not changed for `idleSeconds`, each at most once in
+ * four times that period. Movements that wait for approval are included only shortly before it
+ * expires: until then their run only displays them, and {@link takeWaitingTurn} covers them.
  */
 export async function claimIdle(
   db: Database,
@@ -52,14 +52,14 @@ export async function claimIdle(
   );
 }
 
-/** A process's turn at rare work. */
+/** The right of one process to do a rare task now. */
 export interface Turn {
   readonly turn: string;
 }
 
 /**
- * Takes the turn to check all movements that wait for approval; null while it is not due. The next
- * turn is due `restSeconds` later, for the first process that takes it.
+ * Takes the turn to check all movements that wait for approval; null while no turn is due. The next
+ * turn is due after `restSeconds`; the first process that asks takes it.
  */
 export async function takeWaitingTurn(db: Database, restSeconds: number): Promise<Turn | null> {
   const [row] = await run(
@@ -71,7 +71,7 @@ export async function takeWaitingTurn(db: Database, restSeconds: number): Promis
   return row ?? null;
 }
 
-/** Returns a failed turn, which may be taken again in so many seconds. */
+/** Returns a failed turn, which may be taken again after `againSeconds`. */
 export async function returnWaitingTurn(
   db: Database,
   { turn }: Turn,
@@ -85,13 +85,13 @@ export async function returnWaitingTurn(
   );
 }
 
-/** Where a page ended. */
+/** The position of the last movement of a page. */
 export interface WaitingPlace {
   readonly at: string;
   readonly id: string;
 }
 
-/** Some movements in order, and where the next page begins. */
+/** Some movements in order, and the position of the next page; null on the last page. */
 export interface Page<Row> {
   readonly movements: readonly Row[];
   readonly next: WaitingPlace | null;
@@ -102,7 +102,7 @@ const BEGINNING: WaitingPlace = {
   id: '00000000-0000-0000-0000-000000000000',
 };
 
-/** The next page of those that wait for their approval and are older than `idleSeconds`. */
+/** Returns the next page of movements that wait for approval, older than `idleSeconds`. */
 export async function listWaiting(
   db: Database,
   after: WaitingPlace | null,
@@ -122,7 +122,7 @@ export async function listWaiting(
   return pageOf(rows, options.limit);
 }
 
-/** Something open, with the id of its run. */
+/** An open movement. */
 export interface Open extends About {
   readonly movement_id: string;
   readonly state: string;
@@ -133,7 +133,7 @@ const NEWEST: WaitingPlace = {
   id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 };
 
-/** The next page of all movements that have not ended, newest first. */
+/** Returns the next page of all movements that have not ended, newest first. */
 export async function listOpen(
   db: Database,
   before: WaitingPlace | null,
@@ -151,7 +151,7 @@ export async function listOpen(
   return pageOf(rows, limit);
 }
 
-/** Rows with the place where the next page begins; null behind the last. */
+/** Returns the rows with the position after which the next page starts; null on the last page. */
 function pageOf<Row extends { readonly movement_id: string; readonly at: string }>(
   rows: readonly Row[],
   limit: number,
@@ -161,7 +161,7 @@ function pageOf<Row extends { readonly movement_id: string; readonly at: string 
   return { movements: rows, next: isWhole ? { at: last.at, id: last.movement_id } : null };
 }
 
-/** All capital transfers that have not ended; they are few. */
+/** Returns all capital transfers that have not ended; they are few. */
 export async function listOpenTransfers(
   db: Database,
 ): Promise<readonly { readonly transfer_id: string; readonly state: string }[]> {

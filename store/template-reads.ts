@@ -1,6 +1,6 @@
 /**
- * Reading plan templates. Whether one can be executed is judged when it is first read, and again by
- * each process.
+ * Reads plan templates. Each process checks whether a version can be executed when it first reads
+ * that version.
  */
 import type { CompletionAssurance } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -51,7 +51,7 @@ interface Graph {
   readonly edges: readonly TemplateEdgeRecord[];
 }
 
-/** Everything about one version, with the admin fields of its key; null for an unknown id. */
+/** Returns all data of one version, with the admin fields of its key; null for an unknown id. */
 export async function readTemplate(
   db: Database,
   templateId: string,
@@ -77,15 +77,15 @@ export async function readTemplate(
 }
 
 /**
- * A version never changes, so the most recently read ones are cached: as many as an installation
- * uses at a time.
+ * Number of versions cached: as many as an installation uses at a time. A version never changes, so
+ * the most recently read ones can be kept.
  */
 const KEPT_VERSIONS = 200;
 const versions = new WeakMap<Database, Map<string, PlanTemplate>>();
 
 /**
- * The version as movements are compiled from it: ids of nodes and edges are no part of a plan. Null
- * for an unknown one.
+ * Returns the version as it is compiled into plans: without the ids of nodes and edges. Null for an
+ * unknown version.
  */
 export async function readTemplateForPlan(
   db: Database,
@@ -97,7 +97,7 @@ export async function readTemplateForPlan(
   const id = `${templateKey}@${String(version)}`;
   const found = kept.get(id) ?? (await readVersion(db, templateKey, version));
   if (found === null) return null;
-  // Moved to the end: the first entry is the least recently used.
+  // Moves the entry to the end, so that the first entry is the least recently used.
   kept.delete(id);
   kept.set(id, found);
   const [oldest] = kept.keys();
@@ -106,8 +106,8 @@ export async function readTemplateForPlan(
 }
 
 /**
- * The version, if it is retired now; else null. The cache of {@link readTemplateForPlan} does not
- * show that.
+ * Returns the version if it is retired now; else null. The cache of {@link readTemplateForPlan}
+ * does not know whether a version is retired.
  */
 export async function readRetired(
   db: Database,
@@ -151,13 +151,13 @@ async function readVersion(
   };
 }
 
-/** Nodes and edges of a version in plan order, each as one JSON array; null for none. */
+/** Nodes and edges of a version in plan order, each as one JSON array; null when there are none. */
 export interface GraphRow {
   readonly nodes: readonly Prisma.PlanNodeGetPayload<object>[] | null;
   readonly edges: readonly Prisma.PlanEdgeGetPayload<object>[] | null;
 }
 
-/** The graph without the ids of its nodes and edges. */
+/** Returns the graph without the ids of its nodes and edges. */
 export function graphOfRow(row: GraphRow): {
   readonly nodes: readonly TemplateNode[];
   readonly edges: readonly GraphEdge[];
@@ -178,16 +178,16 @@ export interface TemplateFilter {
   readonly template_key?: string | undefined;
   readonly executable?: boolean | undefined;
   readonly status?: TemplateStatus | undefined;
-  /** The namespace of an agent, who does not see those of other agents. */
+  /** The namespace of an agent, who must not see templates of other agents. */
   readonly namespace?: string | undefined;
 }
 
-/** Rows per read when only some of them match. */
+/** Number of rows for each read when only some of them match. */
 const FILTERED_BATCH = 100;
 
 /**
- * Up to `limit` versions after `position`, newest first. `executable` is no column, so rows are
- * read until enough fit.
+ * Returns up to `limit` versions after `page.after`, newest first. `executable` is no column, so
+ * rows are read until enough match.
  */
 export async function listTemplates(
   db: Database,
@@ -223,7 +223,10 @@ function isExecutable(template: TemplateSummary): boolean {
   return template.non_executable_reasons.length === 0;
 }
 
-/** What an agent may read: templates of no agent, and those of its own namespace. */
+/**
+ * Returns a filter for what an agent may read: templates outside agents' namespaces, and those in
+ * its own.
+ */
 function outsideOtherNamespaces(namespace: string): Prisma.PlanTemplateVersionWhereInput {
   return { OR: [{ NOT: { template_key: { startsWith: 'agent/' } } }, inNamespace(namespace)] };
 }
@@ -253,7 +256,7 @@ function listRows(
   });
 }
 
-/** Nodes and edges of several versions in plan order, by version. */
+/** Reads nodes and edges of several versions in plan order; returns them by version. */
 async function readGraphs(
   db: Database,
   ids: readonly string[],
@@ -322,8 +325,8 @@ function toNode(row: Prisma.PlanNodeGetPayload<object>): TemplateNodeRecord {
 }
 
 /**
- * An optional jsonb column as an optional field: absent for SQL null. Its content was parsed when
- * it was written.
+ * Returns an optional jsonb column as an optional field, absent for SQL null. Its content was
+ * validated before it was written.
  */
 function present<T, K extends keyof T & string>(
   key: K,

@@ -1,6 +1,4 @@
-/**
- * Writing plan templates: versions that never change, and the admin fields of their key that do.
- */
+/** Writes plan templates: versions, which never change, and their key's admin fields. */
 import type { GraphEdge, GraphShape } from '../domain/graph/types.ts';
 import type { CompletionPolicy, TemplateNode } from '../domain/plan/types.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -38,17 +36,17 @@ export interface NewTemplate {
   readonly nodes: readonly TemplateNode[];
   readonly edges: readonly GraphEdge[];
   readonly created_by: string | null;
-  /** The audit rows for the new id. */
+  /** Returns the audit rows for the new id. */
   readonly audit: (templateId: string) => readonly AuditEntry[];
 }
 
-/** `created: false` means that this key already has this version. */
+/** The outcome of a create. `created: false`: this version of this key exists already. */
 export type CreateTemplateOutcome =
   { readonly created: true; readonly template_id: string } | { readonly created: false };
 
 /**
- * Writes a version with its nodes, edges and audit rows in one statement. If the connection breaks
- * it looks the row up by its id before it answers.
+ * Writes a version with its nodes, edges and audit rows in one statement. If the connection breaks,
+ * looks up the row by its id before returning.
  */
 export async function createTemplate(
   db: Database,
@@ -69,7 +67,7 @@ export async function createTemplate(
   });
 }
 
-/** As the function `create_template` of the database takes it. */
+/** Returns the input of the SQL function `create_template`. */
 export function templateDocument(
   db: Database,
   templateId: string,
@@ -106,7 +104,7 @@ export function templateDocument(
   };
 }
 
-/** The fields to change; one that is absent stays, null clears. */
+/** The admin fields to change; an absent field stays unchanged, null clears a field. */
 export interface TemplateAdminPatch {
   readonly auto_approve_enabled?: boolean;
   readonly daily_cap_amount?: string | null;
@@ -122,7 +120,7 @@ export interface TemplateAdmin {
   readonly updated_at: string;
 }
 
-/** `ok: false` means that auto-approval would be on without complete caps; nothing was written. */
+/** `ok: false`: auto-approval would be enabled without complete caps; nothing was written. */
 export type TemplateAdminOutcome =
   { readonly ok: true; readonly template: TemplateAdmin } | { readonly ok: false };
 
@@ -130,7 +128,8 @@ type AdminAnswer =
   { readonly ok: false } | ({ readonly ok: true } & Omit<TemplateAdmin, 'template_key'>);
 
 /**
- * Changes the admin fields of a key with its audit rows in one statement; null for an unknown key.
+ * Changes the admin fields of a key and writes the audit rows in one statement; null for an unknown
+ * key.
  */
 export async function updateTemplateAdmin(
   db: Database,
@@ -172,7 +171,7 @@ export interface RetiredTemplate {
   readonly latest_active_version: number | null;
 }
 
-/** Retires a version, or finds that it is; null for an unknown one. */
+/** Retires a version, or finds that it is retired already; null for an unknown version. */
 export async function retireTemplate(
   db: Database,
   {
@@ -196,7 +195,10 @@ export async function retireTemplate(
   return answer === null ? null : { ...answer, retired_at: isoOf(answer.retired_at) };
 }
 
-/** The newest version of a template whose one node is this; null where there is none. */
+/**
+ * Returns as `found` the newest version whose single node is this one (null: none), and as `latest`
+ * the newest version of all (0: none).
+ */
 export async function findVersionOf(
   db: Database,
   templateKey: string,

@@ -43,9 +43,9 @@ interface Answer extends MovementHead {
 }
 
 /**
- * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and wrote
- * nothing. Throws {@link IllegalMove} for a move that no table has (a defect),
- * `dependency_unavailable` when the database is unreachable and nothing was accepted, and
+ * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and means that
+ * nothing was written. Throws {@link IllegalMove} for a move that is in no table (a defect),
+ * `dependency_unavailable` when the database is unreachable and nothing was written, and
  * `outcome_unknown` when the answer was lost and the command is not found (yet).
  */
 export async function applyTransition(
@@ -70,7 +70,7 @@ export async function applyTransition(
   return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
 }
 
-/** Whether it allows something new to leave: a send, or another version of one. */
+/** Returns whether the transition allows a new send, or another version of a send. */
 function begins({ nodes = [] }: Transition): boolean {
   return nodes.some(({ moves, version }) => moves.includes('SUBMITTING') || version !== undefined);
 }
@@ -112,7 +112,7 @@ function refusedOf(answer: Answer): Refused {
   };
 }
 
-/** The refusal of a write that a hold or a budget failed; throws every other error again. */
+/** Returns the refusal of a write that failed on a hold or a budget; rethrows other errors. */
 function notCovered(error: unknown): Refused {
   const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
   if (uncovered === null && budget === null) throw error;
@@ -129,11 +129,14 @@ function notCovered(error: unknown): Refused {
   };
 }
 
-/** Both writes of a reassignment, or neither and why; see domain/commands/reassign.ts. */
+/**
+ * The results of both writes of a reassignment, or the refusal of both; see
+ * domain/commands/reassign.ts.
+ */
 export type ReassignOutcome =
   { readonly ok: true; readonly released: Done; readonly taken: Done } | Refused;
 
-/** As {@link applyTransition}: two movements are changed together, or neither of them. */
+/** Like {@link applyTransition}, for two movements: either both are changed, or neither is. */
 export async function applyReassignment(
   db: Database,
   { released, taken }: { readonly released: Transition; readonly taken: Transition },
@@ -167,15 +170,15 @@ type ReassignAnswer =
   | { readonly ok: false; readonly refused: Answer };
 
 /**
- * Reads a node that signs nothing and passes its fence, in one statement. Not passed: nothing was
- * written, and the caller finds out why. `pays_nobody`: action types of the executor without a
- * payee that a plan can choose.
+ * Reads a node that signs nothing and passes its send fence, in one statement. Not passed: nothing
+ * was written, and the caller must find out why. `pays_nobody`: the executor's action types without
+ * a payee that a plan can choose.
  */
 export async function tryFence(
   db: Database,
   args: PhaseArgs & {
     readonly executor_key: string;
-    /** Of the fence's line in the timeline, by which {@link findFence} finds it. */
+    /** Id of the fence's timeline event; {@link findFence} finds the fence by this id. */
     readonly event_id: string;
     readonly window_seconds: number;
     readonly pays_nobody: readonly string[];
@@ -195,8 +198,9 @@ export async function tryFence(
 }
 
 /**
- * The node behind a fence whose answer was lost, if nothing has changed it since; else null. The
- * returned row is on the synchronous standby too: else a failover could lose the fence of a send.
+ * Returns the node whose send fence was passed but whose answer was lost, if the node has not
+ * changed since; else null. The returned row is on the synchronous standby too; otherwise a
+ * failover could lose the fence of a send.
  */
 export function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
   return run(() =>
@@ -212,8 +216,8 @@ export function findFence(db: Database, eventId: string): Promise<PhaseRow | nul
 }
 
 /**
- * A write with a command: if its answer is lost, looks the command up by its id before a repeat
- * (the function answers a repeated command id with the present movement).
+ * Runs a write with a command. If the answer is lost, looks up the command by its id before a
+ * repeat; for a repeated command id the SQL function returns the present movement.
  */
 function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string): Promise<T> {
   return writeOrFind(db, write, async () => {
@@ -222,7 +226,7 @@ function writeOnce<T>(db: Database, write: () => Promise<T>, commandId: string):
   });
 }
 
-/** The uncovered hold that failed the write, which wrote nothing; null for other errors. */
+/** Returns the uncovered hold that failed the write (nothing was written); else null. */
 export function uncoveredHold(error: unknown): UncoveredHold | null {
   const state = sqlState(error);
   if (
@@ -238,7 +242,7 @@ export function uncoveredHold(error: unknown): UncoveredHold | null {
   return { ...detail, effective_withdrawable: detail.effective_withdrawable ?? null };
 }
 
-/** The budget that failed the write, which wrote nothing; null for other errors. */
+/** Returns the budget that made the write fail (nothing was written); null for other errors. */
 function budgetProblem(error: unknown): BudgetProblem | null {
   if (
     sqlState(error) !== BUDGET_REFUSED ||
@@ -279,8 +283,8 @@ function assertMoves(transition: Transition): void {
 }
 
 /**
- * The document for the database function; ids are set here so that a repeat is the same write.
- * Throws {@link IllegalMove} for a move that no table has.
+ * Returns the input of the SQL function. Ids are set here, so that a repeat writes the same rows.
+ * Throws {@link IllegalMove} for a move that is in no table.
  */
 export function transitionDocument(
   db: Database,
