@@ -22,18 +22,18 @@ import { createRouter } from './http/router.ts';
 import { parseTarget, targetOf } from './http/target.ts';
 
 export interface ApiOptions {
-  /** Whether an unsigned request is for us; loopback names and addresses when left out. */
+  /** Checks the host that an unsigned request names; default: loopback names and addresses only. */
   readonly checkHost?: HostCheck;
-  /** Without it there is no dashboard. */
+  /** Options of the dashboard; left out: no dashboard. */
   readonly dashboard?: DashboardOptions;
-  /** Without one, no request passes while authentication is on. */
+  /** Authenticates requests. Left out: no request passes while authentication is on. */
   readonly guard?: Guard;
-  /** The operators' page; without it there is none. */
+  /** Serves the operators' console; left out: no console. */
   readonly console?: ServeConsole | undefined;
   readonly tracing?: Pick<Tracing, 'request'> | undefined;
-  /** Other bounds, for tests. */
+  /** Other limits of admission, for tests. */
   readonly admission?: AdmissionOptions;
-  /** Bytes of bodies whose sender is not known yet; another bound, for tests. */
+  /** Maximum bytes of bodies whose sender is not authenticated yet; other values are for tests. */
   readonly unverifiedBytes?: number;
 }
 
@@ -41,8 +41,8 @@ const NAME = 'fund-movement-orchestrator';
 const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
 
 /**
- * Builds the application from its routes. Order: size, path, headers with key and clock, the body's
- * bytes, turn, authentication, rate limit, route, role, body, handler.
+ * Builds the application from its routes. Order of the checks: size, path, headers with key and
+ * clock, the body's bytes, admission turn, authentication, rate limit, route, role, body, handler.
  */
 export function createApi(
   deps: ApiDependencies,
@@ -63,7 +63,7 @@ export function createApi(
   const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
 
-  /** A request of the API, whose turn has come. */
+  /** Handles a request of the API after its admission turn has come. */
   const routed = async (
     request: Request,
     response: Response,
@@ -95,7 +95,7 @@ export function createApi(
 
   app.use((request: Request, response: Response, next: NextFunction) => {
     const exchange = beginExchange(request);
-    // Probes would be most of the traces.
+    // Probes have no span: they would be most of the traces.
     if (request.url !== '/healthz')
       exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
     response.setHeader('X-Request-Id', exchange.request_id);
@@ -150,7 +150,7 @@ export function createApi(
     }
   });
 
-  // Express knows an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => {
     respondWithError(error, response, {
       request_id: exchangeOf(request).request_id,
@@ -160,10 +160,10 @@ export function createApi(
   return app;
 }
 
-/** Every response ends in a close, and a new error each time would cost a stack trace. */
+/** Shared, since every response ends in a close and each new error would cost a stack trace. */
 const GONE = new Error('the caller has gone');
 
-/** Fires when the caller hangs up before it has its answer. */
+/** Returns a signal that fires when the caller disconnects before the response is complete. */
 function goneSignal(response: Response): AbortSignal {
   const gone = new AbortController();
   const hangUp = (): void => {
@@ -204,7 +204,7 @@ function record(
 ): void {
   const seconds = Number(process.hrtime.bigint() - exchange.started) / 1e9;
   const { method } = request;
-  // A stream is over when its reader goes.
+  // A stream ends when its reader disconnects, so this is not an aborted request.
   const isAnswered =
     response.writableFinished || response.getHeader('content-type') === EVENT_STREAM;
   const status = isAnswered ? response.statusCode : 499;

@@ -1,4 +1,4 @@
-/** What the commercial edition adds, through the extension point that third parties use too. */
+/** Returns the commercial edition's extension; third parties use the same extension point. */
 import { policyHook } from './auto-approve/policy-hook.ts';
 import { BRIDGE_REGISTRY_ROLES, bridgeRegistryRoutes } from './bridges/routes.ts';
 import type { ApiExtension } from './extension.ts';

@@ -1,4 +1,4 @@
-/** What the API receives from the composition root. It makes none of this itself. */
+/** Dependencies that the API receives from the composition root; the API creates none of them. */
 import type { Logger } from 'pino';
 import type { RequirementSpec } from '../domain/actions/spec.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
@@ -17,10 +17,10 @@ import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
 import type { ApiSettings } from './settings.ts';
 
-/** Why no send that requires this can leave now, whichever its plan. */
+/** Checks whether sends with a requirement of this kind can leave now, whatever their plan. */
 export interface RequirementCheck {
   readonly kind: RequirementSpec['kind'];
-  /** The code that nodes would fail with, and a sentence; null: nothing is known against it. */
+  /** Returns the nodes' error code with a sentence; null: no problem is known. */
   problem(db: Database): Promise<string | null>;
 }
 
@@ -30,44 +30,44 @@ export interface ApiDependencies {
   /** Executors registered in this process's memory (local and declared ones). */
   readonly executors: { list(): readonly ExecutorDescriptor[] };
   readonly signers: { list(): readonly SignerDescriptor[]; get(key: string): Signer | undefined };
-  /** The chains of the venues file, and which token is which asset. */
+  /** The chains of the venues file, and which token on each chain is which asset. */
   readonly chains: readonly BoundChain[];
-  /** Reads what an account holds and allows on chains; absent where none is bound. */
+  /** Reads balances and allowances of accounts on chains; absent when no chain is bound. */
   readonly accounts?: AccountReader;
-  /** Asks the endpoints of the bridge what they are; absent where none is bound. */
+  /** Reads identity and facts of the bridge's endpoints; absent when none is bound. */
   readonly bridge?: BridgeReader;
-  /** Reads mints that people name; absent where no chain is bound. */
+  /** Reads mint transactions that operators name; absent when no chain is bound. */
   readonly mints?: MintReader;
-  /** What bound venues show to routes of their own; absent where none is bound. */
+  /** What bound venues offer to their own routes; absent when none is bound. */
   readonly venues?: Partial<VenueAccess>;
-  /** What keeps all sends of a kind from leaving; absent where nothing is known of any. */
+  /** Checks that can stop all sends of a kind; absent when there are no such checks. */
   readonly requirements?: readonly RequirementCheck[];
-  /** The venues whose balances are fetched, and a fetch on demand. */
+  /** The venues whose balances are fetched, and fetching on demand. */
   readonly balances: BalanceDesk;
-  /** Wakes a movement's run in the background; never throws and is never waited for. */
+  /** Wakes a movement's run in the background; never throws, and callers do not wait for it. */
   readonly handOver: (
     movementId: string,
     command?: {
       readonly kind: CommandKind;
       readonly command_id: string | null;
-      /** What the movement is about, for the name of a run that is started. */
+      /** Intent and template, for the name of a run that is started. */
       readonly plan: Pick<CompiledPlan, 'intent' | 'template'>;
     },
   ) => void;
-  /** The accounts between which funds may be moved; absent where there are none. */
+  /** The accounts between which funds may be moved; absent when no account is bound. */
   readonly transfers?: {
     readonly accounts: readonly TransferAccount[];
     /**
-     * How long after a send the record of this transfer may still appear at its provider; undefined
-     * where none of its venues is bound.
+     * Returns how long after a send the provider may still record this transfer, in seconds;
+     * undefined when none of its venues is bound.
      */
     readonly settleSeconds: (row: TransferRow) => number | undefined;
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
   };
-  /** Absent or null where automatic approval is switched off. */
+  /** Absent or null when automatic approval is switched off. */
   readonly autoApprove?: AutoApproveHook | null;
-  /** Takes the secrets among the settings out of a text. */
+  /** Removes the secrets of the settings from a text. */
   readonly redact?: (text: string) => string;
   readonly settings: ApiSettings;
 }

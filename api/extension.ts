@@ -1,7 +1,7 @@
 /**
- * How an edition or a third party adds to the API: routes of its own, roles for routes that have
- * none, and who decides about automatic approval. The role map is complete before the first
- * request; what is still without roles then is closed.
+ * How an edition or a third party extends the API: with routes, with roles for routes that have
+ * none, and with a hook for automatic approval. The role map is complete before the first request;
+ * a route that still has no roles is closed.
  */
 import type { Role } from '../domain/roles.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
@@ -11,17 +11,17 @@ export interface ApiExtension {
   readonly name: string;
   readonly routes?: readonly Route[];
   /**
-   * Route ids to roles. A route that has roles keeps them: an extension opens nothing that is
-   * mapped.
+   * Route ids to roles. Only for routes without roles: an extension cannot open a route that
+   * already has roles.
    */
   readonly roles?: Readonly<Record<string, readonly Role[]>>;
-  /** Decides about automatic approval in place of the daily caps of templates. */
+  /** Decides about automatic approval instead of the daily caps of templates. */
   readonly autoApprove?: AutoApproveHook;
 }
 
 /**
- * The hook that an extension registers, or null. Throws when several do: none of them would know of
- * the others' limits.
+ * Returns the hook that an extension registers, or null. Throws when several extensions register
+ * one: none of them would know the others' limits.
  */
 export function autoApproveOf(extensions: readonly ApiExtension[]): AutoApproveHook | null {
   const [first, second] = extensions.filter((extension) => extension.autoApprove !== undefined);
@@ -33,8 +33,8 @@ export function autoApproveOf(extensions: readonly ApiExtension[]): AutoApproveH
 }
 
 /**
- * The whole table. Throws when an extension names a route that there is not, or one that has roles
- * already.
+ * Returns the whole route table. Throws when an extension gives roles to an unknown route, or to a
+ * route that already has roles.
  */
 export function withExtensions(
   base: readonly Route[],

@@ -1,18 +1,18 @@
 /**
- * Views of what callers and executors sent: secrets and raw signed payloads never appear in them,
- * as they never do in logs.
+ * Redacts what callers and executors sent before responses show it: no secrets and no raw signed
+ * payloads, as in logs.
  */
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { hostsOnly, isTelling, REDACTED, safeText } from '../platform/redact.ts';
 
-/** Takes the secrets that this process knows out of a text. */
+/** Removes the secrets that this process knows from a text. */
 export type Redact = (text: string) => string;
 
 const same: Redact = (text) => text;
 
 /**
- * The object with the values of all telling keys replaced, at any depth, and every text as a log
- * would have it.
+ * Returns the object with the values of all sensitive keys replaced, at any depth, and each text
+ * redacted as in logs.
  */
 export function withoutSecrets(value: JsonObject, redact: Redact = same): JsonObject {
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function withoutSecrets(value: JsonObject, redact: Redact = same): JsonOb
   );
 }
 
-/** What a caller's own books say of a movement, as views have it. */
+/** Returns the caller's own references for a movement as responses show them. */
 export function shownNaming(
   named: { readonly external_reference: string | null; readonly metadata: JsonObject },
   redact: Redact = same,
@@ -35,7 +35,7 @@ export function shownNaming(
   };
 }
 
-/** A message as a log would have it; null stays null. */
+/** Returns a message redacted as in logs; null stays null. */
 export function withoutSecretsInMessage<T extends string | null>(
   message: T,
   redact: Redact = same,
@@ -43,7 +43,7 @@ export function withoutSecretsInMessage<T extends string | null>(
   return message === null ? message : safeText(hostsOnly(redact(message)));
 }
 
-/** Message and data of an event of a timeline. */
+/** Returns message and data of a timeline event as responses show them. */
 export function shown(
   { message, data }: { readonly message: string; readonly data: JsonObject },
   redact: Redact = same,

@@ -1,4 +1,4 @@
-/** Every route but those of venues (venues/routes.ts). */
+/** Every route except the routes of venues (venues/routes.ts). */
 import { agentRoutes } from './agents/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';

@@ -1,4 +1,4 @@
-/** Which settings the API may read. The others, among them every secret, are not handed to it. */
+/** The settings that the API may read. It does not receive any others, so no secrets. */
 import type { Config } from '../platform/config.ts';
 
 const NAMES = [
@@ -15,6 +15,6 @@ const NAMES = [
 export type ApiSettings = Pick<Config, (typeof NAMES)[number]>;
 
 export function apiSettings(config: ApiSettings): ApiSettings {
-  // Picked by the list that the type is made of.
+  // The keys come from the list that defines the type.
   return Object.fromEntries(NAMES.map((name) => [name, config[name]])) as unknown as ApiSettings;
 }

@@ -1,17 +1,17 @@
-/** An amount from outside, as requests, exchanges and venues give it. */
+/** Schemas of amounts that requests, exchanges and venues send. */
 import { z } from 'zod';
 import { DECIMAL_PATTERN, readDecimal } from '../domain/money.ts';
 
 /**
- * A schema of texts that are amounts; they come out without trailing zeros. `wrong` says what must
- * be.
+ * Returns the schema of a text that is an amount, parsed without trailing zeros. `wrong` is the
+ * message for an invalid amount.
  */
 export function decimalText(wrong: string): z.ZodString {
   return (
     z
       .string(wrong)
       .regex(DECIMAL_PATTERN, wrong)
-      // Also called with what the pattern has refused.
+      // Zod also calls this function with texts that the pattern has refused.
       .overwrite((text) => readDecimal(text) ?? text)
   );
 }

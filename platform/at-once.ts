@@ -1,4 +1,6 @@
-/** Calls `work` for every item, so many at a time; fulfilled when all have settled. Never fails. */
+/**
+ * Calls `work` for every item, `atOnce` at a time; resolves when all have settled. Never rejects.
+ */
 export async function settleEach<T, R>(
   items: readonly T[],
   atOnce: number,

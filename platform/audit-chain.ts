@@ -1,6 +1,6 @@
 /**
- * The chain over audit records: how a record is hashed, how seals follow each other, and what
- * vouches for both.
+ * The hash chain over audit records: hash of a record, sequence of seals, and the MACs that
+ * authenticate both.
  */
 import { createHash, createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import {
@@ -11,29 +11,32 @@ import {
 } from '../domain/audit.ts';
 import { deriveKeys, type SecretsKeys } from './secrets.ts';
 
-/** One link, hashes in lower-case hex. */
+/** One link of the chain; hashes are in lower-case hex. */
 export interface AuditSeal {
-  /** From 1 on, without gaps. */
+  /** Position in the chain, from 1, without gaps. */
   readonly position: bigint;
   readonly event_id: string;
   readonly event_hash: string;
   readonly chain_hash: string;
-  /** Null where the sealing process had no key. */
+  /** Null if the sealing process had no key. */
   readonly mac: string | null;
 }
 
-/** Where a chain ends. */
+/** Position and hash of a chain's last link. */
 export type ChainHead = Pick<AuditSeal, 'position' | 'chain_hash'>;
 
 /** The head of a chain without seals. */
 export const EMPTY_CHAIN: ChainHead = { position: 0n, chain_hash: '00'.repeat(32) };
 
-/** SHA-256 of the record's canonical JSON. */
+/** Returns the SHA-256 of the record's canonical JSON. */
 export function eventHash(record: AuditRecord): string {
   return createHash('sha256').update(canonicalRecord(record), 'utf8').digest('hex');
 }
 
-/** SHA-256 over the previous chain hash, the position as 8 bytes big-endian, and the event hash. */
+/**
+ * Returns the SHA-256 over the previous chain hash, the position as 8 bytes big-endian, and the
+ * event hash.
+ */
 export function chainHash(previous: string, position: bigint, event: string): string {
   const place = Buffer.alloc(8);
   place.writeBigUInt64BE(position);
@@ -44,7 +47,7 @@ export function chainHash(previous: string, position: bigint, event: string): st
     .digest('hex');
 }
 
-/** Seals for `records` in their order, behind `head`. */
+/** Returns the seals for `records`, in order, that follow `head`. */
 export function sealRecords(
   head: ChainHead,
   records: readonly AuditRecord[],
@@ -66,7 +69,7 @@ export function sealRecords(
   });
 }
 
-/** Makes and checks MACs in lower-case hex. Without a key it makes none and believes none. */
+/** Makes and checks MACs in lower-case hex. Without a key it makes no MAC and accepts none. */
 export interface AuditMacs {
   readonly keyed: boolean;
   ofRow(row: VouchedRow): string | null;
@@ -76,16 +79,16 @@ export interface AuditMacs {
 }
 
 /**
- * The keys of audit rows, derived from `secrets` alone: they can authenticate rows, but open no
- * caller's secret.
+ * Returns the keys for audit rows, derived from `secrets`: they can authenticate rows, but decrypt
+ * no caller's secret.
  */
 export function auditKeys(secrets: SecretsKeys): readonly KeyObject[] {
   return deriveKeys(secrets, 'audit');
 }
 
 /**
- * With several keys the first makes and any is believed, so that a key can be changed. `own` are
- * keys of audit rows themselves; without them they are derived from `secrets`.
+ * Creates the MACs. The first key makes them and every key is accepted, so that a key can be
+ * changed. `own` are keys for audit rows only; without them the keys are derived from `secrets`.
  */
 export function createAuditMacs(secrets: SecretsKeys, own: SecretsKeys = []): AuditMacs {
   const keys = own.length > 0 ? own.map(({ key }) => key) : auditKeys(secrets);

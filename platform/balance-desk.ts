@@ -1,38 +1,38 @@
-/**
- * Fetches balances for whoever asks: one fetch a venue at a time, which all who ask meanwhile
- * share.
- */
+/** Fetches balances: one fetch at a time for each venue; all who ask during the fetch share it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
 
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
   /**
-   * Fetches and stores; null when this venue has no fetcher. Rejects when the venue gave no usable
-   * answer. Shares a fetch that is under way or started within the last second.
+   * Fetches and stores the venue's balances; null when the venue has no fetcher. Rejects when the
+   * venue gave no usable answer. Shares a fetch that is running or started within the last second.
    */
   refresh(venueKey: string, options?: Wanted): Promise<void> | null;
 }
 
-/** Which fetches are no answer, although they are young. */
+/** Recent fetches that must not be shared. */
 export interface Wanted {
-  /** One that has ended. */
+  /** Do not share a fetch that has ended. */
   readonly anew?: boolean;
   /**
-   * One that began before this moment of `performance.now()`. The next one begins a second after
-   * the last at the earliest, and is shared by all who wait for it.
+   * Do not share a fetch that began before this time of `performance.now()`. The next fetch begins
+   * at least a second after the last one began, and all who wait share it.
    */
   readonly since?: number;
 }
 
-/** The desk of a process that is bound to no venue. */
+/** The desk of a process without venues. */
 export const NO_BALANCES: BalanceDesk = { venues: [], refresh: () => null };
 
-/** Limits fetches on demand, to stay within the venue's own limits. */
+/** Milliseconds between fetches of a venue, to stay within the venue's own limits. */
 const AT_MOST_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** `store` gets the fetch as a function, since it must note the time before the fetch starts. */
+/**
+ * Creates the desk. `store` gets the fetch as a function, since it must note the time before the
+ * fetch starts.
+ */
 export function createBalanceDesk(
   fetchers: readonly BalanceFetcher[],
   store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,
@@ -55,7 +55,10 @@ export function createBalanceDesk(
     return done;
   };
 
-  /** One at a time; where the one under way fails, so has the venue answered. */
+  /**
+   * Begins the next fetch after the current one. If the current fetch fails, so does this one: the
+   * venue has just failed to answer.
+   */
   const nextOf = (fetcher: BalanceFetcher, before: Fetch): Promise<void> => {
     const key = fetcher.venue_key;
     const known = next.get(key);

@@ -1,7 +1,4 @@
-/**
- * The secrets that sign callbacks. They live in this closure and nowhere else, so nothing can print
- * them.
- */
+/** Signs callbacks. The secrets are only in this closure, so no code can print them. */
 import { createHmac } from 'node:crypto';
 import {
   callbackHeaders,
@@ -10,18 +7,21 @@ import {
   type CallbackMessage,
 } from '../domain/callbacks/signed-request.ts';
 
-/** The headers of one attempt, signed with every secret. */
+/** Returns the headers of one delivery attempt, signed with every secret. */
 export type CallbackSigner = (message: CallbackMessage) => Readonly<Record<string, string>>;
 
 const PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A secret that cannot be used; the message never holds it. */
+/** A secret that cannot be used; the message never contains the secret. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
 
-/** The keys of a comma-separated list: the bytes of each text, or what follows `whsec_` decoded. */
+/**
+ * Returns the keys of a comma-separated list: the bytes of each text, or the decoded text after
+ * `whsec_`.
+ */
 export function callbackKeys(list: string): readonly Buffer[] {
   return list.split(',').map((secret, index) => {
     const refuse = (why: string): never => {
@@ -38,7 +38,7 @@ export function callbackKeys(list: string): readonly Buffer[] {
   });
 }
 
-/** Signs with every secret of the list. Throws {@link SecretError}. */
+/** Returns a signer with every secret of the list. Throws {@link SecretError}. */
 export function createCallbackSigner(list: string): CallbackSigner {
   const keys = callbackKeys(list);
   const hmac = (text: string, encoding: 'hex' | 'base64'): string[] =>

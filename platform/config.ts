@@ -1,6 +1,6 @@
 /**
  * The settings as the service uses them: a field for each entry of `platform/config/settings.ts`,
- * and the few values that several settings make together.
+ * and the few values that combine several settings.
  */
 import {
   ConfigError,
@@ -18,29 +18,32 @@ import { secretsOf, type TemporalAccess } from './config/temporal.ts';
 export { ConfigError, readSetting, readTemporalAccess, whenUnset, type TemporalAccess };
 
 export interface TracingConfig {
-  /** Where spans are sent. */
+  /** The address to which spans are sent. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Share of traces kept of those that begin here. */
+  /** Share, 0 to 1, of the traces that begin in this process and are kept. */
   readonly sampleRatio: number;
 }
 
-/** What no setting says alone. */
+/** Values that combine several settings. */
 interface Together {
-  /** What the process does; secrets of another duty are not in here. */
+  /** What the process does; secrets of other duties are not in this configuration. */
   readonly duties: readonly Duty[];
-  /** Never on without authentication: there is no caller to count for. */
+  /** False without authentication: no caller is known for whom requests could be counted. */
   readonly rateLimitEnabled: boolean;
-  /** How long an address waits before it is paid; null when it need not. */
+  /** Cooling period in seconds before a new address is paid; null for no cooling. */
   readonly allowlistCoolingSeconds: number | null;
   readonly temporalNamespace: string;
-  /** How Temporal is reached, by what the environment and its files held at the start. */
+  /** Access to Temporal, from the environment and its files at the start. */
   readonly temporal: TemporalAccess;
-  /** The same by what they hold now. Throws {@link ConfigError}. */
+  /**
+   * Reads the access to Temporal again from the current environment and files. Throws {@link
+   * ConfigError}.
+   */
   readonly readTemporal: () => TemporalAccess;
   /** Null when tracing is off. */
   readonly tracing: TracingConfig | null;
-  /** Takes the secrets among the settings out of a text. */
+  /** Removes the secrets of the settings from a text. */
   readonly redact: Redaction;
 }
 
@@ -75,11 +78,11 @@ function fieldsOf(values: Values): Fields {
   const named = SETTING_LIST.flatMap(([name, { field }]) =>
     field === PART ? [] : [[field, values[name]] as const],
   );
-  // Each field is the value of the very entry that names it.
+  // Each field is the value of the setting that names the field, so the type is true.
   return Object.fromEntries(named) as unknown as Fields;
 }
 
-/** The cooling period as the list counts it. */
+/** Returns the cooling period in seconds; null for no cooling. */
 export function coolingSeconds({
   enabled,
   hours,
@@ -90,7 +93,7 @@ export function coolingSeconds({
   return enabled ? hours * 3_600 : null;
 }
 
-/** The environment of this process, for commands that read a part of it. */
+/** Returns the environment of this process, for commands that read a part of it. */
 export function environment(): NodeJS.ProcessEnv {
   return process.env;
 }

@@ -1,4 +1,4 @@
-/** The operators' page as it was built: its files, by the list that the build wrote. */
+/** The operators' console as built: the files that the build listed in its manifest. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -7,11 +7,11 @@ export const CONSOLE_PATH = '/console/';
 export const CONSOLE_INDEX = 'index.html';
 const FOLDER = fileURLToPath(new URL('../dist/console/', import.meta.url));
 
-/** What the build notes of its files (`dev/bootstrap/console.mjs`). */
+/** What the build records about its files (`dev/bootstrap/console.mjs`). */
 const manifestForm = z.object({
-  /** The hash of the index's import map, as a content policy names it. */
+  /** The hash of the index's import map, in the form of a content security policy. */
   import_map: z.string().regex(/^sha256-[A-Za-z0-9+/]{43}=$/),
-  /** By name, each with its SHA-256 in lowercase hex and its size. */
+  /** File names to the SHA-256 in lowercase hex and the size of each file. */
   files: z.record(
     z.string().regex(/^[A-Za-z0-9_-]+\.(html|js|css)$/),
     z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int() }),
@@ -21,13 +21,13 @@ export type ConsoleManifest = z.output<typeof manifestForm>;
 
 export interface ConsoleFiles {
   readonly manifest: ConsoleManifest;
-  /** By name; the index is among them. */
+  /** File names to contents, including the index. */
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
 /**
- * Reads the page that was built beside the program, once: a start either has all of it or says what
- * is missing. Another folder is for tests.
+ * Reads all files of the console once, so that a start fails if a file is missing. Another folder
+ * is for tests.
  */
 export function readConsole(folder = FOLDER): ConsoleFiles {
   try {
@@ -46,7 +46,7 @@ export function readConsole(folder = FOLDER): ConsoleFiles {
   }
 }
 
-/** The content policy of the page: its own files, requests to this origin, and nothing inline. */
+/** Returns the content security policy: own files, requests to this origin, nothing inline. */
 export function consolePolicy({ import_map }: ConsoleManifest): string {
   return [
     "default-src 'none'",

@@ -1,23 +1,23 @@
 /**
- * The keys of the operators of the dashboard: a JSON object of operators and their secrets, or of
- * operators and `{secret, role, allowlist?}`. Who is there with a secret alone reads, and writes
- * the allowlist.
+ * The keys of the dashboard's operators: a JSON object of operators and their secrets, or of
+ * operators and `{secret, role, allowlist?}`. An operator with only a secret reads, and writes the
+ * allowlist.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { OPERATOR_ROLES, type OperatorRole } from '../domain/roles.ts';
 
-/** An operator's key and what it may do. A KeyObject prints and serialises without its bytes. */
+/** An operator's key and rights. A KeyObject prints and serialises without its bytes. */
 export interface DashboardKey {
   readonly secret: KeyObject;
   readonly role: OperatorRole;
-  /** Whether it writes the allowlist. */
+  /** Whether the operator may write the allowlist. */
   readonly allowlist: boolean;
 }
-/** By operator. */
+/** Keys by operator name. */
 export type DashboardKeys = ReadonlyMap<string, DashboardKey>;
 
-/** A file that cannot be used; the message names the setting and never what stands in the file. */
+/** A key file that cannot be used; the message names the setting and never quotes the file. */
 export class DashboardKeysError extends Error {
   override readonly name = 'DashboardKeysError';
   constructor(why: string, cause?: unknown) {
@@ -26,13 +26,10 @@ export class DashboardKeysError extends Error {
 }
 
 export const OPERATOR_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** As long as other callers' secrets have to be. */
+/** Minimum length of a secret in characters, as for other callers' secrets. */
 const SHORTEST = 32;
 
-/**
- * Reads the file, which must hold exactly so many keys, each of another operator and with another
- * secret.
- */
+/** Reads the file with exactly `expected` keys, each with a different operator and secret. */
 export function readDashboardKeys(file: string, expected: number): DashboardKeys {
   const entries = Object.entries(contentOf(file));
   if (entries.length !== expected) {
@@ -66,7 +63,7 @@ export function readDashboardKeys(file: string, expected: number): DashboardKeys
 
 const FIELDS = ['secret', 'role', 'allowlist'];
 
-/** The secret of an entry and its rights, or what is wrong with these. */
+/** Returns the secret and the rights of an entry; `rights` is a text when they are invalid. */
 function partsOf(entry: unknown): {
   readonly secret: unknown;
   readonly rights: Omit<DashboardKey, 'secret'> | string;
@@ -93,7 +90,7 @@ function contentOf(file: string): object {
     content = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     const unreadable = typeof error === 'object' && error !== null && 'code' in error;
-    // The parser's own words would quote the file.
+    // The parser's own message would quote the file.
     throw new DashboardKeysError(
       unreadable ? `the file cannot be read (${String(error.code)})` : 'the file is no JSON',
     );

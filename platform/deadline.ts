@@ -4,17 +4,17 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Rejects with the signal's reason when it aborts; never resolves. */
   readonly over: Promise<never>;
-  /** Whether the time ran out (and not the caller who aborted). */
+  /** Returns whether the time ran out, rather than the caller's abort. */
   readonly expired: () => boolean;
-  /** Throws once it is over by the clock, whether or not a timer has said so. */
+  /** Throws once the time is over by the clock, even if the timer has not fired yet. */
   readonly check: () => void;
   /** Releases the timer and the listener on the caller's signal. */
   readonly clear: () => void;
 }
 
 /**
- * Aborts when `parent` does or after `milliseconds`. Made by hand instead of with
- * `AbortSignal.any`, which keeps every joined signal alive as long as a long-lived parent lives.
+ * Returns a deadline that aborts with `parent` or after `milliseconds`. Not made with
+ * `AbortSignal.any`, which keeps every joined signal in memory as long as a long-lived parent.
  */
 export function deadline(parent: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController();

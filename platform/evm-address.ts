@@ -1,6 +1,7 @@
-/** Reading an EVM address: one rule for signers' pins, destinations and tokens. */
+/** Reads EVM addresses: one rule for signers' pins, destinations and tokens. */
 import type { Address } from 'viem';
-// All of viem takes twice as long to load, in every command line and test that reads an address.
+// Not from 'viem': all of viem takes twice as long to load, in every command line and test that
+// reads an address.
 import { getAddress, isAddress } from 'viem/utils';
 
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -12,9 +13,8 @@ export type AddressReading =
   | { readonly ok: false; readonly problem: AddressProblem };
 
 /**
- * The checksummed form of `text`, or what is wrong with it: not `0x` and 40 hex digits
- * (`malformed`), mixed case that is not its EIP-55 checksum (`checksum`), or the zero address
- * (`zero`).
+ * Returns the checksummed form of `text`, or its problem: not `0x` and 40 hex digits (`malformed`),
+ * mixed case that is not its EIP-55 checksum (`checksum`), or the zero address (`zero`).
  */
 export function readEvmAddress(text: string): AddressReading {
   if (!isAddress(text, { strict: false })) return { ok: false, problem: 'malformed' };
@@ -26,13 +26,14 @@ export function readEvmAddress(text: string): AddressReading {
 }
 
 /**
- * Whether two texts are the same EVM address, whatever their case. False when either is not one.
+ * Returns whether two texts are the same EVM address, ignoring case. False when either is not an
+ * address.
  */
 export function sameEvmAddress(a: string, b: string): boolean {
   return isAddress(a, { strict: false }) && a.toLowerCase() === b.toLowerCase();
 }
 
-/** An address with its checksum; a text that is none as it is. */
+/** Returns an address with its checksum; returns any other text unchanged. */
 export function checksummed(text: string): string {
   return isAddress(text, { strict: false }) ? getAddress(text.toLowerCase()) : text;
 }

@@ -1,14 +1,15 @@
 /**
- * Serves many small asks with few calls: asks that arrive in one turn of the event loop share a
- * call, and while calls are under way the next ones gather. A single ask does not wait.
+ * Combines many small requests into few calls: requests that arrive in one turn of the event loop
+ * share a call, and requests that arrive while calls run are collected. A single request does not
+ * wait.
  */
 
 export interface GatherOptions<Ask, Answer> {
-  /** Calls under way at once. */
+  /** Maximum number of calls at the same time. */
   readonly calls: number;
-  /** Asks in one call at most. */
+  /** Maximum number of requests in one call. */
   readonly most: number;
-  /** Answers the asks of one call in their order. When it fails, each of them has failed. */
+  /** Returns the results for the requests of one call, in order. A failure fails all of them. */
   readonly serve: (asks: readonly Ask[]) => Promise<readonly Answer[]>;
 }
 
@@ -18,7 +19,7 @@ interface Waiting<Ask, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Answers a function that asks once; a call begins after every ask that it serves. */
+/** Returns a function that makes one request; a call begins after every request it serves. */
 export function gather<Ask, Answer>({
   calls,
   most,
@@ -53,7 +54,7 @@ export function gather<Ask, Answer>({
       queue.push({ ask, resolve, reject });
       if (planned || active >= calls) return;
       planned = true;
-      // Asks from sockets that the event loop reads now still join this call.
+      // Requests from sockets that the event loop is just reading still join this call.
       setImmediate(() => {
         planned = false;
         next();

@@ -1,55 +1,56 @@
 /**
- * Hands committed commands to Temporal in the background: bounded, wakes before starts, and
- * forgetful. What is lost here is only speed, for the relay wakes until a command is applied.
+ * Hands committed commands to Temporal in the background: with bounded memory, wakes before starts,
+ * and without storing. A lost command is only late: the relay sends wakes until the command is
+ * applied.
  */
 import type { Logger } from 'pino';
 import type { Temporal, Wake } from './temporal.ts';
 
 export interface HandOver {
-  /** Returns at once; the wake is sent when its turn comes. */
+  /** Returns immediately; the wake is sent when its turn comes. */
   send(wake: Wake): void;
   /**
-   * Takes nothing more and sends what is queued for as long as Temporal takes it, and for some
-   * seconds at most; a relay sends the rest when its leases end.
+   * Accepts no more wakes and sends the queued ones while Temporal accepts them, for some seconds
+   * at most; a relay sends the rest when their leases end.
    */
   stop(): Promise<void>;
 }
 
-/** What keeps the relay from sending the same commands meanwhile; see store/commands.ts. */
+/** Leases that keep the relay from sending the same commands meanwhile; see store/commands.ts. */
 export interface CommandLeases {
   /**
-   * Commands in the queue stay the caller's for so long. Answers those that still are: others have
-   * been applied or taken by a relay.
+   * Keeps the leases of queued commands for `seconds` more. Returns the commands that are still
+   * leased: the others were applied or taken by a relay.
    */
   keep(commandIds: readonly string[], seconds: number): Promise<readonly string[]>;
-  /** Temporal has these. */
+  /** Notes that Temporal has accepted these commands. */
   taken(commandIds: readonly string[]): Promise<void>;
 }
 
 interface Job {
   readonly wake: Wake;
   readonly call: () => Promise<void>;
-  /** Until when the relay leaves it alone, as far as this process knows. */
+  /** Time until which the relay leaves the command alone, as far as this process knows. */
   heldUntil: number;
 }
 
-/** More than this many waiting is a burst that the relay serves as well. */
+/** Maximum queue length; a longer queue is a burst, which the relay serves as well. */
 const QUEUE_LIMIT = 10_000;
-/** A command is born with a lease of two seconds (prisma/functions), of which some have passed. */
+/** Milliseconds assumed left of a new command's lease of two seconds (prisma/functions). */
 const BORN_WITH_MS = 1_500;
 const TICK_MS = 500;
-/** A lease is renewed when this little is left of it. */
+/** A lease is renewed when less than this is left, in milliseconds. */
 const RENEW_MS = 1_000;
-/** Jobs that are served in a second where the machine is slow. */
+/** Assumed jobs per second on a slow machine. */
 const SLOWEST_PACE = 20;
 const SHORTEST_SECONDS = 5;
-/** A process that dies with a full queue strands its commands for no longer. */
+/** Maximum lease in seconds: how long commands of a dead process may have to wait. */
 const LONGEST_SECONDS = 30;
-/** Without any success for this long the relay, perhaps of another process, may do better. */
+/** Milliseconds without success after which leases are no longer renewed: the relay may succeed. */
 const PATIENCE_MS = 10_000;
-/** The longest that a stop goes on sending what is queued. */
+/** Maximum milliseconds for which a stop still sends queued commands. */
 export const FLUSH_MS = 10_000;
-/** Ids in one statement. */
+/** Maximum number of ids in one statement. */
 const MOST_IDS = 1_000;
 
 export function createHandOver(options: {
@@ -116,7 +117,7 @@ export function createHandOver(options: {
   };
 }
 
-/** Renews leases of what is queued, and notes what Temporal has taken, while there is any. */
+/** Renews leases of queued commands, and notes which commands Temporal has accepted. */
 function createKeeper(
   leases: CommandLeases,
   log: Logger,
@@ -156,14 +157,14 @@ function createKeeper(
   const tick = async (): Promise<void> => {
     await Promise.all(
       [note(), renew()].map((work) =>
-        // Leases end by themselves, and then the relay sends what is still open.
+        // A lease that is not renewed ends, and then the relay sends the command.
         work.catch((error: unknown) => log.debug({ err: error }, 'leases were not renewed')),
       ),
     );
   };
   const follow = (): void => {
     if (stopped || timer !== undefined) return;
-    // Whatever was before says nothing about a queue that begins now.
+    // A new queue begins: earlier failures do not count for it.
     if (turn === undefined) lastGood = Math.max(lastGood, performance.now());
     timer = setTimeout(() => {
       turn = tick().finally(() => {
@@ -173,7 +174,7 @@ function createKeeper(
         else turn = undefined;
       });
     }, TICK_MS);
-    // No caller waits for a lease, so the timer keeps no process alive.
+    // No caller waits for a lease, so the timer must not keep the process running.
     timer.unref();
   };
   return {

@@ -1,7 +1,7 @@
-/** What a schema finds wrong, in sentences that each begin with the place. */
+/** Describes the issues of a schema in sentences that each begin with the path. */
 import type { z } from 'zod';
 
-/** `['venues', 2, 'chain_id']` as `venues[2].chain_id`. */
+/** Returns a path as text: `['venues', 2, 'chain_id']` as `venues[2].chain_id`. */
 export function placeOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, step) =>
@@ -14,12 +14,10 @@ export function placeOf(path: readonly PropertyKey[]): string {
   );
 }
 
-/**
- * What is read: its name where it is wrong as a whole, or the place that all others stand under.
- */
+/** The input's name in faults of the whole input (`whole`), or a prefix of all paths (`under`). */
 export type Read = { readonly whole: string } | { readonly under: string };
 
-/** One sentence a fault: `venues[2].chain_id: expected a positive integer`. */
+/** Returns one sentence for each fault: `venues[2].chain_id: expected a positive integer`. */
 export function describeIssues(error: z.ZodError, read: Read): readonly string[] {
   return error.issues.map(({ path, message }) => {
     const place = 'under' in read ? placeOf([read.under, ...path]) : placeOf(path) || read.whole;
@@ -27,10 +25,10 @@ export function describeIssues(error: z.ZodError, read: Read): readonly string[]
   });
 }
 
-/** As many of them as people read in one line. */
+/** Maximum number of faults in one line, so that people can still read it. */
 const MOST = 5;
 
-/** The first faults in one line, for an error message. */
+/** Returns the first faults in one line, for an error message. */
 export function issuesLine(error: z.ZodError, read: Read): string {
   return describeIssues(error, read).slice(0, MOST).join('; ');
 }

@@ -1,16 +1,16 @@
 /**
- * Structured lines on standard output. What a line may hold is an allow-list of kinds: an error by
- * name, message and stack, and plain values. A request, a header list or a row that is handed over
- * whole is left out, so that no secret is logged by accident; every level is safe for production.
+ * Structured log lines on standard output. Only some kinds of values are logged: errors by name,
+ * message and stack, and plain values. A whole request, header list or row is left out, so that no
+ * secret is logged by accident; every level is safe for production.
  */
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 import type { Config } from './config.ts';
 import { hostsOnly, isTelling, REDACTED, safeText } from './redact.ts';
 
-/** The longest text of a line; more is cut. */
+/** Maximum length of a text in a line, in characters; longer texts are cut. */
 const LONGEST = 8_000;
 
-/** Makes the process's logger. `redact` takes known secrets out of every finished line. */
+/** Creates the process's logger. `redact` removes known secrets from every finished line. */
 export function createLogger(
   config: Pick<Config, 'logLevel'> & Partial<Pick<Config, 'redact'>>,
   role: string,
@@ -22,7 +22,7 @@ export function createLogger(
       level: config.logLevel,
       base: { role, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Errors are made plain with everything else.
+      // `formatters.log` converts errors together with all other fields.
       serializers: { err: (error: unknown) => error },
       formatters: { log: plainFields },
       hooks: { logMethod: withMessage, streamWrite: (line) => redact(safeText(line)) },
@@ -32,8 +32,8 @@ export function createLogger(
 }
 
 /**
- * An error without a message of ours would lend the line its own, past all that is done to it
- * below.
+ * Adds a message of ours to an error that is logged without one: pino would otherwise use the
+ * error's own message, which the functions below have not cleaned.
  */
 function withMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const [first, message] = args;
@@ -80,7 +80,7 @@ interface PlainError {
   readonly cause?: PlainError;
 }
 
-/** Never the error's other properties: clients put requests, answers and credentials there. */
+/** Returns the error without other properties: clients put requests and credentials there. */
 function plainError(error: Error, depth = 0): PlainError {
   const { name, message, stack, cause } = error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -93,7 +93,10 @@ function plainError(error: Error, depth = 0): PlainError {
   };
 }
 
-/** Errors of other realms, such as a workflow's sandbox, are no instances of ours. */
+/**
+ * Returns whether a value is an error. Errors of other realms, such as a workflow's sandbox, are
+ * not instances of this realm's Error.
+ */
 function isError(value: unknown): value is Error {
   return (
     value instanceof Error ||

@@ -1,16 +1,16 @@
-/** A background job that runs again and again until it is stopped, whatever a single run does. */
+/** A background job that repeats until it is stopped, whether or not single runs fail. */
 import type { Logger } from 'pino';
 
 export interface Loop {
-  /** Something is known to be due: the next run begins now, or right after the one under way. */
+  /** Starts the next run now, or right after the current one: work is known to be due. */
   poke(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Calls `work` with `pauseMs` between the end of one run and the start of the next, unless it is
- * poked before; a run that answers true had more to do and is followed at once. A failing run is
- * logged and the next comes after the pause.
+ * Calls `work` repeatedly, with `pauseMs` between the end of one run and the start of the next. A
+ * poke ends the pause, and a run that returns true (more to do) is followed immediately. A failed
+ * run is logged, and the next run comes after the pause.
  */
 export function startLoop(options: {
   readonly name: string;
@@ -32,7 +32,8 @@ export function startLoop(options: {
           { err: error, loop: options.name },
           'a background run failed and is repeated',
         );
-        // What pokes finds the same due again: a fault is not followed at once.
+        // A poke would start the same failing work again, so a failed run always waits for the
+        // pause.
         poked = false;
       }
       if (more || stopped || poked) continue;

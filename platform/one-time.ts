@@ -1,30 +1,30 @@
 /**
- * Random texts that are handed out once and kept as their hash: codes of enrolment links, sessions.
- * And what people compare an enrolled key by.
+ * Random texts that are issued once and stored as their hash (codes of enrolment links, sessions),
+ * and the fingerprint by which people compare an enrolled key.
  */
 import { createHash, createHmac, randomBytes, type KeyObject } from 'node:crypto';
 
-/** 256 random bits, as {@link newToken} writes them. */
+/** Form of a {@link newToken}: 256 random bits. */
 export const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits in base64url. */
+/** Returns 256 random bits in base64url. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** SHA-256 of the text. It is random, so no slower hash would protect it better. */
+/** Returns the SHA-256 of the token. The token is random, so a slower hash is not needed. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** Crockford's digits: none is taken for another one. */
+/** Crockford's digits: no digit looks like another. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const FINGERPRINT_DIGITS = 16;
 
 /**
- * What two people compare: four groups of four digits, from the first 80 bits of an HMAC with the
- * secret as its key, which lead nowhere back. Whoever holds the key, also one that cannot be
- * exported, computes the same.
+ * Returns the fingerprint that two people compare: four groups of four digits, from the first 80
+ * bits of an HMAC with the secret as its key. The fingerprint does not reveal the secret. Every
+ * holder of the key computes the same, even if the key cannot be exported.
  */
 export function keyFingerprint(secret: string | KeyObject, operator: string): string {
   const mac = createHmac('sha256', secret)
@@ -38,7 +38,7 @@ export function keyFingerprint(secret: string | KeyObject, operator: string): st
   return (digits.match(/.{4}/g) ?? []).join('-');
 }
 
-/** A fingerprint as it was typed, in the form of {@link keyFingerprint}; null when it is none. */
+/** Returns a typed fingerprint in the form of {@link keyFingerprint}; null for any other text. */
 export function readFingerprint(text: string): string | null {
   const digits = text.toUpperCase().replace(/[\s-]/g, '');
   if (digits.length !== FINGERPRINT_DIGITS || [...digits].some((digit) => !DIGITS.includes(digit)))

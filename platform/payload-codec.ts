@@ -1,7 +1,7 @@
 /**
- * Encryption of what Temporal stores: AES-256-GCM around each whole payload, in the form of
- * Temporal's own sample codecs (nonce, ciphertext, tag; key id in the metadata), so that workers in
- * other languages can take part. See docs/decisions/0007-payload-encryption.md.
+ * Encrypts what Temporal stores: AES-256-GCM around each whole payload, in the form of Temporal's
+ * own sample codecs (nonce, ciphertext, tag; key id in the metadata), so that workers in other
+ * languages can decrypt too. See docs/decisions/0007-payload-encryption.md.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
@@ -15,14 +15,14 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A payload that cannot be decrypted; the message says why, and holds nothing of it. */
+/** A payload that cannot be decrypted; the message says why and quotes no part of the payload. */
 export class UndecodablePayload extends Error {
   override readonly name = 'UndecodablePayload';
 }
 
 /**
- * Encrypts with the first key, decrypts with any; payloads written without encryption pass as they
- * are.
+ * Creates a codec that encrypts with the first key and decrypts with any; unencrypted payloads pass
+ * unchanged.
  */
 export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   const [first] = keys;
@@ -30,7 +30,7 @@ export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   const byId = new Map(keys.map((each) => [each.id, each]));
   return {
     encode: (payloads) => Promise.resolve(payloads.map((payload) => seal(payload, first))),
-    // Async, so that callers see a rejection and never a throw.
+    // Async, so that callers get a rejection and never a synchronous throw.
     decode: async (payloads) =>
       payloads.map((payload) =>
         textOf(payload, 'encoding') === ENCRYPTED ? open(payload, byId) : payload,
@@ -80,7 +80,7 @@ function textOf(payload: Payload, name: string): string {
   return bytes == null ? '' : Buffer.from(bytes).toString();
 }
 
-/** An id from elsewhere, fit for a message. */
+/** Returns an id from outside in a form that is safe in a message. */
 function printable(id: string): string {
   return id.replace(/[^A-Za-z0-9._-]/g, '?').slice(0, 64);
 }

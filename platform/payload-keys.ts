@@ -1,10 +1,7 @@
-/** Keys under which payloads are encrypted on their way to Temporal, as the setting gives them. */
+/** Keys that encrypt payloads for Temporal, as the setting holds them. */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/**
- * A key and the name by which payloads refer to it. A KeyObject prints and serialises without its
- * bytes.
- */
+/** A key and its id in payloads. A KeyObject prints and serialises without its bytes. */
 export interface PayloadKey {
   readonly id: string;
   readonly key: KeyObject;
@@ -19,8 +16,8 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const KEY_BYTES = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads `<id>:<base64 of 32 bytes>`, several separated by commas; the first encrypts. Faults name
- * an entry by its place alone: what stands in a malformed one may be a key.
+ * Reads `<id>:<base64 of 32 bytes>`, several separated by commas; the first key encrypts. Faults
+ * name an entry only by its position: a malformed entry may contain a key.
  */
 export function parsePayloadKeys(text: string): ParsedPayloadKeys {
   const faults: string[] = [];

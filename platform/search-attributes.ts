@@ -1,11 +1,11 @@
 /**
- * The search attributes by which movements are found: created where permitted, else requested from
- * the operator.
+ * The search attributes by which movements are found: created if permitted, otherwise the operator
+ * is asked to create them.
  */
 import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';
 
-/** Temporal's IndexedValueType, by number. */
+/** Names of Temporal's IndexedValueType, by number. */
 const TYPES = [
   'Unspecified',
   'Text',
@@ -16,39 +16,39 @@ const TYPES = [
   'Datetime',
   'KeywordList',
 ] as const;
-/** All of ours are of this type. */
+/** The type of all our search attributes. */
 const TYPE = 'Keyword';
 export const KEYWORD = TYPES.indexOf(TYPE);
 const NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
 
 const PERMISSION_DENIED = 7;
-/** Temporal Cloud answers so to operator calls, whatever the key. */
+/** The gRPC status of operator calls on Temporal Cloud, whatever the key. */
 const UNAUTHENTICATED = 16;
 const ALREADY_EXISTS = 6;
-/** Managed servers answer so to operator calls that they do not offer. */
+/** The gRPC status of operator calls that a managed server does not offer. */
 const UNIMPLEMENTED = 12;
 const REFUSED = [PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED] as const;
 
-/** What is needed of a server; each call may be refused with a gRPC status. */
+/** The calls needed from a server; each may fail with a gRPC status. */
 export interface AttributeServer {
-  /** Type numbers of the namespace's own attributes. */
+  /** Returns the type numbers of the namespace's own attributes, by name. */
   list(): Promise<Readonly<Record<string, number>>>;
   add(name: string): Promise<void>;
   /**
-   * The namespace's table of columns and names (`Keyword01` → name); empty on servers that have
-   * none.
+   * Returns the namespace's table of columns and names (`Keyword01` → name); empty on servers
+   * without such a table.
    */
   aliases(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Something that only an operator can mend; the message says how. */
+/** A fault that only an operator can repair; the message says how. */
 export class SearchAttributeFault extends Error {
   override readonly name = 'SearchAttributeFault';
 }
 
 /**
- * Sees to it that every attribute exists as a Keyword. Repeating it is harmless, from several
- * processes too.
+ * Creates every missing attribute as a Keyword. Repeating the call is harmless, also from several
+ * processes.
  */
 export async function ensureSearchAttributes(
   server: AttributeServer,
@@ -73,7 +73,7 @@ export async function ensureSearchAttributes(
     );
     return;
   }
-  // The server accepts a name that somebody has just made with another type, and says nothing.
+  // The server silently accepts a name that another client has just created with another type.
   const after = await known(server);
   if (after !== null) missingIn(after, namespace);
   log.info({ namespace, names: missing }, 'search attributes were registered');
@@ -87,7 +87,7 @@ async function add(server: AttributeServer, name: string): Promise<void> {
   }
 }
 
-/** What exists, by name; null when the server does not let us know. */
+/** Returns the types of existing attributes, by name; null when the server refuses the query. */
 async function known(server: AttributeServer): Promise<ReadonlyMap<string, string> | null> {
   try {
     return new Map(
@@ -105,7 +105,7 @@ async function known(server: AttributeServer): Promise<ReadonlyMap<string, strin
     : new Map(aliases.map(([column, name]) => [name, column.replace(/\d+$/, '')]));
 }
 
-/** Those of ours that are missing. Throws when one exists with another type. */
+/** Returns our attributes that are missing. Throws when an attribute exists with another type. */
 function missingIn(existing: ReadonlyMap<string, string>, namespace: string): readonly string[] {
   const wrong = NAMES.filter((name) => existing.has(name) && existing.get(name) !== TYPE);
   if (wrong.length > 0) {
@@ -127,7 +127,7 @@ function createCommand(namespace: string, names: readonly string[]): string {
   ].join('\n  ');
 }
 
-/** Whether an error, or what caused it, has one of these gRPC status codes. */
+/** Returns whether an error, or one of its causes, has one of these gRPC status codes. */
 function isStatus(error: unknown, ...codes: readonly number[]): boolean {
   for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
     const code: unknown = Reflect.get(at, 'code');

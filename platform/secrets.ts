@@ -1,7 +1,6 @@
 /**
- * The service's own key for what it keeps secret in the database, and for what it vouches for
- * there:
- * reading the setting, sealing texts, deriving further keys.
+ * The service's own keys for secrets in the database and for authenticating rows there: reads the
+ * setting, seals texts, derives further keys.
  */
 import {
   createCipheriv,
@@ -13,27 +12,21 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/**
- * A key and the name that sealed texts carry for it. A KeyObject prints and serialises without its
- * bytes.
- */
+/** A key and its id in sealed texts. A KeyObject prints and serialises without its bytes. */
 export interface SecretsKey {
   /** The first 8 hex digits of the SHA-256 of the key's bytes. */
   readonly id: string;
   readonly key: KeyObject;
 }
 
-/** The first seals; all open. */
+/** The first key seals; every key opens. */
 export type SecretsKeys = readonly SecretsKey[];
 
 export type ParsedSecretsKeys =
   | { readonly ok: true; readonly keys: SecretsKeys }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/**
- * A sealed text that cannot be made or read; the message names the setting to look at and nothing
- * secret.
- */
+/** A text that cannot be sealed or opened; the message names the setting and nothing secret. */
 export class SecretsError extends Error {
   override readonly name = 'SecretsError';
 }
@@ -41,7 +34,7 @@ export class SecretsError extends Error {
 /** 32 bytes in standard base64. */
 const KEY_TEXT = /^[A-Za-z0-9+/]{43}=$/;
 const CIPHER = 'aes-256-gcm';
-/** The layout of a sealed text: version, key id, IV, ciphertext, tag. */
+/** Version of a sealed text's layout: version, key id, IV, ciphertext, tag. */
 const VERSION = 1;
 const ID_BYTES = 4;
 const IV_BYTES = 12;
@@ -49,8 +42,8 @@ const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + ID_BYTES + IV_BYTES;
 
 /**
- * Reads one or several keys, separated by commas. Faults name an entry by its place alone: what
- * stands in a malformed one may be a key.
+ * Reads one or several keys, separated by commas. Faults name an entry only by its position: a
+ * malformed entry may contain a key.
  */
 export function parseSecretsKey(text: string): ParsedSecretsKeys {
   const faults: string[] = [];
@@ -75,8 +68,8 @@ export function parseSecretsKey(text: string): ParsedSecretsKeys {
 }
 
 /**
- * Encrypts `plaintext` with the first key. It opens only together with the same `associated`, e.g.
- * the id of its row.
+ * Encrypts `plaintext` with the first key. Decryption needs the same `associated` text, e.g. the id
+ * of the secret's row.
  */
 export function sealSecret(keys: SecretsKeys, plaintext: string, associated: string): Buffer {
   const [first] = keys;
@@ -97,7 +90,7 @@ export function sealSecret(keys: SecretsKeys, plaintext: string, associated: str
   ]);
 }
 
-/** What was sealed, or a {@link SecretsError} that says why it cannot be read. */
+/** Returns the decrypted text; throws a {@link SecretsError} that says why it cannot be read. */
 export function openSecret(keys: SecretsKeys, sealed: Uint8Array, associated: string): string {
   const bytes = Buffer.from(sealed);
   if (bytes.byteLength < HEAD_BYTES + TAG_BYTES)
@@ -127,8 +120,8 @@ export function openSecret(keys: SecretsKeys, sealed: Uint8Array, associated: st
 }
 
 /**
- * A key for one purpose from each key, in their order. Nothing leads from it back, or to that of
- * another `info`.
+ * Returns a key for one purpose from each key, in order. A derived key reveals neither its source
+ * nor the key of another `info`.
  */
 export function deriveKeys(keys: SecretsKeys, info: string): readonly KeyObject[] {
   return keys.map(({ key }) =>
@@ -140,7 +133,10 @@ function ivOf(head: Buffer): Buffer {
   return head.subarray(1 + ID_BYTES);
 }
 
-/** The tag covers version and key id too, so nothing of the layout can be exchanged unnoticed. */
+/**
+ * Returns the associated data. It includes version and key id, so that no part of the layout can be
+ * changed unnoticed.
+ */
 function bound(head: Buffer, associated: string): Buffer {
   return Buffer.concat([head.subarray(0, 1 + ID_BYTES), Buffer.from(associated, 'utf8')]);
 }

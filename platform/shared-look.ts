@@ -1,8 +1,8 @@
-/** Looks at something outside, shared by all who ask meanwhile and by who asks soon after. */
+/** Shares a read of an outside system between all who ask for it at the same time or soon after. */
 
 /**
- * Answers what `look` gives for a key. For each key one look is under way at a time, and a new one
- * begins at least `ms` after the one before began.
+ * Returns a function that returns the result of `look` for a key. For each key only one look runs
+ * at a time, and a new one begins at least `ms` milliseconds after the last began.
  */
 export function shareLooks<T>(
   ms: number,

@@ -3,12 +3,12 @@ import type { Signer } from '../domain/signer.ts';
 import type { SignerBinding } from '../domain/plan/types.ts';
 import { within } from './time-limit.ts';
 
-/** How long one of them may take to tell it. */
+/** Milliseconds that one signer may take to report its address. */
 const ANSWER_LIMIT_MS = 5_000;
 
 /**
- * Read now, not from a cache. A signer that is unknown or does not answer in time is left out; its
- * address then has to be allowlisted like any other.
+ * Returns the signers' addresses, read now and not from a cache. A signer that is unknown or does
+ * not answer in time is left out; its address then must be on the allowlist like any other.
  */
 export async function signerAddresses(
   nodes: readonly { readonly signer_binding: SignerBinding | null }[],

@@ -1,12 +1,12 @@
-/** Long calculations between which others have their turn. */
+/** Runs long calculations in slices, so that other work is not delayed. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Longer than most steps take, and too short for anybody to notice. */
+/** Milliseconds of one slice: longer than most steps, and too short to be noticed. */
 const SLICE_MS = 5;
 
 /**
- * Runs the steps to their end and answers what they come to; every few milliseconds whatever else
- * waits is done.
+ * Runs all steps and returns their result; after every few milliseconds the event loop handles
+ * other work.
  */
 export async function inSlices<T>(steps: Generator<unknown, T>): Promise<T> {
   let began = performance.now();

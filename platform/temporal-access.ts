@@ -1,14 +1,14 @@
-/** What Temporal's libraries are connected with, and a look whether it was renewed. */
+/** Connection options of Temporal's libraries, and a watch for a renewed key or certificate. */
 import type { TLSConfig } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Logger } from 'pino';
 import { ConfigError } from './config/read.ts';
 import { certificateEnds, isSameAccess, type TemporalAccess } from './config/temporal.ts';
 import { startLoop, type Loop } from './loop.ts';
 
-/** Certificates and keys are renewed days before the old ones end. */
+/** Milliseconds between checks; certificates and keys are renewed days before they expire. */
 const LOOK_MS = 5_000;
 
-/** Options of the client's connection and of the worker's alike. */
+/** Returns the connection options, the same for the client and the worker. */
 export function connectionOptions({ address, tls, apiKey, headers }: TemporalAccess): {
   readonly address: string;
   readonly tls: TLSConfig | false;
@@ -33,16 +33,16 @@ function tlsOptions({ ca, client, serverName }: NonNullable<TemporalAccess['tls'
 
 export interface AccessWatch {
   current(): TemporalAccess;
-  /** Hands over to one more user; it throws where the renewed access cannot be used. */
+  /** Calls `use` with each renewed access; `use` throws when the renewed access cannot be used. */
   follow(use: (renewed: TemporalAccess) => Promise<void>): void;
-  /** Whole days until the first of the certificates is over; null where there is none. */
+  /** Returns whole days until the first certificate expires; null without certificates. */
   daysLeft(): number | null;
   stop(): Promise<void>;
 }
 
 /**
- * Reads the files of a key or certificate again and again, and hands over what was renewed. What
- * cannot be used changes nothing: it is logged once, and looked at again.
+ * Reads the files of key and certificates repeatedly and hands over a renewed access. An unusable
+ * access changes nothing: it is logged once and read again.
  */
 export function watchAccess(options: {
   readonly access: TemporalAccess;
@@ -60,7 +60,8 @@ export function watchAccess(options: {
     log,
     work: async () => {
       try {
-        // Where the runs are is the start's to say: a process never goes on in another place.
+        // Address and namespace stay those of the start, where the runs are: a process never
+        // switches servers.
         const found = { ...read(), address, namespace };
         if (!isSameAccess(found, access)) {
           for (const use of users) await use(found);

@@ -1,18 +1,18 @@
-/** What keeps Temporal's server from answering, in words that say what to do. */
+/** Explains why Temporal's server cannot be used, and what to do. */
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { settingOf, type TemporalAccess } from './config/temporal.ts';
 
 export interface TemporalFault {
-  /** The setting that it is about. */
+  /** The setting to check. */
   readonly setting: string;
   readonly message: string;
 }
 
 const PROBE_MS = 1_000;
-/** A server of TLS 1.3 says only after the handshake that it wants another certificate. */
+/** Milliseconds to wait: a TLS 1.3 server refuses a client certificate after the handshake. */
 const AFTER_HANDSHAKE_MS = 700;
-/** Some servers say it by hanging up. */
+/** Some servers refuse a client certificate by closing the connection. */
 const HUNG_UP = 'it hangs up after the handshake';
 
 const NOT_FOUND = 5;
@@ -20,8 +20,8 @@ const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
 /**
- * Explains the error of a call. Where the error says nothing, it tries a TLS handshake with the
- * address, whose errors are exact where gRPC says only "unavailable".
+ * Explains the error of a call. When the error itself gives no reason, a TLS handshake with the
+ * address is tried: its errors are exact where gRPC reports only "unavailable".
  */
 export async function explainTemporal(
   access: TemporalAccess,
@@ -89,7 +89,7 @@ export async function explainTemporal(
         `Temporal does not answer at ${address} (${found.code}). Start it, or mend the address.`,
       );
   }
-  // The worker's library is stricter than Node's, as with certificates of version 1.
+  // The worker's library is stricter than Node's, for example with certificates of version 1.
   const [, unusable] = /InvalidCertificate\((.*?)\)+$/.exec(messageOf(error)) ?? [];
   if (unusable !== undefined)
     return about(
@@ -121,7 +121,7 @@ type Probed =
   | { readonly kind: 'ok' | 'plain' | 'encrypted' | 'other_name' }
   | { readonly kind: 'untrusted' | 'over' | 'client_refused' | 'away'; readonly code: string };
 
-/** One handshake, as the connection would make it. */
+/** Makes one handshake with the connection's options. */
 async function probe({ address, tls }: TemporalAccess): Promise<Probed> {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
@@ -133,7 +133,7 @@ async function probe({ address, tls }: TemporalAccess): Promise<Probed> {
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
     ...(tls?.client === undefined ? {} : { cert: tls.client.cert, key: tls.client.key }),
-    // Only whether there is TLS at all.
+    // Without TLS settings, this only tests whether the server uses TLS.
     ...(tls === undefined ? { rejectUnauthorized: false } : {}),
   });
   const code = error === null ? '' : String(Reflect.get(error, 'code') ?? error.message);
@@ -172,7 +172,10 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The gRPC status of an error or of what caused it; the worker's library only writes it out. */
+/**
+ * Returns the gRPC status of an error or its causes; the worker's library only writes the status in
+ * the message.
+ */
 function statusOf(error: unknown): number | null {
   for (let at = error; typeof at === 'object' && at !== null; at = Reflect.get(at, 'cause')) {
     const code: unknown = Reflect.get(at, 'code');

@@ -1,6 +1,4 @@
-/**
- * The connection to Temporal, and the signals that wake runs. The only user of the Temporal client.
- */
+/** The connection to Temporal and the signals that wake runs; only this file uses its client. */
 import {
   Client,
   Connection,
@@ -37,7 +35,10 @@ import { connectionOptions } from './temporal-access.ts';
 import { explainTemporal, type TemporalFault } from './temporal-faults.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
-/** A worker asks again at least once a minute; the server remembers dead ones for five. */
+/**
+ * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
+ * server lists a dead worker for five minutes.
+ */
 const POLLED_WITHIN_MS = 75_000;
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
@@ -45,13 +46,16 @@ const ATTENTION = SEARCH_ATTRIBUTES.attention;
 const running = (type: string) => `WorkflowType="${type}" AND ExecutionStatus="Running"`;
 const PAGE_SIZE = 1_000;
 
-/** What has a run of its own. */
+/** The entity of a workflow run: a movement or a capital transfer. */
 export type RunOf = { readonly movementId: string } | { readonly transferId: string };
 
 export type Wake = RunOf & {
   readonly kind: CommandKind;
   readonly commandId: string | null;
-  /** Used where the wake begins a run; without it the run is called by its id. */
+  /**
+   * Amount, asset and template, for the name of a run that the wake starts; absent: the run is
+   * named by its id.
+   */
   readonly about?: About | undefined;
 };
 
@@ -62,43 +66,45 @@ interface Link {
 
 export interface Temporal {
   readonly client: Client;
-  /** Signal-with-start: a running run looks again, a missing one is started. */
+  /** Signal-with-start: a running run checks again, a missing run is started. */
   wake(wake: Wake): Promise<void>;
-  /** Signals a run why its movement needs a person; does nothing where the run is closed. */
+  /** Signals a run why its movement needs a person; does nothing when the run is closed. */
   tell(workflowId: string, attention: SignalledAttention): Promise<void>;
-  /** Starts the run that shows that a movement needs a person although its own run is closed. */
+  /** Starts the run that shows that a movement with a closed run needs a person. */
   showEnded(ended: EndedBadly): Promise<void>;
-  /** The attention reasons that open runs show, by workflow id. */
+  /** Returns the attention reasons that open runs show, by workflow id. */
   listShownReasons(): Promise<ReadonlyMap<string, string>>;
   /**
-   * Movements whose runs the server's list shows as running, page by page. The list follows the
-   * truth after a while: one that is not in it may run, and one that is may just have closed.
+   * Lists, page by page, movements whose runs the server lists as running. The server's list lags:
+   * a movement missing in it may be running, and a listed one may have just closed.
    */
   listRunning(): AsyncIterable<readonly string[]>;
-  /** Whether there is a run of it that is not closed. */
+  /** Returns whether the entity has a run that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
-  /** Whether a worker has polled this task queue for activities within about the last minute. */
-  hasPollers(taskQueue: string): Promise<boolean>;
-  /** Whether the server answers. */
-  check(timeoutMs?: number): Promise<void>;
-  /** What keeps the server from answering, and what to do. */
-  explain(error: unknown): Promise<TemporalFault>;
-  /** Goes on with a renewed key or certificate, once the server has answered over it. */
-  use(access: TemporalAccess): Promise<void>;
   /**
-   * Registers the search attributes that are missing; see {@link ensureSearchAttributes} for what
-   * can be wrong.
+   * Returns whether a worker has polled this task queue for activities in about the last minute.
    */
+  hasPollers(taskQueue: string): Promise<boolean>;
+  /** Resolves when the server answers; rejects otherwise. */
+  check(timeoutMs?: number): Promise<void>;
+  /** Returns why the server cannot be used, and what to do. */
+  explain(error: unknown): Promise<TemporalFault>;
+  /** Switches to a renewed key or certificate once the server has answered over it. */
+  use(access: TemporalAccess): Promise<void>;
+  /** Registers missing search attributes; for its faults see {@link ensureSearchAttributes}. */
   registerSearchAttributes(log: Logger): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Connects on first use, so that a server that is away never stops the API. */
+/**
+ * Returns the connection, which is opened on first use, so that an unreachable server never stops
+ * the API.
+ */
 export function connectTemporal(
   settings: TemporalAccess & {
-    /** Encrypts payloads; without it they are written as they are. */
+    /** Encrypts payloads; absent: payloads are written unencrypted. */
     readonly payloadCodec?: PayloadCodec | undefined;
-    /** Sees every wake. */
+    /** Intercepts every wake. */
     readonly interceptor?: WorkflowClientInterceptor | undefined;
   },
 ): Temporal {
@@ -142,7 +148,7 @@ export function connectTemporal(
       const { connection: old } = link;
       access = renewed;
       link = next;
-      // What is under way over the old one has its own time.
+      // Calls still running over the old connection have their own time limit, so it closes later.
       setTimeout(() => void old.close().catch(() => undefined), 2 * CALL_TIMEOUT_MS).unref();
     },
     wake: ({ kind, commandId, about, ...of }) =>
@@ -190,8 +196,8 @@ export function connectTemporal(
     listShownReasons: () =>
       limited(async ({ client }) => {
         const shown = new Map<string, string>();
-        // One reason at a time and nothing else: a server on SQL then finds them in the index of
-        // the attribute, where it would look through all that runs.
+        // The query has one reason and no other condition: a server on SQL then uses the
+        // attribute's index instead of scanning all running runs.
         for (const reason of SIGNALLED_REASONS) {
           const query = `${ATTENTION}="${reason}"`;
           const runs = client.workflow.list({ query, pageSize: PAGE_SIZE });
@@ -261,7 +267,7 @@ function summaryOf({ amount, asset, template_key }: About): string {
   return `${amount} ${asset} · ${template_key}`;
 }
 
-/** Short lines, which the UI does not cut. */
+/** Returns short lines, which the UI does not cut. */
 function endedDetails({ movement_id, state }: EndedBadly): string {
   return [
     `The movement is **${state}**, and its run is closed:`,

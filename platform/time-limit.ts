@@ -1,13 +1,13 @@
-/** Waiting for something that may never answer. */
+/** Limits the wait for work that may never end. */
 
-/** The work did not end in time. It may still be going on; its answer is dropped. */
+/** The work did not end in time. It may still be running; its result is dropped. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
 /**
- * The result of `work`, or {@link TimeLimitError} after `milliseconds`. A late failure is dropped
- * too.
+ * Returns the result of `work`, or throws {@link TimeLimitError} after `milliseconds`. A later
+ * failure of `work` is dropped too.
  */
 export async function within<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

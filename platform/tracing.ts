@@ -1,22 +1,22 @@
 /**
- * Traces of requests and of what follows from them. Off unless a collector is configured; then this
- * file is all of it that is loaded. `platform/tracing/sdk.ts` holds what it takes to make them.
+ * Traces of requests and of the work that they cause. Off unless a collector is configured; while
+ * off, only this file is loaded. `platform/tracing/sdk.ts` makes the traces.
  */
 import type { Logger } from 'pino';
 import type { TracingConfig } from './config.ts';
 import type { TraceHeaders, Tracing } from './tracing/handle.ts';
 
 const NONE: TraceHeaders = {};
-// A process has one tracer, as OpenTelemetry itself has it; calls of executors are too deep to be
-// handed it.
+// A process has one tracer, as in OpenTelemetry itself. Calls of executors are nested too deeply to
+// receive the tracer as an argument.
 let current: () => TraceHeaders = () => NONE;
 
-/** The headers by which a call to somebody else goes on in the trace of now; none without one. */
+/** Returns the headers that continue the current trace in an outgoing call; empty without one. */
 export function traceHeaders(): TraceHeaders {
   return current();
 }
 
-/** Loads what it takes and begins to trace this process. */
+/** Loads the tracing libraries and starts tracing this process. */
 export async function startTracing(
   config: TracingConfig,
   about: { readonly role: string; readonly log: Logger },

@@ -1,11 +1,9 @@
 /**
- * At most so many inside at once; others wait in the order in which they came, so many and so long
- * at most. What is turned away has done nothing yet.
+ * Limits how many callers are inside at the same time. Others wait in order of arrival, with a
+ * maximum number and time. A refused caller has done nothing yet.
  */
 
-/**
- * Why a caller was not let in: too many wait already, it waited too long, or it has left.
- */
+/** Why a caller was refused: too many already wait, it waited too long, or it has disconnected. */
 export type TurnedAwayReason = 'full' | 'late' | 'left';
 
 export class TurnedAway extends Error {
@@ -17,11 +15,11 @@ export class TurnedAway extends Error {
   }
 }
 
-/** Gives the place to the next who waits; a second call does nothing. */
+/** Gives the place to the next waiting caller; a second call does nothing. */
 export type Leave = () => void;
 
 export interface Turnstile {
-  /** Waits for a place, or rejects with {@link TurnedAway}. */
+  /** Waits for a place; rejects with {@link TurnedAway}. */
   enter(gone?: AbortSignal): Promise<Leave>;
   readonly inside: number;
   readonly waiting: number;
@@ -29,7 +27,7 @@ export interface Turnstile {
 
 export interface TurnstileOptions {
   readonly places: number;
-  /** How many may wait at once. */
+  /** Maximum number of waiting callers. */
   readonly waiting?: number;
   readonly waitMs: number;
 }
@@ -43,7 +41,7 @@ export function createTurnstile({
   waiting: room = Infinity,
   waitMs,
 }: TurnstileOptions): Turnstile {
-  /** In the order of their coming; a Set, since those who give up leave from the middle. */
+  /** In order of arrival; a Set, since callers that give up leave from the middle. */
   const queue = new Set<Waiter>();
   let inside = 0;
 

@@ -1,4 +1,4 @@
-/** The release that this is, from package.json. */
+/** The version of this release, from package.json. */
 import { readFileSync } from 'node:fs';
 
 const { version } = JSON.parse(

@@ -14,12 +14,13 @@ import { asAgent, proposed, type ProposeInput } from './propose.ts';
 import type { AttemptBody, AttemptResponse } from './schema.ts';
 import { proposalOf, REPLAYED } from './view.ts';
 
-/** The scope of these idempotency keys: the ids of proposals, each of which makes one movement. */
+/** Scope of the movements' idempotency keys. Each key is a proposal's id and makes one movement. */
 const SCOPE = 'bridge-attempt';
 
 /**
- * A proposal and, once it is promoted, its movement. The two are written one after the other, the
- * second under the first's id: a repeat with the key completes an interrupted attempt.
+ * Stores a proposal and, once the proposal is promoted, its movement. The proposal is written first
+ * and the movement has the proposal's id as its key, so a repeated request completes an interrupted
+ * attempt.
  */
 export async function attempt(
   input: ProposeInput<AttemptBody>,
@@ -49,7 +50,7 @@ async function make(
     entity_key: `${body.template_key}@${String(body.template_version)}`,
     details: { proposal_id: row.proposal_id },
   } as const;
-  // The proposal is stored by now.
+  // The proposal is already stored at this point.
   return afterAccepting(() =>
     auditedRefusal(deps, requester, subject, async () => {
       const compiled = await planOf(body, deps, { caller: requester.caller });
@@ -75,8 +76,9 @@ async function make(
 }
 
 /**
- * The create request that the proposal stands for. It is built from values that were validated
- * once, since a callback address may be longer in its normal form than it may be sent.
+ * Returns the create request of the proposal's movement. Its values were validated when the
+ * proposal was stored and are not validated again: a normalised callback address may be longer than
+ * a request may send.
  */
 export function movementOf(row: ProposalRecord): CreateBody {
   const { template_key, template_version, request } = row;

@@ -1,4 +1,4 @@
-/** The judgement of a proposal: its plan, if there is one, and all reasons against it. */
+/** The judgement of a proposal: its plan, if one is possible, and all reasons against it. */
 import canonicalize from 'canonicalize';
 import { beyondLimits, type AuthorityLimits } from '../../domain/agents/authority.ts';
 import { blueprintOf, type Blueprint } from '../../domain/actions/blueprints/index.ts';
@@ -24,14 +24,14 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { paidBy } from '../movements/addresses.ts';
 
 export interface Judgement {
-  /** All of them together, in their order; none: the service promotes it by itself. */
+  /** All reasons, sorted; empty: the service promotes the proposal without an administrator. */
   readonly reasons: readonly ProposalReason[];
-  /** Null where no plan can be made of it, and why. */
+  /** Null when no plan can be made of the proposal; `problem` says why. */
   readonly blueprint: Blueprint | null;
   readonly problem: string | null;
 }
 
-/** Judges everything about a proposal that can be known without writing. */
+/** Judges everything about a proposal that can be checked without writing. */
 export async function judge(
   proposal: Proposal,
   limits: AuthorityLimits,
@@ -63,7 +63,7 @@ export async function judge(
   return { reasons: inTheirOrder(reasons), blueprint, problem: null };
 }
 
-/** What distinguishes the versions of one key: the plan without its limit. */
+/** Returns the digest that distinguishes versions of a template key: the plan without its limit. */
 export function digestOf({ nodes, edges, completion_assurance }: Blueprint): string {
   const text = canonicalize({ nodes, edges, completion_assurance });
   if (text === undefined) throw new Error('a blueprint has no canonical form');
@@ -77,7 +77,7 @@ function unbound({ unresolved }: ResolvedBindings): string | null {
     : `node ${found.node_key} finds ${found.reason === 'missing' ? 'no executor' : 'several executors'} here`;
 }
 
-/** What a registered template and its movement must satisfy too; a blueprint of ours passes. */
+/** Returns why the plan is invalid as a registered template or movement; null for a valid one. */
 function unfit(
   proposal: Proposal,
   blueprint: Blueprint,
@@ -109,7 +109,7 @@ function unfit(
   return first ?? null;
 }
 
-/** As the movement of its notional would be compiled. */
+/** Returns the plan as a movement of the requested notional would be compiled. */
 function planOf(
   { asset, requested_notional: amount }: Proposal,
   { nodes, edges, completion_assurance }: Blueprint,
@@ -128,7 +128,10 @@ function planOf(
   return compilePlan(template, { intent: { asset, amount }, input_params: {} }, bindings, chains);
 }
 
-/** Every payee of the plan must be on the list, past cooling, as the fence requires. */
+/**
+ * Returns the reasons against the plan's payees: each must be on the allowlist and past its cooling
+ * period, as the fence requires.
+ */
 async function addressReasons(
   plan: CompiledPlan,
   deps: ApiDependencies,

@@ -1,4 +1,4 @@
-/** POST template-proposals/{proposal_id}/promote, and reading one or all. */
+/** POST template-proposals/{proposal_id}/promote, and the routes that read one or all proposals. */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { blocking } from '../../domain/agents/proposal.ts';
@@ -30,7 +30,7 @@ interface OfProposal {
   readonly requester: Requester;
 }
 
-/** An agent sees another's proposal as one that does not exist. */
+/** Returns one proposal. For an agent, another agent's proposal does not exist. */
 export async function readOne(
   { params: { proposal_id }, requester: { caller } }: OfProposal,
   { db }: ApiDependencies,
@@ -43,7 +43,7 @@ export async function readOne(
   return { status: 200, body: detailView(found) };
 }
 
-/** A page of proposals, newest first; an agent's key lists its own. */
+/** Returns a page of proposals, newest first; an agent's key lists only that agent's proposals. */
 export async function listAll(
   {
     query,
@@ -62,8 +62,8 @@ export async function listAll(
 }
 
 /**
- * Makes a version of a submitted proposal whatever the authority's limits say. Whom it would pay,
- * who would sign and which path it would take are checked again, and bind everyone.
+ * Promotes a submitted proposal to a template version, whatever the authority's limits. Payees,
+ * signers and the bridge path are checked again: these checks bind administrators too.
  */
 export async function promote(
   { params: { proposal_id }, requester }: OfProposal,
@@ -94,7 +94,7 @@ export async function promote(
         limits,
         audit: auditOf(requester, about),
       });
-      // The limits changed in between.
+      // The limits changed between the judgement and the write.
       if (outcome.outcome === 'outdated') continue;
       if (outcome.outcome === 'not_submitted') throw notSubmitted(outcome.row);
       return { status: 200, body: proposalView(outcome.row) };

@@ -1,4 +1,4 @@
-/** POST agent-authorities/{authority_key}/template-proposals, and the first half of an attempt. */
+/** POST agent-authorities/{authority_key}/template-proposals, and half of a bridge attempt. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { AuthorityLimits } from '../../domain/agents/authority.ts';
 import type { Blueprint } from '../../domain/actions/blueprints/index.ts';
@@ -40,7 +40,7 @@ export interface ProposeInput<Body = ProposalBody> {
   readonly requester: Requester;
 }
 
-/** Judges and stores a proposal, or answers a repeat with the first one. */
+/** Judges and stores a proposal; a repeated request returns the first proposal. */
 export async function propose(
   input: ProposeInput,
   deps: ApiDependencies,
@@ -49,7 +49,9 @@ export async function propose(
   return { status: 200, ...(repeated ? REPLAYED : {}), body: proposalView(row) };
 }
 
-/** The caller as who it acts for: with authentication switched off, the request does not say it. */
+/**
+ * Returns the requester as the agent; with authentication off, only the path names the authority.
+ */
 export function asAgent(requester: Requester, authorityKey: string): Requester {
   const { caller } = requester;
   return caller.role === 'agent'
@@ -60,7 +62,7 @@ export function asAgent(requester: Requester, authorityKey: string): Requester {
       };
 }
 
-/** The proposal of a request, made now or by the first request with its key. */
+/** Returns the proposal of a request: stored now, or by the first request with the same key. */
 export async function proposed(
   input: ProposeInput<ProposalBody | AttemptBody> & {
     readonly operation: 'template_proposal' | 'bridge_attempt';
@@ -100,7 +102,7 @@ export async function proposed(
         decided: decisionOf(body, { authority_key, limits, judged, requester }),
         audit: (proposalId) => auditRows(proposalId, judged, requester),
       });
-      // The limits changed in between.
+      // The limits changed between the judgement and the write.
       if (outcome.outcome === 'outdated') continue;
       if (outcome.outcome === 'used') return repeat(outcome.row, request);
       return { row: outcome.row, repeated: false };
@@ -108,7 +110,7 @@ export async function proposed(
   });
 }
 
-/** What a repeat must equal: everything but the key. */
+/** Returns what a repeated request must equal: every field but the idempotency key. */
 function normalForm(
   { idempotency_key: _key, ...body }: ProposalBody | AttemptBody,
   of: { readonly authority_key: string; readonly operation: string },
@@ -117,7 +119,7 @@ function normalForm(
   return { ...of, ...fields, callback_url };
 }
 
-/** The limits of an authority as they are now. */
+/** Returns the current limits of an authority. */
 export async function limitsOf(
   authority_key: string,
   { db }: ApiDependencies,
@@ -128,21 +130,22 @@ export async function limitsOf(
   return found;
 }
 
-/** The first proposal, if it was made by an equal request of the same agent. */
+/** Returns the first proposal if its request was equal; throws `idempotency_conflict` otherwise. */
 function repeat(
   used: ProposalRecord,
   request: JsonObject,
 ): { readonly row: ProposalRecord; readonly repeated: true } {
   const fields = differingFields(used.request, request);
   if (fields.length === 0) return { row: used, repeated: true };
-  // A client's keys are shared by its agents, and no agent learns of another's proposal.
+  // The agents of a client share its idempotency keys, and no agent may learn of another's
+  // proposal.
   const own = !fields.includes('authority_key');
   throw new ServiceError('idempotency_conflict', {
     context: own ? { proposal_id: used.proposal_id, fields } : { fields: ['authority_key'] },
   });
 }
 
-/** A proposal that could make no movement now is not stored for one. */
+/** Throws unless the cutover mode is normal: other modes allow no movement, so no proposal. */
 async function mustBeOpen({ db }: ApiDependencies): Promise<void> {
   const { mode } = await readCutover(db);
   if (mode !== 'normal') throw cutoverActive(mode);
@@ -163,7 +166,7 @@ function decisionOf(proposal: Proposal, deciding: Deciding): NewProposal['decide
   return { status: 'auto_promoted', ...promotion };
 }
 
-/** The promotion that a proposal leads to. */
+/** Returns the promotion of a proposal to a template version. */
 export function promotionOf(
   proposal: Proposal,
   about: Omit<Deciding, 'judged'> & {
@@ -207,8 +210,8 @@ export function promotionOf(
 }
 
 /**
- * A static version serves up to the authority's limit; beyond it an administrator has promoted this
- * notional and no more.
+ * Returns the version's `max_notional`: the authority's limit for a static proposal, or the
+ * requested notional where an administrator promoted more than the limit.
  */
 function mostOf(
   { proposal_kind, requested_notional }: Proposal,
@@ -218,7 +221,7 @@ function mostOf(
   return compare(requested_notional, max_notional) > 0 ? requested_notional : max_notional;
 }
 
-/** The audit rows of the proposal and of the decision about it. */
+/** Returns the audit rows of the proposal and of the decision about it. */
 function auditRows(
   proposalId: string,
   { blueprint, reasons, problem }: Judgement,

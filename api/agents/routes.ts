@@ -1,4 +1,4 @@
-/** The routes of agents: what they may do, what they propose, and what becomes of it. */
+/** The routes of agents: their authorities, proposals and bridge attempts. */
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { ADMIN_ROLES, AGENT_ROLES, ALL_ROLES } from '../../domain/roles.ts';

@@ -1,4 +1,4 @@
-/** The wire contract of agents: what they propose, and what becomes of it. */
+/** The wire contract of agents: authorities, proposals and bridge attempts. */
 import { z } from 'zod';
 import { PROTOCOL_FAMILIES } from '../../domain/actions/spec.ts';
 import { PROMOTION_MODES, PROPOSAL_KINDS, PROPOSAL_REASONS } from '../../domain/agents/proposal.ts';
@@ -17,7 +17,10 @@ import {
 } from '../http/schemas.ts';
 import { callbackUrl, idempotencyKey } from '../movements/schema.ts';
 
-/** As in a key tool's `--authority-key`: it is part of a namespace, a template key and a path. */
+/**
+ * The form of a key tool's `--authority-key`: the key is part of a namespace, a template key and a
+ * path.
+ */
 export const authorityKey = z
   .string()
   .regex(
@@ -50,7 +53,7 @@ export const agentAuthority = z
       'What an agent may propose and create. An absent limit is null; an empty list allows nothing.',
   });
 
-/** A part of a template's key, and so of a path. */
+/** Schema of a part of a template key, and so of a URL path. */
 const name = (max: number) =>
   z
     .string()

@@ -1,11 +1,11 @@
-/** Proposals as responses show them. */
+/** Views of proposals for responses. */
 import type { JsonObject } from '../../domain/json.ts';
 import type { Proposal } from '../../domain/agents/proposal.ts';
 import { stored } from '../../store/json.ts';
 import type { ProposalRecord } from '../../store/proposals.ts';
 import type { ProposalDetail, ProposalResponse } from './schema.ts';
 
-/** Of an answer to a repeated request. */
+/** Reply headers for a repeated request. */
 export const REPLAYED = { headers: { 'Idempotent-Replayed': 'true' } } as const;
 
 export function proposalView(row: ProposalRecord): ProposalResponse {
@@ -22,7 +22,7 @@ export function proposalView(row: ProposalRecord): ProposalResponse {
   };
 }
 
-/** The view with the proposal's content, for whoever promotes it. */
+/** Returns the view with the proposal's content, for the administrator who promotes it. */
 export function detailView(row: ProposalRecord): ProposalDetail {
   return {
     ...proposalView(row),
@@ -42,7 +42,7 @@ function proposedFields({ request }: ProposalRecord): JsonObject {
   return { ...fields, ...(url === null || url === undefined ? {} : { callback_url: url }) };
 }
 
-/** What was proposed, as it was validated when it was stored. */
+/** Returns the proposal's content as validated when it was stored. */
 export function proposalOf({ request }: ProposalRecord): Proposal {
   return stored<Proposal>(request);
 }

@@ -10,7 +10,7 @@ import type { listQuery, listResponse, registryListQuery } from './schema.ts';
 type Page = Reply<z.input<typeof listResponse>>;
 type Dependencies = Pick<ApiDependencies, 'db'>;
 
-/** A page of everything that was recorded. */
+/** Returns a page of all audit records. */
 export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   deps: Dependencies,
@@ -18,7 +18,7 @@ export async function list(
   return pageOf(deps, input.query);
 }
 
-/** A page of what was done to the registries' entries. */
+/** Returns a page of the audit records of changes to the registries. */
 export async function listRegistry(
   input: { readonly query: z.output<typeof registryListQuery> },
   deps: Dependencies,

@@ -1,4 +1,4 @@
-/** Guarded refusals leave an audit row of their own, and this is the only place that writes it. */
+/** Writes audit rows of guarded refusals; no other file writes them. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError, type ErrorCode } from '../../domain/errors.ts';
 import type { AuditAction } from '../../domain/events.ts';
@@ -10,14 +10,15 @@ export interface Subject {
   readonly action: AuditAction;
   readonly entity_type: string;
   readonly entity_key: string;
-  /** The request. */
+  /** The request's content. */
   readonly details?: JsonObject;
 }
 
 /**
- * Runs `work`; a guarded refusal that it throws is recorded as denied before it is answered: its
- * code is the reason, and the details are the request and what the caller sees. The row is
- * committed in its own transaction, since whatever `work` had started is rolled back by then.
+ * Runs `work`. A guarded refusal that `work` throws is recorded as denied before the caller gets
+ * the error: the error code is the reason, and the details are the request and the context that the
+ * caller sees. The row is committed in a separate database transaction, since the transaction of
+ * `work` is rolled back by then.
  */
 export async function auditedRefusal<T>(
   deps: Pick<ApiDependencies, 'db'>,
@@ -51,7 +52,7 @@ const GUARDED_INVALID: readonly ErrorCode[] = [
   'chain_not_allowed',
 ];
 
-/** Refused by a rule and not for its form; this includes every 403 and 409. */
+/** Returns whether a rule caused the refusal, not the request's form; every 403 and 409 counts. */
 function isGuarded({ status, code }: ServiceError): boolean {
   return status === 403 || status === 409 || GUARDED_INVALID.includes(code);
 }

@@ -6,7 +6,7 @@ import { list, listRegistry } from './list.ts';
 import { listQuery, listResponse, registryListQuery, sealResponse } from './schema.ts';
 import { readSealState } from '../../store/audit-seals.ts';
 
-/** What `audit verify` too gives the sealers. */
+/** Seconds after which an unsealed row counts as overdue; `audit verify` uses the same value. */
 const GRACE_SECONDS = 60;
 
 const common = {

@@ -11,7 +11,7 @@ const time = z.iso.datetime({
 });
 const name = text(1, 256);
 
-/** What both lists can be filtered by. */
+/** Filters that both lists have. */
 const filters = {
   time_range_start: time.optional().meta({ description: 'Inclusive.' }),
   time_range_end: time.optional().meta({ description: 'Exclusive.' }),

@@ -1,4 +1,4 @@
-/** Whether a caller may call a route; a refusal is in the audit before it is answered. */
+/** Checks whether a caller may call a route; a refusal is audited before the caller gets it. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { agentNamespace, mayCall, type Caller } from '../../domain/roles.ts';
@@ -18,7 +18,7 @@ export async function admit(
   if (refusal !== null) await refuse(db, route, requester, refusal);
 }
 
-/** Throws the refusal; one with 403 is recorded first. */
+/** Throws the refusal; a refusal with status 403 is audited first. */
 export async function refuse(
   db: Database,
   route: Route,
@@ -38,9 +38,7 @@ export async function refuse(
   throw refusal;
 }
 
-/**
- * Why the caller may not call the route, or null. A route that names no roles is closed, not open.
- */
+/** Returns why the caller may not call the route, or null. A route without roles is closed. */
 export function refusalOf(
   route: Route,
   params: Readonly<Record<string, string>>,

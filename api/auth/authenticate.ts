@@ -1,7 +1,7 @@
 /**
- * Who sent a request. The order keeps a flood of unsigned or badly signed requests from costing the
- * database a write: headers, key, clock, signature, and only then the nonce, which a bad signature
- * therefore never uses up.
+ * Authenticates requests. The order of checks keeps a flood of unsigned or badly signed requests
+ * from causing database writes: headers, key, clock, signature, and only then the nonce. A bad
+ * signature therefore never uses up a nonce.
  */
 import { agentNamespace, type Caller } from '../../domain/roles.ts';
 import type { SignedRequest } from '../http/signed-request.ts';
@@ -16,16 +16,17 @@ import { assertKnown, assertSigned } from './verify.ts';
 export interface AuthenticatorOptions {
   readonly keys: KeyRing;
   readonly nonces: NonceDesk;
-  /** Called with the request's place in its key's rate window, where that was counted. */
+  /** Called with the request's position in its key's rate window, where requests are counted. */
   readonly counted?: (caller: Caller, window: RateWindow) => void;
-  /** How far a timestamp may be from this process's clock, either way, in seconds. */
+  /** Maximum seconds between a timestamp and this process's clock, before or after. */
   readonly maxSkewSeconds: number;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
 /**
- * Returns the caller, or throws an {@link AuthenticationError}; a database fault passes through.
+ * Returns a function that returns the caller, or throws an {@link AuthenticationError}; a database
+ * fault passes through.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
@@ -59,8 +60,8 @@ export function createAuthenticator(
 }
 
 /**
- * Throws the {@link AuthenticationError} that an authenticator would, as far as it is known before
- * the body is read: of the headers, the key and the clock.
+ * Returns a function that throws the {@link AuthenticationError} of an authenticator as far as
+ * headers, key and clock show it, before the body is read.
  */
 export function createRecogniser({
   keys,

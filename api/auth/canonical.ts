@@ -1,15 +1,16 @@
 /**
- * What is signed, and its signature. Both sides use this file; it needs nothing of the service.
- * HMAC-SHA256 over six lines, keyed with the secret's UTF-8 bytes as they were shown at issue.
+ * The canonical string that is signed, and its signature. Service and clients use this file, so it
+ * imports nothing of the service. HMAC-SHA256 over six lines, keyed with the secret's UTF-8 bytes
+ * as shown at issue.
  */
 import { createHash, createHmac, type KeyObject } from 'node:crypto';
 
 /** The parts of a request that its signature covers. */
 export interface SignedParts {
   readonly method: string;
-  /** Percent-decoded once, with the prefix, without the query. */
+  /** Path, percent-decoded once, with the prefix, without the query. */
   readonly path: string;
-  /** Exactly as sent, without the question mark; empty when absent. */
+  /** Query exactly as sent, without the question mark; empty when absent. */
   readonly query: string;
   readonly body: Uint8Array;
   /** Epoch seconds, as sent. */
@@ -17,23 +18,23 @@ export interface SignedParts {
   readonly nonce: string;
 }
 
-/** Six lines, joined by one newline, none at the end. */
+/** Returns six lines, joined by one newline, without a newline at the end. */
 export function canonicalString(parts: SignedParts): string {
   const bodyHash = createHash('sha256').update(parts.body).digest('hex');
   return [parts.method, parts.path, parts.query, bodyHash, parts.timestamp, parts.nonce].join('\n');
 }
 
-/** The signature's bytes; on the wire they are 64 lowercase hex digits. */
+/** Returns the signature's bytes; on the wire they are 64 lowercase hex digits. */
 export function signatureOf(secret: string | KeyObject, parts: SignedParts): Buffer {
   return hmacOf(secret, canonicalString(parts));
 }
 
-/** HMAC-SHA256 over the text's UTF-8 bytes. */
+/** Returns the HMAC-SHA256 over the text's UTF-8 bytes. */
 export function hmacOf(secret: string | KeyObject, text: string): Buffer {
   return createHmac('sha256', secret).update(text, 'utf8').digest();
 }
 
-/** The operator's dashboard signs eight lines with a key of its own; see `SVC-DASHBOARD-V3`. */
+/** Returns the eight lines that an operator of the dashboard signs; see `SVC-DASHBOARD-V3`. */
 export function dashboardCanonicalString(
   parts: SignedParts & { readonly operator: string },
 ): string {

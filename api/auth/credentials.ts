@@ -1,4 +1,4 @@
-/** The headers of a signature, each exactly once and well-formed. */
+/** Values of the signature headers; each header was sent exactly once and is well-formed. */
 import { AuthenticationError } from './refusal.ts';
 
 export interface Credentials {
@@ -22,7 +22,10 @@ const FORMS = {
 
 type Headers = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Reads them, or throws an {@link AuthenticationError} that says what is wrong with the set. */
+/**
+ * Reads the signature headers, or throws an {@link AuthenticationError} that says what is wrong
+ * with them.
+ */
 export function readCredentials(headers: Headers): Credentials {
   const read = readHeaders(headers, FORMS);
   return {
@@ -33,7 +36,7 @@ export function readCredentials(headers: Headers): Credentials {
   };
 }
 
-/** Each header of `forms` in its form, or an {@link AuthenticationError}. */
+/** Returns the value of each header in `forms`, or throws an {@link AuthenticationError}. */
 export function readHeaders<Name extends string>(
   headers: Headers,
   forms: Readonly<Record<Name, RegExp>>,

@@ -1,6 +1,4 @@
-/**
- * Everything between a request and its route: who sent it, how often, and the record of refusals.
- */
+/** Authenticates requests, limits their rate and records refusals. */
 import type { Logger } from 'pino';
 import type { Caller } from '../../domain/roles.ts';
 import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
@@ -20,17 +18,17 @@ import { AuthenticationError } from './refusal.ts';
 
 export interface Guard {
   /**
-   * Throws `unauthenticated` for a request that cannot be a signed one whatever its body is; called
+   * Throws `unauthenticated` for a request that cannot be validly signed, whatever its body; called
    * before the body is read.
    */
   recognise(request: Pick<SignedRequest, 'headers' | 'request_id'>): Promise<void>;
-  /** Returns the caller, or throws `unauthenticated`. */
+  /** Returns the authenticated caller, or throws `unauthenticated`. */
   authenticate(request: SignedRequest): Promise<Caller>;
-  /** After how many seconds the caller may try again; null when it may now. */
+  /** Returns after how many seconds the caller may try again; null when the caller may now. */
   limit(caller: Caller): Promise<number | null>;
   /**
-   * Throws unless the caller's role and namespace fit the route; a denial is in the audit before it
-   * is answered.
+   * Throws unless the caller's role and namespace fit the route; a denial is audited before the
+   * caller gets it.
    */
   admit(
     route: Route,
@@ -45,13 +43,13 @@ export interface GuardOptions {
   readonly secretsKeys: SecretsKeys;
   readonly maxSkewSeconds: number;
   /**
-   * Requests a minute for each key by tier, counted by this process or by all that share the
-   * database; null for no limit.
+   * Requests per minute for each key by tier, null for no limit. `shared`: counted by all processes
+   * that share the database, not by each process.
    */
   readonly rateLimits: (RateLimits & { readonly shared?: boolean }) | null;
 }
 
-/** The guard of a service whose requests are signed. */
+/** Returns the guard of a service whose requests are signed. */
 export function createGuard({
   db,
   log,

@@ -1,33 +1,33 @@
 /**
- * HMAC secrets by key id, opened once and kept. A key id never changes its secret, so nothing here
- * goes stale; whether a key may still be used is checked at every request, in the statement that
- * takes its nonce.
+ * HMAC secrets by key id, opened once and cached. A key id never changes its secret, so the cache
+ * cannot be stale. Whether a key may still be used is checked at every request, in the statement
+ * that takes the request's nonce.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 export interface KeyRing {
-  /** The secret of a key of any status; null for an unknown one. */
+  /** Returns the secret of a key in any status; null for an unknown key. */
   secretOf(keyId: string): Promise<KeyObject | null>;
 }
 
 export interface KeyRingOptions {
-  /** Reads and opens one secret, or null. */
+  /** Reads and opens the secret of one key; null for an unknown key. */
   readonly read: (keyId: string) => Promise<string | null>;
   readonly now?: () => number;
 }
 
-/** More clients than any installation has; a full ring is emptied. */
+/** Maximum number of cached secrets, more than any installation has; a full cache is emptied. */
 const KEPT = 10_000;
 /**
- * A flood of invented key ids costs at most this many reads at a time, and each id one read in this
- * time.
+ * Limits for a flood of invented key ids: this many reads at a time, and one read for each id in
+ * this time.
  */
 const UNKNOWN_READS = 4;
 const UNKNOWN_KEPT_MS = 1_000;
 
 /**
- * A ring that reads each key once. Made-up ids are read a few at a time, so that they cannot use up
- * the pool.
+ * Returns a ring that reads each key once. Unknown ids are read a few at a time, so that they
+ * cannot use up the connection pool.
  */
 export function createKeyRing({ read, now = Date.now }: KeyRingOptions): KeyRing {
   const known = new Map<string, KeyObject>();

@@ -1,23 +1,23 @@
-/** Takes nonces for many requests in one statement. */
+/** Takes request nonces for many requests in one statement. */
 import { gather } from '../../platform/gather.ts';
 import type { KeyNonce, TakenNonce } from '../../store/request-nonces.ts';
 
 export interface NonceDesk {
-  /** Who the key is now and whether the nonce was new; null when the key is not active. */
+  /** Returns the key's caller and whether the nonce was new; null when the key is not active. */
   take(nonces: KeyNonce): Promise<TakenNonce>;
 }
 
-/** Statements under way at once, and pairs in one. */
+/** Maximum number of statements at the same time, and of nonces in one statement. */
 const STATEMENTS = 2;
 const PAIRS = 256;
 
-/** `takeAll` answers distinct pairs in their order. */
+/** Returns a desk over `takeAll`, which takes distinct pairs and returns results in order. */
 export function createNonceDesk(
   takeAll: (nonces: readonly KeyNonce[]) => Promise<readonly TakenNonce[]>,
 ): NonceDesk {
   const serve = async (nonces: readonly KeyNonce[]): Promise<readonly TakenNonce[]> => {
-    // One statement could not distinguish the same pair twice: the first has it, the others are
-    // replays.
+    // One statement cannot distinguish the same pair twice: the first request takes the nonce, the
+    // others are replays.
     const firsts = new Map<string, KeyNonce>();
     for (const each of nonces) if (!firsts.has(idOf(each))) firsts.set(idOf(each), each);
     const answers = await takeAll([...firsts.values()]);

@@ -1,15 +1,15 @@
 /**
- * How many requests a key may make in a minute: a fixed window for each key, in this process's
- * memory, or counted in the database by every process together.
+ * Limits how many requests a key may make in a minute: a fixed window for each key, in this
+ * process's memory, or in the database for all processes together.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Caller, CallerRole } from '../../domain/roles.ts';
 import type { RateWindow } from '../../store/request-nonces.ts';
 
-/** Answers null, or after how many whole seconds the window of an exhausted key ends. */
+/** Returns null, or after how many whole seconds the window of an exhausted key ends. */
 export type RateLimit = (caller: Caller) => Promise<number | null>;
 
-/** The tier is the role's, not the method's: agents read, operators and admins write. */
+/** The tier depends on the role, not on the method: agents read, operators and admins write. */
 const TIERS: Readonly<Record<CallerRole, 'read' | 'write'>> = {
   allowlist: 'read',
   agent: 'read',
@@ -23,9 +23,9 @@ export interface RateLimits {
   readonly writeRpm: number;
 }
 
-/** A limiter by windows that were counted with the nonces of requests. */
+/** A limiter over windows that the database counts together with the requests' nonces. */
 export interface SharedRateLimit {
-  /** Says where the caller's request is in the window of its key. */
+  /** Notes the position of the caller's request in the window of its key. */
   readonly note: (caller: Caller, window: RateWindow) => void;
   readonly limit: RateLimit;
 }
@@ -45,7 +45,7 @@ export function createSharedRateLimit({ readRpm, writeRpm }: RateLimits): Shared
   };
 }
 
-/** A limiter of requests a minute for each key by the tier of its role. */
+/** Returns a limiter of requests per minute for each key, by the tier of its role. */
 export function createRateLimit(limits: RateLimits): RateLimit {
   const limiter = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   const tiers = { read: limiter(limits.readRpm), write: limiter(limits.writeRpm) };

@@ -1,7 +1,7 @@
 /**
- * Unauthenticated requests leave a log line and a count each, and an audit row for each reason,
- * known key and minute: written in the background and once over all processes, so that a flood
- * costs no write each.
+ * Each unauthenticated request leaves a log line and a count. Each combination of reason, known key
+ * and minute leaves one audit row over all processes, written in the background, so that a flood
+ * does not cost a write for each request.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -19,12 +19,12 @@ const MINUTE_MS = 60_000;
 
 export interface RefusalRecorderOptions {
   readonly log: Logger;
-  /** Writes one audit row under an id; a row that is there already is no fault. */
+  /** Writes one audit row under an id; an existing row with the id is no fault. */
   readonly write: (eventId: string, entry: AuditEntry) => Promise<void>;
   readonly now?: () => number;
 }
 
-/** Records one refused request; never waits and never throws. */
+/** Returns a function that records one refused request; it never waits and never throws. */
 export function createRefusalRecorder(
   options: RefusalRecorderOptions,
 ): (error: AuthenticationError, requestId: string) => void {
@@ -32,7 +32,7 @@ export function createRefusalRecorder(
   const audit = createMinutelyAudit(options);
   return ({ reason, keyId }, requestId) => {
     refusals.inc({ reason });
-    // An unknown key id may be a secret in the wrong header, so it is not logged.
+    // An unknown key id may be a secret in the wrong header, so the log leaves the id out.
     log.info(
       { request_id: requestId, reason, ...(keyId === null ? {} : { key_id: keyId }) },
       'unauthenticated',
@@ -50,8 +50,8 @@ export function createRefusalRecorder(
 }
 
 /**
- * Writes an audit row in the background, one for each `what` and minute over all processes; never
- * waits and never throws.
+ * Returns a function that writes an audit row in the background, one for each `what` and minute
+ * over all processes; the function never waits and never throws.
  */
 export function createMinutelyAudit({
   log,
@@ -76,8 +76,8 @@ export function createMinutelyAudit({
 }
 
 /**
- * A UUIDv7 whose random part follows from what it stands for: every process that sees the same
- * thing gives the same id.
+ * Returns a UUIDv7 whose random part is derived from `what`: every process returns the same id for
+ * the same `what` and time.
  */
 function eventIdOf(ms: number, what: string): string {
   const time = ms.toString(16).padStart(12, '0');

@@ -1,6 +1,6 @@
 /**
- * Why a request is not authenticated. Callers learn only that it is not; log, metric and audit have
- * the reason.
+ * Why a request is not authenticated. Callers learn only that the request is not authenticated;
+ * log, metric and audit have the reason.
  */
 import { ServiceError } from '../../domain/errors.ts';
 
@@ -21,7 +21,7 @@ export const REFUSAL_REASONS = [
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** `unauthenticated` with the reason, and the key id once it is known to be one of ours. */
+/** Error `unauthenticated` with its reason, and with the key id if the key exists here. */
 export class AuthenticationError extends ServiceError {
   readonly reason: RefusalReason;
   readonly keyId: string | null;

@@ -1,15 +1,13 @@
-/**
- * Key, clock and signature of a request, looked at in this order by everything that is signed here.
- */
+/** Checks key, clock and signature, in this order, for every kind of signed request. */
 import { createSecretKey, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { hmacOf } from './canonical.ts';
 import { AuthenticationError } from './refusal.ts';
 
-/** An unknown key costs what a known one does, so that time does not reveal which it is. */
+/** Checking an unknown key takes as long as a known key, so that time reveals nothing. */
 const UNKNOWN_KEY = createSecretKey(randomBytes(32));
 
 export interface Signed {
-  /** As log and audit name the key. */
+  /** The key's name in log and audit. */
   readonly keyId: string;
   /** Null for an unknown key. */
   readonly secret: KeyObject | null;
@@ -20,13 +18,16 @@ export interface Signed {
   readonly timestamp: string;
 }
 
-/** How far a timestamp may be from `now` (milliseconds since the epoch), either way. */
+/** Maximum skew of a timestamp from `now` (milliseconds since the epoch), before or after. */
 export interface Clock {
   readonly maxSkewSeconds: number;
   readonly now: number;
 }
 
-/** Throws an {@link AuthenticationError} unless the request is signed with the key, and lately. */
+/**
+ * Throws an {@link AuthenticationError} unless the request is signed with the key and its timestamp
+ * is recent.
+ */
 export function assertSigned(
   { keyId, secret, text, signature, timestamp }: Signed,
   { maxSkewSeconds, now }: Clock,
@@ -36,7 +37,7 @@ export function assertSigned(
   if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
 }
 
-/** As the former, of what is known before the body has arrived: the key and the clock. */
+/** Throws the same for what is known before the body has arrived: the key and the clock. */
 export function assertKnown(
   { keyId, secret, timestamp }: Pick<Signed, 'keyId' | 'secret' | 'timestamp'>,
   { maxSkewSeconds, now }: Clock,

@@ -1,6 +1,4 @@
-/**
- * What a caller may see. An agent sees another's movement or template as one that does not exist.
- */
+/** What a caller may see. For an agent, another agent's movement or template does not exist. */
 import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mayMove, mayReadTemplate, namespaceIn, type Caller } from '../../domain/roles.ts';
@@ -12,14 +10,14 @@ import {
 import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** The refusal of what lies in another namespace than the caller's, which names both. */
+/** Returns the refusal of an entity outside the caller's namespace, with both namespaces. */
 export function otherNamespace({ namespace }: Caller, named: string): ServiceError {
   return new ServiceError('agent_namespace_mismatch', {
     context: { namespace: namespace ?? null, requested_namespace: namespaceIn(named) },
   });
 }
 
-/** The movement, or `movement_not_found`. */
+/** Returns the movement, or throws `movement_not_found`. */
 export async function visibleMovement(
   movement_id: string,
   { caller }: Requester,
@@ -32,14 +30,15 @@ export async function visibleMovement(
 }
 
 /**
- * Throws `movement_not_found` unless the caller may see the movement; for readers of a part of it.
+ * Throws `movement_not_found` unless the caller may see the movement; for routes that read a part
+ * of the movement.
  */
 export async function assertVisibleMovement(
   movement_id: string,
   { caller }: Requester,
   { db }: ApiDependencies,
 ): Promise<void> {
-  // Who sees everything need not be looked up: the reader itself finds that there is no such
+  // Other roles see every movement, so no lookup is needed: the route's own read finds a missing
   // movement.
   if (caller.role !== 'agent') return;
   const templateKey = await readMovementTemplateKey(db, movement_id);
@@ -47,7 +46,7 @@ export async function assertVisibleMovement(
     throw new ServiceError('movement_not_found', { context: { movement_id } });
 }
 
-/** The template version, or `template_not_found`. */
+/** Returns the template version, or throws `template_not_found`. */
 export async function visibleTemplate(
   template_id: string,
   { caller }: Requester,

@@ -11,7 +11,7 @@ import type { Reply } from '../http/route.ts';
 import type { policyCreate, PolicyResponse, policyUpdate } from './schema.ts';
 import { policyView } from './view.ts';
 
-/** Creates a policy; a client has one for each strategy. */
+/** Creates a policy; a client has one policy for each strategy. */
 export async function create(
   {
     body,
@@ -36,7 +36,7 @@ export async function create(
   });
 }
 
-/** Changes the submitted fields. */
+/** Changes the submitted fields of a policy. */
 export async function update(
   input: {
     readonly params: { readonly policy_id: string };
@@ -66,7 +66,7 @@ function capsIncomplete(context: Readonly<Record<string, string>> = {}): Service
   return new ServiceError('cap_consistency_violation', { message, context });
 }
 
-/** The body as it was sent, for the audit. */
+/** Returns the body as it was sent, for the audit. */
 function bodyOf(body: object): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** The hook where no other is registered: the daily cap of the template key. */
+/** Hook of an installation without another hook: applies the daily cap of the template key. */
 import { evaluateFree } from '../../domain/auto-approve/free.ts';
 import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readFreeFacts } from '../../store/auto-approve.ts';

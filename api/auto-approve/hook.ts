@@ -1,6 +1,6 @@
 /**
- * Who decides whether a new movement needs a person. An edition or a third party may bring another
- * hook.
+ * Decides whether a new movement needs a person's approval. An edition or a third party may provide
+ * another hook.
  */
 import type { Logger } from 'pino';
 import type { Evaluation } from '../../domain/auto-approve/result.ts';
@@ -10,19 +10,19 @@ import type { Database } from '../../prisma/client.ts';
 
 /** A movement that is about to be created. */
 export interface Candidate {
-  /** Null where the request is not authenticated. */
+  /** Null when the request is not authenticated. */
   readonly client_id: string | null;
   readonly strategy_id: string;
   readonly plan: CompiledPlan;
   /** The bindings of the first nodes. */
   readonly required: NonNullable<Transition['require']>;
-  /** The bindings that this process does not have. */
+  /** The bindings that this process lacks. */
   readonly missing: readonly BindingProblem[];
 }
 
 /**
- * Reads what it decides by and writes nothing, since a preview calls it too. The write checks its
- * approval again.
+ * Reads the facts for its decision and writes nothing, since a preview calls the hook too. The
+ * write of the movement checks the approval again.
  */
 export type AutoApproveHook = (
   candidate: Candidate,

@@ -1,11 +1,14 @@
-/** The commercial edition's hook: the policy of the caller's client for the movement's strategy. */
+/** Hook of the commercial edition: applies the policy of client and strategy. */
 import { evaluatePolicy } from '../../domain/auto-approve/policy.ts';
 import { isDashboardId } from '../../domain/roles.ts';
 import { onlyObserves } from '../../domain/plan/amount.ts';
 import { readPolicyFacts } from '../../store/auto-approve.ts';
 import type { AutoApproveHook } from './hook.ts';
 
-/** In a dry run the decision is reported and logged, and the movement waits for a person. */
+/**
+ * Returns the hook. In a dry run the decision is reported and logged, and the movement waits for a
+ * person.
+ */
 export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApproveHook {
   return async ({ client_id, strategy_id, plan, required, missing }, { db, log }) => {
     const { switched_off, ...facts } = await readPolicyFacts(
@@ -35,7 +38,7 @@ export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApprov
   };
 }
 
-/** Policies are those of clients; an operator of the dashboard is none and has none. */
+/** Returns null for an operator of the dashboard: an operator is no client and has no policies. */
 function withPolicies(clientId: string | null): string | null {
   return clientId !== null && isDashboardId(clientId) ? null : clientId;
 }

@@ -1,4 +1,4 @@
-/** A policy as responses show it. */
+/** Returns a policy as responses show it. */
 import type { PolicyRecord } from '../../store/auto-approve.ts';
 import type { PolicyResponse } from './schema.ts';
 

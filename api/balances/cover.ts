@@ -1,6 +1,6 @@
 /**
- * Compares holds with what venues have. Balances are fetched where they are required, and again
- * when a snapshot is too old.
+ * Compares holds with the balances of venues. Balances are fetched where a hold needs them, and
+ * again when a snapshot is too old.
  */
 import { ServiceError } from '../../domain/errors.ts';
 import type { Take, UncoveredHold } from '../../domain/transition.ts';
@@ -8,7 +8,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 
 type Desk = Pick<ApiDependencies, 'balances' | 'log' | 'settings'>;
 
-/** Where balances are fetched, a hold must be covered by a young snapshot. */
+/** Returns the condition for a hold: a recent snapshot covers it where balances are fetched. */
 export function takeAt({ balances, settings }: Desk): Take {
   return {
     venues: balances.venues.map(({ venue_key }) => venue_key),
@@ -17,10 +17,11 @@ export function takeAt({ balances, settings }: Desk): Take {
 }
 
 /**
- * Fetches the venue's balance before a hold is refused for an earlier one; answers whether there is
- * a new snapshot. Where the present snapshot is too old, any fetch makes a young one. Where it is
- * merely used up, the refusal must rest on an answer after the request came in (`since`, by this
- * process's clock): funds that arrived before must not be refused because of an earlier fetch.
+ * Fetches the venue's balance before a hold is refused for an earlier balance; returns whether
+ * there is a new snapshot. When the snapshot is too old, any fetch gives a recent one. When the
+ * snapshot is only used up, the fetch must have begun after the request arrived (`since`, by this
+ * process's clock): funds that arrived before the request must not be refused because of an earlier
+ * fetch.
  */
 export async function refreshBefore(
   uncovered: UncoveredHold | null,
@@ -44,7 +45,7 @@ export async function refreshBefore(
   }
 }
 
-/** Why a hold was not taken. */
+/** Returns the error that says why a hold was not taken. */
 export function uncoveredError(uncovered: UncoveredHold | null): ServiceError {
   const reason = uncovered?.effective_withdrawable === null ? 'stale_snapshot' : 'insufficient';
   return new ServiceError('insufficient_effective_withdrawable', {

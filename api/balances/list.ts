@@ -7,8 +7,8 @@ import type { Reply } from '../http/route.ts';
 import type { balancesQuery, BalancesResponse } from './schema.ts';
 
 /**
- * The latest balance of each pool; with `fresh` and a venue, after asking that venue. One that
- * gives no answer leaves what is stored.
+ * Returns the latest balance of each pool. With `fresh` and a venue, the venue is asked first; if
+ * the venue does not answer, the stored balance is returned.
  */
 export async function list(
   input: { readonly query: z.output<typeof balancesQuery> },

@@ -1,4 +1,4 @@
-/** Balances as routes. */
+/** The routes of balances. */
 import { ALL_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams } from '../http/schemas.ts';

@@ -14,7 +14,7 @@ import {
 } from '../http/schemas.ts';
 
 export const balancesQuery = z.strictObject({
-  /** Long enough for the pool of a signer on a chain, `<venue>:<signer>`. */
+  /** Long enough for `<venue>:<signer>`, the pool of a signer on a chain. */
   venue_key: text(1, 200).optional(),
   asset: assetCode.optional(),
   account_type: accountTypeFilter.optional(),

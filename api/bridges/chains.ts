@@ -19,7 +19,7 @@ import type { Reply } from '../http/route.ts';
 import type { chainCreate, chainReplace, ChainResponse } from './schema.ts';
 import { assertSame, chainSubject, entryOf } from './subject.ts';
 
-/** A row as callers see it: age makes a snapshot stale too. */
+/** Returns a row as callers see it: a snapshot is also stale when it is too old. */
 export function chainView(
   { row, now }: At<BridgeChain>,
   { bridgeSnapshotMaxAgeSeconds: maxAgeSeconds }: ApiDependencies['settings'],

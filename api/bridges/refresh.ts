@@ -17,7 +17,7 @@ import { chainView } from './chains.ts';
 import type { refreshResponse } from './schema.ts';
 
 const AT_ONCE = 8;
-/** A caller waits for the slowest of them. */
+/** Time limit of the slowest chain, since the caller waits for all of them. */
 const ANSWER_WITHIN_MS = 10_000;
 
 export async function refresh(
@@ -44,7 +44,7 @@ export async function refresh(
   };
 }
 
-/** A reader that fails is a chain that did not answer. */
+/** Reads every chain; a reader that fails counts as a chain that did not answer. */
 async function readEach(
   chains: readonly BridgeChain[],
   { bridge = NO_BRIDGE_CHAINS, log }: ApiDependencies,

@@ -1,6 +1,6 @@
 /**
- * The routes of the bridge registry, which the commercial edition has, and the route that refreshes
- * it.
+ * The routes of the bridge registry (commercial edition), and the route that refreshes the registry
+ * (every edition).
  */
 import { ADMIN_ROLES, ALL_ROLES, type Role } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -23,7 +23,7 @@ import {
   refreshResponse,
 } from './schema.ts';
 
-/** Who may call each of {@link bridgeRegistryRoutes}. */
+/** The roles that may call each of {@link bridgeRegistryRoutes}. */
 export const BRIDGE_REGISTRY_ROLES: Readonly<Record<string, readonly Role[]>> = {
   listBridgeChains: ALL_ROLES,
   getBridgeChain: ALL_ROLES,
@@ -39,7 +39,7 @@ export const BRIDGE_REGISTRY_ROLES: Readonly<Record<string, readonly Role[]>> = 
 };
 
 const common = {
-  // The extension says who may call.
+  // The extension sets the roles.
   roles: [],
   tag: 'Bridge registry',
   query: noQuery,

@@ -6,7 +6,7 @@ import { decimalString, int32, listOf, segment, text, timestamp } from '../http/
 const PRINTED = 'must be printable ASCII without spaces';
 
 const chainName = segment(64).regex(/^[!-~]*$/, PRINTED);
-/** As assets are everywhere, and moreover one segment of a path. */
+/** An asset code as everywhere else; here also a single path segment. */
 const asset = segment(32)
   .regex(/^[!-~]*$/, PRINTED)
   .toUpperCase();
@@ -129,7 +129,7 @@ export const pathReplace = z
     dst_chain: chainName.optional().meta({ description: IN_THE_PATH }),
     asset: asset.optional().meta({ description: IN_THE_PATH }),
     ...budgets,
-    // Without a default: leaving it out must not enable a path again.
+    // No default: leaving `enabled` out must not enable a path again.
     enabled: z.boolean(),
     ...remarks,
   })

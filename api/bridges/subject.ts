@@ -1,4 +1,4 @@
-/** What a change of the bridge registry is about, for the audit. */
+/** Audit subjects of changes to the bridge registry. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { BridgePathKey } from '../../domain/bridges/registry.ts';
 import type { AuditAction } from '../../domain/events.ts';
@@ -36,7 +36,7 @@ export function entryOf(requester: Requester, subject: Subject): AuditEntry {
   return auditOf(requester, subject);
 }
 
-/** What a PUT names in its body must be what its path names. */
+/** Throws unless the keys in the body of a PUT equal those in its path. */
 export function assertSame<Key extends string>(
   params: Readonly<Record<Key, string>>,
   body: Readonly<Partial<Record<Key, string | undefined>>>,
@@ -50,7 +50,7 @@ export function assertSame<Key extends string>(
   if (issues.length > 0) throw invalidRequest(issues);
 }
 
-/** As it was sent. */
+/** Returns the body as it was sent. */
 function detailsOf(body: object): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject;
 }

@@ -45,7 +45,7 @@ export const budgetRoutes: readonly Route[] = [
     description:
       'The active policies of the strategy that cap a window. Of all clients, or of `client_id`; an agent sees those of its own ' +
       'client and no others. A strategy without any answers an empty list.',
-    // Other texts cannot be a path segment and were refused before, so the schema does not promise
+    // Other texts cannot be a path segment and are refused earlier, so the schema does not allow
     // them.
     params: z.strictObject({
       strategy_id: text(1, 128).regex(
@@ -76,7 +76,7 @@ export const budgetRoutes: readonly Route[] = [
   }),
 ];
 
-/** Whose budgets to show; null for everybody's. */
+/** Returns the client whose budgets to show; null for all clients. */
 function clientOf({ caller }: Requester, requested: string | undefined): string | null {
   if (caller.role !== 'agent') return requested ?? null;
   if (caller.client_id !== null && (requested === undefined || requested === caller.client_id))
@@ -89,7 +89,7 @@ function clientOf({ caller }: Requester, requested: string | undefined): string 
 function budgetView({ policy, usage }: PolicyBudget): z.input<typeof policyBudget> {
   return {
     policy_id: policy.policy_id,
-    // A cap always has a window.
+    // Every listed policy caps a window, so its `window_hours` is set.
     window_hours: policy.window_hours ?? 0,
     max_amount_per_window: policy.max_amount_per_window,
     max_count_per_window: policy.max_count_per_window,

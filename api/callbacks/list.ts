@@ -6,7 +6,7 @@ import { fetchPage, splitPage } from '../http/paging.ts';
 import type { Reply } from '../http/route.ts';
 import { viewOf, type listQuery, type listResponse } from './schema.ts';
 
-/** A page of callbacks, newest first. */
+/** Returns a page of callbacks, newest first. */
 export async function list(
   input: { readonly query: z.output<typeof listQuery> },
   { db }: Pick<ApiDependencies, 'db'>,

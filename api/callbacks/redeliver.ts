@@ -9,8 +9,8 @@ import type { Reply } from '../http/route.ts';
 import { viewOf, type CallbackView } from './schema.ts';
 
 /**
- * Puts a dead letter back into its movement's line; a worker sends it with the payload and nonce it
- * always had.
+ * Puts a dead letter back into its movement's queue; a worker sends it again with the same payload
+ * and nonce.
  */
 export async function redeliver(
   input: { readonly params: { readonly event_id: string }; readonly requester: Requester },

@@ -43,7 +43,7 @@ export const listResponse = z
   .object({ callbacks: listOf(callbackView), next_cursor: nextCursor })
   .meta({ id: 'CallbackList' });
 
-/** A callback as it is shown. */
+/** Returns a callback as responses show it. */
 export function viewOf(callback: CallbackRecord): CallbackView {
   return { ...callback, url: callback.url.replace(/[?#].*$/s, '?[redacted]') };
 }

@@ -27,7 +27,7 @@ import type { Reply } from '../http/route.ts';
 import { toView } from './read.ts';
 import type { TransferCreateBody, TransferView } from './schema.ts';
 
-/** A request whose accounts are known and between which the provider moves funds. */
+/** A request whose accounts are known; one provider moves funds between the two accounts. */
 interface Permitted {
   readonly provider: string;
   readonly source_account_type: TransferAccountType;
@@ -35,8 +35,8 @@ interface Permitted {
 }
 
 /**
- * Takes the hold and stores the transfer, or answers a repeat with the first one. The key is looked
- * up before anything else, so that a repeat is answered whatever has changed since.
+ * Takes the hold and stores the transfer; a repeated request returns the first transfer. The
+ * idempotency key is looked up first, so that a repeat gets its result whatever has changed since.
  */
 export async function create(
   input: { readonly body: TransferCreateBody; readonly requester: Requester },
@@ -61,7 +61,7 @@ export async function create(
   });
 }
 
-/** Everything but the key and the reason, after defaults, upper-casing and normalising. */
+/** Returns every field but the key and the reason, after defaults, upper-casing and normalising. */
 function normalForm(body: TransferCreateBody): JsonObject {
   const { reason: _reason, idempotency_key: _key, strategy_id, callback_url, ...rest } = body;
   return {
@@ -83,7 +83,7 @@ async function stored(
 ): Promise<CreateTransferOutcome> {
   const { body, requester, scope, request, permitted } = input;
   const { client_id, key_id, role } = requester.caller;
-  // Its query may hold a token.
+  // The query of the callback address may hold a token.
   const { callback_url: _url, ...details } = request;
   const transfer = {
     ...body,
@@ -125,7 +125,7 @@ async function stored(
   return createTransfer(deps.db, transfer, about);
 }
 
-/** Throws why no provider would make this transfer, before anything is held for it. */
+/** Throws when no provider would make this transfer, before any funds are held for the transfer. */
 function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permitted {
   const source_account_type = accountType('source_account_type', body.source_account_type);
   const destination_account_type = accountType(
@@ -172,7 +172,7 @@ function account(
   return found;
 }
 
-/** The first transfer as it is now, or the conflict with the fields that differ. */
+/** Returns the first transfer's current state, or throws the conflict with the differing fields. */
 async function replay(
   used: TransferKeyUse,
   request: JsonObject,

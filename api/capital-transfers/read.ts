@@ -14,7 +14,7 @@ import { shown, withoutSecretsInMessage } from '../redact.ts';
 import type { Reply } from '../http/route.ts';
 import type { transferList, transferQuery, transferTimeline, TransferView } from './schema.ts';
 
-/** A page of transfers, newest first. */
+/** Returns a page of transfers, newest first. */
 export async function list(
   input: { readonly query: z.output<typeof transferQuery> },
   { db, redact }: ApiDependencies,
@@ -34,7 +34,7 @@ export async function list(
   };
 }
 
-/** The transfer, or `capital_transfer_not_found`. */
+/** Returns the transfer, or throws `capital_transfer_not_found`. */
 export async function one(
   transfer_id: string,
   { db, redact }: ApiDependencies,
@@ -45,7 +45,7 @@ export async function one(
   return toView(found, redact);
 }
 
-/** The transfer as it is shown: its error is what a provider said. */
+/** Returns the transfer as responses show it. Its error is a provider's text, so redacted. */
 export function toView(row: TransferRecord, redact: ApiDependencies['redact']): TransferView {
   const error_message = withoutSecretsInMessage(row.error_message, redact);
   const attention = transferAttention({ ...row, error_message });
@@ -56,13 +56,13 @@ export function toView(row: TransferRecord, redact: ApiDependencies['redact']): 
   };
 }
 
-/** Everything that happened, oldest first. */
+/** Returns all events of the transfer, oldest first. */
 export async function timeline(
   { params: { transfer_id } }: { readonly params: { readonly transfer_id: string } },
   { db, redact }: ApiDependencies,
 ): Promise<Reply<z.input<typeof transferTimeline>>> {
   const events = await readTransferEvents(db, transfer_id);
-  // Its creation is always there.
+  // Every transfer has an event of its creation.
   if (events.length === 0)
     throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
   return { status: 200, body: events.map((event) => ({ ...event, ...shown(event, redact) })) };

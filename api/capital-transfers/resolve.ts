@@ -14,10 +14,13 @@ import type { Reply } from '../http/route.ts';
 import { one } from './read.ts';
 import type { TransferResolveBody, TransferView } from './schema.ts';
 
-/** How often a resolution is decided again when the provider's answer came in between. */
+/** How often a resolution is decided again after the provider's answer changed the transfer. */
 const TRIES = 5;
 
-/** A person settles what the provider does not, or leaves it open for another person. */
+/**
+ * Resolves a transfer that the provider does not settle, or leaves the transfer open for another
+ * person.
+ */
 export async function resolve(
   input: {
     readonly params: { readonly transfer_id: string };
@@ -47,7 +50,7 @@ async function settle(
     if (row === null)
       throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
-    // Of a provider that is no longer bound the time is unknown, so the longest counts.
+    // A provider that is no longer bound has no known settling time, so the longest one counts.
     const seconds = undecidableSeconds(
       row,
       transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,
@@ -65,7 +68,7 @@ function invalidState(row: TransferRow): ServiceError {
   });
 }
 
-/** The refusal while the last send may still move funds. */
+/** Returns the refusal while the last send may still move funds. */
 function underWay(row: TransferRow, seconds: number): ServiceError {
   return new ServiceError('invalid_state', {
     message: `The last send may still be under way; it can be resolved as failed in ${String(seconds)} s.`,

@@ -1,4 +1,4 @@
-/** Capital transfers as routes. */
+/** The routes of capital transfers. */
 import { OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';

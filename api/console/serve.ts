@@ -1,6 +1,6 @@
 /**
- * The operators' page, as files: public, since nothing in them is secret. What the page may read
- * and do is decided at its requests, under `/dashboard/`.
+ * Serves the files of the operators' console. They are public, since they hold no secret. Requests
+ * under `/dashboard/` decide what the console may read and do.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname } from 'node:path';
@@ -21,9 +21,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers a request below `/console`; false for any other path. Throws `forbidden` under another
- * name than the console's, `method_not_allowed`, and `route_not_found` for a part that this release
- * does not have.
+ * Answers a request below `/console`; returns false for any other path. Throws `forbidden` for
+ * another host name than the console's, `method_not_allowed`, and `route_not_found` for a file that
+ * this release does not have.
  */
 export type ServeConsole = (
   path: string,
@@ -44,7 +44,8 @@ export function serveConsole(
   };
   return (path, request, response) => {
     if (path !== '/console' && !path.startsWith(CONSOLE_PATH)) return false;
-    // Under another name the page would have another origin, without key and session.
+    // Under another host name the page would have another origin, without the operator's key and
+    // session.
     checkOrigin(request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
@@ -57,7 +58,7 @@ export function serveConsole(
     }
     const name = nameOf(path.slice(CONSOLE_PATH.length));
     const bytes = files.get(name);
-    // A page of an earlier release requests parts that are gone; the index would be no script.
+    // A page of an earlier release may request scripts that are gone; the index is not a script.
     if (bytes === undefined) throw new ServiceError('route_not_found');
     const takesPacked = /\bgzip\b(?!;q=0(\.0*)?\b)/.test(
       String(request.headers['accept-encoding'] ?? ''),
@@ -75,7 +76,10 @@ export function serveConsole(
   };
 }
 
-/** A part has its content's hash in its name; anything else is a page of the index. */
+/**
+ * Returns a file's name. A script or style has its content hash in its name; any other path is the
+ * index.
+ */
 function nameOf(rest: string): string {
   return /^[A-Za-z0-9_-]+-[A-Z0-9]{8}\.(js|css)$/.test(rest) ? rest : CONSOLE_INDEX;
 }

@@ -1,4 +1,4 @@
-/** What the dashboard does with the allowlist. */
+/** Handlers of the dashboard's allowlist routes. */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ADDRESS_PROBLEMS, looksLike, normalAddress } from '../../domain/allowlist/address.ts';
@@ -20,10 +20,10 @@ import type { AllowBody, ChangeResponse, listQuery, listResponse } from './schem
 
 type Deps = Pick<ApiDependencies, 'db'>;
 
-/** The role in audit rows, unchanged since before operators had roles. */
+/** The role in audit rows; unchanged from the time when operators had no roles. */
 const WRITER_ROLE = 'dashboard';
 
-/** A page of rows, newest first; only those in force unless the query includes the others. */
+/** Returns a page of rows, newest first; only rows in force unless the query includes all. */
 export async function list(
   { query }: { readonly query: z.output<typeof listQuery> },
   { db }: Deps,
@@ -37,7 +37,7 @@ export async function list(
   return { status: 200, body: { allowed_addresses: items, next_cursor } };
 }
 
-/** Puts an address on the list. One that is there and in force stays as it is. */
+/** Puts an address on the list. An address already in force stays unchanged. */
 export async function allow(
   { body, requester }: { readonly body: AllowBody; readonly requester: Requester },
   { db }: Deps,
@@ -67,7 +67,10 @@ export interface RowInput {
   readonly requester: Requester;
 }
 
-/** Revokes a row (`active` false) or puts it back in force. What is so already stays as it is. */
+/**
+ * Revokes a row (`active` false) or puts the row back in force. A row already in that state stays
+ * unchanged.
+ */
 export async function setActive(
   { params: { id }, body: { reason }, requester }: RowInput,
   { db }: Deps,

@@ -1,6 +1,6 @@
 /**
- * Who a request under `/dashboard/` is from: an operator with a key of their own, who signs eight
- * lines, or whose session reads. In the order of the API: headers, key, clock, signature, and only
+ * Authenticates requests under `/dashboard/`: an operator signs eight lines with an operator key,
+ * or reads with a session. The order is that of the API: headers, key, clock, signature, and only
  * then the nonce.
  */
 import type { KeyObject } from 'node:crypto';
@@ -20,13 +20,13 @@ import { assertKnown, assertSigned } from '../auth/verify.ts';
 import type { Nonces } from './nonces.ts';
 import type { OperatorKey, OperatorKeys } from './operators.ts';
 
-/** The second way to recognise a reader: by a session. */
+/** The second way to authenticate a reader: by a session. */
 export interface SessionReader {
-  /** Whether a request carries one, whatever it is worth. */
+  /** Returns whether a request carries a session, valid or not. */
   claims(request: SignedRequest): boolean;
   /**
-   * Whose it is; null where there is none, `unauthenticated` for one that is not taken. Without
-   * `isUse` the session grows idle all the same.
+   * Returns the session's caller; null without a session. Throws `unauthenticated` for an invalid
+   * session. Without `isUse` the read does not keep the session from its idle timeout.
    */
   read(request: SignedRequest, isUse: boolean): Promise<Caller | null>;
 }
@@ -38,44 +38,46 @@ export interface OperatorAuthenticationOptions {
   readonly sessions?: SessionReader;
   readonly nonces: Nonces;
   readonly maxSkewSeconds: number;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
-/** Who sent a request, and how that is known: a session may only read. */
+/** The caller of a request and how the caller was authenticated: a session may only read. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly by: 'signature' | 'session';
 }
 
 /**
- * Each throws `unauthenticated`; for a write `dashboard_writes_disabled` where there is no key.
+ * Each method throws `unauthenticated`, or `dashboard_writes_disabled` for a write when no operator
+ * has a key.
  */
 export interface OperatorAuthentication {
   /**
-   * Refuses a request that cannot be a signed one whatever its body is; called before the body is
+   * Refuses a request that cannot be validly signed, whatever its body; called before the body is
    * read.
    */
   recognise(request: Pick<SignedRequest, 'method' | 'headers' | 'request_id'>): Promise<void>;
   /**
-   * The operator who signed; `issued`: with a nonce of the service, as enrolled keys always must.
+   * Returns the operator who signed. `issued`: the nonce must be one that the service issued;
+   * enrolled keys always need such a nonce.
    */
   signed(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Caller>;
-  /** The same, with the key that was used. */
+  /** Returns the operator who signed, with the key that was used. */
   signedWith(request: SignedRequest, nonces: { readonly issued: boolean }): Promise<Signed>;
-  /** Refuses a request that is not signed with this secret, whoever it names. */
+  /** Refuses a request that is not signed with this secret, whatever operator it names. */
   signedBy(request: SignedRequest, secret: KeyObject): Promise<void>;
-  /** Whether a request is signed, or carries a session, whatever that is worth. */
+  /** Returns whether a request carries a signature or a session, valid or not. */
   claims(request: SignedRequest): boolean;
   /**
-   * The operator who signed with a nonce of the service, or whose session a GET carries. A
-   * signature goes before a session. With `isUse: false`, and for a read that the page says no
-   * person caused (`X-SVC-Background`), the session grows idle all the same.
+   * Returns the operator who signed with an issued nonce, or whose session a GET carries. A
+   * signature takes precedence over a session. With `isUse: false`, or with `X-SVC-Background` (no
+   * person caused the read), the read does not keep the session from its idle timeout.
    */
   known(request: SignedRequest, options?: { readonly isUse: boolean }): Promise<Authenticated>;
 }
 
-/** Who signed, and with which key. */
+/** The operator who signed, and the key that was used. */
 export interface Signed {
   readonly caller: Caller;
   readonly key: OperatorKey;
@@ -103,7 +105,7 @@ export function createOperatorAuthentication({
       return await work();
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error;
-      // An operator without a key cannot write at all, so the signature is not the problem to
+      // Without any operator key no write is possible, so the bad signature is not the problem to
       // report.
       if (method !== 'GET' && !(await keys.any()))
         throw new ServiceError('dashboard_writes_disabled', { cause: error });
@@ -111,7 +113,10 @@ export function createOperatorAuthentication({
       throw error;
     }
   };
-  /** Checks the signature of a request with `secret`, and takes its nonce; answers who it names. */
+  /**
+   * Checks the signature with the secret that `find` returns, takes the nonce, and returns the
+   * operator's name.
+   */
   const verify = async (
     { method, target, headers, body }: SignedRequest,
     find: (operator: string) => Promise<Pick<OperatorKey, 'secret' | 'enrolled'> | null>,
@@ -128,7 +133,7 @@ export function createOperatorAuthentication({
         worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
         keyId,
       );
-    // An issued nonce is used once by any operator, others once by each.
+    // All operators share the issued nonces; any other nonce is used once by each operator.
     if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
       throw new AuthenticationError('nonce_replayed', keyId);
     return operator;
@@ -141,7 +146,7 @@ export function createOperatorAuthentication({
     const find = async (operator: string) => (key = await keys.find(operator));
     const operator = await verify(request, find, issued);
     const used = found(key);
-    // Only the holder of the key may learn this; all others were refused before.
+    // Only the holder of the key may learn this; all other requests were refused before.
     if (used.enrolled?.pending === true) throw new ServiceError('dashboard_key_pending');
     return { caller: callerOf(operator, used), key: used };
   };
@@ -163,7 +168,8 @@ export function createOperatorAuthentication({
         await verify(request, () => Promise.resolve({ secret, enrolled: null }), true);
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
-        // The name is a stranger's choice and not one of our keys.
+        // The request chose the operator's name, which may belong to no key, so log and audit do
+        // not repeat the name.
         const refused = new AuthenticationError(error.reason);
         record(refused, request.request_id);
         throw refused;
@@ -182,18 +188,18 @@ export function createOperatorAuthentication({
   };
 }
 
-/** The operator as the caller that its key makes of it. */
+/** Returns the operator as a caller, with the role and allowlist right of the operator's key. */
 export function callerOf(operator: string, { role, allowlist }: OperatorKey): Caller {
   return operatorCaller(role, { operator, allowlist });
 }
 
-/** What {@link assertSigned} has found to be there. */
+/** Returns the key; {@link assertSigned} has already refused a request without one. */
 function found(key: OperatorKey | null): OperatorKey {
   if (key === null) throw new AuthenticationError('key_unknown');
   return key;
 }
 
-/** The id under which used nonces of the service are stored. */
+/** The id under which used issued nonces are stored. */
 const ISSUED = dashboardId('');
 
 const FORMS = {
@@ -204,13 +210,14 @@ const FORMS = {
 } as const;
 
 /**
- * Whether a page declares that no person caused its read; this only lowers the effect of a read.
+ * Returns whether the page declares that no person caused the read; this only lowers the effect of
+ * a read.
  */
 function isBackground({ headers }: SignedRequest): boolean {
   return headers['x-svc-background'] !== undefined;
 }
 
-/** Whether a request claims to be signed, validly or not. */
+/** Returns whether a request carries a signature, valid or not. */
 function isSigned(headers: SignedRequest['headers']): boolean {
   return Object.keys(FORMS).some((name) => headers[name] !== undefined);
 }

@@ -1,7 +1,4 @@
-/**
- * What every stream of this process receives: one reader of the database for all of them, which is
- * idle without streams.
- */
+/** Reads events from the database once for all streams of this process; idle without streams. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
@@ -9,36 +6,37 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { ConsoleEvent, ConsoleEvents, EventPosition } from '../../store/console-events.ts';
 
-/** The longest delay of a change before it is sent, in addition to the reading itself. */
+/** Milliseconds between two reads: the longest delay of an event, besides the read itself. */
 const EVERY_MS = 250;
-/** A reader receives something at least this often; a stream that is quiet for longer is broken. */
+/** Milliseconds within which every stream gets at least one event; a quieter stream is broken. */
 const BEAT_MS = 15_000;
-/** After this time without the database, streams end: they would show old data as new. */
+/** Milliseconds without the database after which streams end: their data would be outdated. */
 const DEAF_MS = 5_000;
 const PAGE = 500;
-/** Events that are kept for those who come back. */
+/** Number of events kept for readers that reconnect. */
 const RING = 2_000;
-/** A reader that has missed more than this reads everything again. */
+/** A reader that has missed more events than this must read everything again. */
 const CATCH_UP = 2_000;
 
-/** Who is sent events. Both are called with whole events alone. */
+/** Receives events. Both methods get only whole events. */
 export interface Listener {
   send(text: string): void;
-  /** The feed is over for this process. */
+  /** Sends the last text and ends the stream: this process's feed is over. */
   end(text: string): void;
 }
 
 export interface ConsoleFeed {
   /**
-   * Sends everything behind a cursor, or from now on without one, until what it resolves with is
-   * called. A cursor behind which something may be missing, or that is none, is sent `reset`.
+   * Sends the events after a cursor, or new events only without a cursor. Resolves with a function
+   * that stops the sending. A malformed cursor, or one after which events may be missing, gets
+   * `reset`.
    */
   join(cursor: string | undefined, listener: Listener): Promise<() => void>;
-  /** Ends every stream, with a hint when to come again. */
+  /** Ends every stream, with a hint when to reconnect. */
   close(): void;
 }
 
-/** The head, and whether there is more behind it. */
+/** The new head, and whether there are more events after it. */
 interface Advance {
   readonly position: EventPosition;
   readonly more: boolean;
@@ -63,7 +61,10 @@ export function createConsoleFeed({
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: a new listener receives what lies before the head, all receive what follows. */
+  /**
+   * Runs one task at a time, so that a new listener gets every event exactly once: those before the
+   * head on its own, later ones with all listeners.
+   */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work);
     turn = mine.catch(() => undefined);
@@ -74,7 +75,7 @@ export function createConsoleFeed({
     if (text !== '') for (const listener of listeners) listener.send(text);
   };
 
-  /** Brings the head to now, or a page nearer to it. */
+  /** Reads the next page of events, sends it to all listeners and moves the head forward. */
   const advance = async (): Promise<Advance> => {
     const { events, position, isLost } = await readInTime(head, PAGE);
     lastRead = performance.now();
@@ -143,7 +144,7 @@ export function createConsoleFeed({
     join: (cursor, listener) =>
       inTurn(async () => {
         if (closed) throw new ServiceError('overloaded');
-        // The head is of a time after which nothing was read.
+        // Without listeners no events were read, so the head is out of date.
         if (listeners.size === 0) head = null;
         let now = await advance();
         while (now.more) now = await advance();
@@ -163,12 +164,12 @@ export function createConsoleFeed({
   };
 }
 
-/** The text of a position, for those who come back. */
+/** Returns the cursor text of a position, for readers that reconnect. */
 function cursorOf({ epoch, xid, id }: EventPosition): string {
   return `${epoch}.${String(xid)}.${String(id)}`;
 }
 
-/** The position of a text; null for one that is none. */
+/** Returns the position of a cursor text; null for a malformed text. */
 function parseCursor(cursor: string): EventPosition | null {
   const [, epoch, xid, id] = /^([0-9a-f]{12})\.(\d{1,20})\.(\d{1,19})$/.exec(cursor) ?? [];
   if (epoch === undefined || xid === undefined || id === undefined) return null;
@@ -180,7 +181,7 @@ function isBefore(a: EventPosition, b: EventPosition): boolean {
   return a.xid < b.xid || (a.xid === b.xid && a.id < b.id);
 }
 
-/** Deleted rows are not shown; their cursor comes with the next event. */
+/** Returns the event's text; empty for a deleted row, whose cursor comes with the next event. */
 function eventText({ kind, shown, position }: ConsoleEvent): string {
   return shown === null
     ? ''
@@ -191,7 +192,10 @@ function resetAt(position: EventPosition): string {
   return `id: ${cursorOf(position)}\nevent: reset\ndata: {}\n\n`;
 }
 
-/** Moves the reader's cursor on. An event, since a page in a browser is shown no comment. */
+/**
+ * Returns a beat, which moves the reader's cursor forward. The beat is an event, since scripts in a
+ * browser do not see comments of a stream.
+ */
 function beat(position: EventPosition): string {
   return `:\nid: ${cursorOf(position)}\nevent: beat\ndata: {}\n\n`;
 }

@@ -1,7 +1,7 @@
 /**
- * The dashboard's door: a few routes of its own, and every route of the API's table once more under
- * `/dashboard/api`, for operators with keys of their own. Handlers, schemas, roles and errors are
- * the same; only who asks is known in another way.
+ * The dashboard's routes: a few that only the dashboard has, and every route of the API again under
+ * `/dashboard/api`, for operators with operator keys. Handlers, schemas, roles and errors are the
+ * same; only the authentication differs.
  */
 import type { Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
@@ -23,21 +23,21 @@ import { ANYONE, type DashboardRoute } from './route.ts';
 import { dashboardRoutes, type DashboardParts } from './routes.ts';
 
 export const DASHBOARD = '/dashboard/';
-/** Where the API's table is mounted a second time. */
+/** Path prefix of the API's routes for the dashboard. */
 export const SECOND_PREFIX = '/dashboard/api';
 
 export interface DashboardOptions {
-  /** What its own routes work with. */
+  /** Dependencies of the dashboard's own routes. */
   readonly parts: () => DashboardParts;
   readonly authentication: OperatorAuthentication;
-  /** The one origin that the console is opened under. */
+  /** Returns the only origin under which the console may be opened. */
   readonly origin: () => string;
 }
 
 export interface DashboardDoor {
   /** Refuses a request that names another host than the console's. */
   readonly checkOrigin: OriginCheck;
-  /** Refuses what is unacceptable whatever its body is; called before the body is read. */
+  /** Refuses a request that is unacceptable whatever its body; called before the body is read. */
   recognise(request: Request, target: Target, follows: boolean): Promise<void>;
   answer(
     request: Request,
@@ -46,10 +46,10 @@ export interface DashboardDoor {
   ): Promise<Reply<unknown> | TextReply>;
 }
 
-/** Requests a second of one operator in this process. The rest is answered 503 `overloaded`. */
+/** Requests per second of one operator in this process; further requests get 503 `overloaded`. */
 const A_SECOND = 20;
 
-/** `find` finds routes of the API's table. */
+/** Creates the door. `find` finds routes of the API. */
 export function createDoor(
   deps: ApiDependencies,
   find: (method: string, path: string) => Match,
@@ -62,7 +62,7 @@ export function createDoor(
   const ownOf = new Map(routes.map((each) => [each.route.id, each]));
   const limit = createBurstLimit(A_SECOND);
 
-  /** A route of the API's table, for an operator. */
+  /** Handles a route of the API for an operator. */
   const second: DashboardDoor['answer'] = async (request, response, arrived) => {
     const exchange = exchangeOf(request);
     const signed = signedRequest(request, arrived, exchange);
@@ -75,7 +75,7 @@ export function createDoor(
     exchange.route = route.id;
     const requester = { caller, request_id: exchange.request_id };
     await admit(deps.db, route, params, requester);
-    // A session is what a stolen cookie gives away: it has no effect on anything.
+    // A stolen cookie gives away the session, so a session may not change anything.
     const check: Admitted['check'] = async ({ query }) => {
       if (by === 'signature' || !acts(route, query)) return;
       await refuse(deps.db, route, requester, new ServiceError('forbidden', { message: UNSIGNED }));
@@ -83,7 +83,7 @@ export function createDoor(
     return answer({ route, params, caller, check }, signed, exchange, deps);
   };
 
-  /** Who calls one of the dashboard's own routes; null: anyone may. */
+  /** Returns the caller of one of the dashboard's own routes; null for an open route. */
   const callerOf = async (
     { route, access, older }: DashboardRoute,
     request: Request,
@@ -155,7 +155,7 @@ function isSecond(path: string): boolean {
   return path === SECOND_PREFIX || path.startsWith(`${SECOND_PREFIX}/`);
 }
 
-/** Throws `forbidden` unless the peer is this machine and no one else asks through it. */
+/** Throws `forbidden` unless the request comes directly from this machine, without a proxy. */
 function assertLocal(request: Request, checkHost: HostCheck): void {
   checkHost(request);
   const address = request.socket.remoteAddress ?? '';
@@ -166,7 +166,9 @@ function assertLocal(request: Request, checkHost: HostCheck): void {
   });
 }
 
-/** Throws `overloaded` for what an operator sends beyond so many requests in a second. */
+/**
+ * Returns a function that throws `overloaded` beyond `points` requests of an operator per second.
+ */
 function createBurstLimit(points: number): (caller: Caller) => Promise<void> {
   const limiter = new RateLimiterMemory({ points, duration: 1 });
   return async ({ dashboard }) => {

@@ -1,4 +1,4 @@
-/** A browser hands over the secret that it made, for the row of its link. */
+/** Enrols an operator: a browser hands over the secret that it made, for the row of its link. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { ServiceError } from '../../domain/errors.ts';
@@ -18,14 +18,17 @@ import { createMinutelyAudit } from '../auth/record-refusal.ts';
 import type { OperatorKeys } from './operators.ts';
 import type { EnrolBody, EnrolResponse } from './schema.ts';
 
-/** The signer's name while it does not know yet whose link it has. */
+/** The operator name that a page signs with while it does not know whose link it has. */
 export const ENROLLING = 'enrol';
 
-/** Stores the secret, or answers again what it answered; else `enrolment_refused`. */
+/**
+ * Stores the new operator's secret. The same request again returns the same result; any other fails
+ * with `enrolment_refused`.
+ */
 export type Enrol = (
   db: Database,
   enrolment: EnrolBody & {
-    /** The operator that the request, signed by the secret, names. */
+    /** The operator that the request names; the request is signed with the new secret. */
     readonly signer: string;
     readonly request_id: string;
   },
@@ -52,7 +55,7 @@ export function createEnrol({
   readonly db: Database;
   readonly log: Logger;
   readonly secretsKeys: SecretsKeys;
-  /** The keys of the file, which are not to be replaced by a link that does not say so. */
+  /** Keys of the file; a link may replace such a key only if the link was made for that. */
   readonly file: OperatorKeys;
 }): Enrol {
   const auditMinutely = createMinutelyAudit({
@@ -84,7 +87,8 @@ export function createEnrol({
       request_id,
       ...(row === null ? {} : { actor_client_id: dashboardId(row.operator) }),
     });
-    // Twice: a page that lost against another reads what that one handed over.
+    // At most two tries: when another page's request was stored first, the second try reads its
+    // row.
     for (let look = 0; look < 2; look += 1) {
       const row = await readEnrolment(db, tokenHash(code));
       const refusal = await refusalOf(row, enrolment);

@@ -1,4 +1,4 @@
-/** Keys that operators enrolled, before those of the file. */
+/** Keys that operators enrolled; they take precedence over the keys of the file. */
 import { createSecretKey } from 'node:crypto';
 import { openSecret, type SecretsKeys } from '../../platform/secrets.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -6,8 +6,9 @@ import { hasConfirmedKey, readOperatorKey } from '../../store/dashboard-keys.ts'
 import type { OperatorKeys } from './operators.ts';
 
 /**
- * Read again at each request, by an index, so that a key that ends is refused from then on. An
- * operator who has ever enrolled signs with no key of the file.
+ * Returns the keys of operators. An enrolled key is read from the database at each request, by an
+ * index, so an ended key is refused at once. An operator who has ever enrolled cannot sign with a
+ * key of the file.
  */
 export function enrolledKeys(
   db: Database,

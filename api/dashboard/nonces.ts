@@ -1,7 +1,7 @@
 /**
- * Nonces that the service issues, so that nothing can be signed ahead: each is a time and random
- * bits under a MAC. Every process of the service knows the MACs of all, since their key is derived
- * from a secret that they share. The database knows whether a nonce was used.
+ * Nonces that the service issues, so that no request can be signed in advance: each holds a time
+ * and random bits under a MAC. All processes derive the MAC key from a shared secret, so each can
+ * check the nonces of all. The database records which nonces were used.
  */
 import { randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { hmacOf } from '../auth/canonical.ts';
@@ -14,17 +14,17 @@ export interface IssuedNonce {
 
 export interface Nonces {
   issue(): IssuedNonce;
-  /** What a nonce is worth now; `foreign` was not issued here. */
+  /** Returns the state of a nonce; `foreign`: this service did not issue it. */
   check(nonce: string): 'good' | 'expired' | 'foreign';
 }
 
-/** How long one is taken. */
+/** Milliseconds for which an issued nonce is valid. */
 const LIVES_MS = 5 * 60_000;
-/** How far the clock of the process that issued one may be ahead of this one's. */
+/** Milliseconds by which the issuing process's clock may be ahead of this process's clock. */
 const AHEAD_MS = 60_000;
 const FORM = /^(?<head>(?<at>[0-9a-z]{1,10})\.[A-Za-z0-9_-]{22})\.(?<mac>[A-Za-z0-9_-]{43})$/;
 
-/** Nonces under the first key; those under any of them are taken. There is at least one. */
+/** Issues nonces under the first key and accepts nonces under any key. `keys` must not be empty. */
 export function createNonces(keys: readonly KeyObject[], now: () => number = Date.now): Nonces {
   const [first] = keys;
   if (first === undefined) throw new Error('no key to issue nonces with');

@@ -1,6 +1,6 @@
 /**
- * Which name the console is opened under. Its session, its keys and its passkeys belong to that one
- * origin, so no other name is answered; a proxy's headers do not count.
+ * Checks the host name under which the console is opened. Session, keys and passkeys belong to that
+ * one origin, so requests under another name are refused; a proxy's headers do not count.
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import { ServiceError } from '../../domain/errors.ts';
 /** Throws `forbidden` unless the request names the host and port of the console's origin. */
 export type OriginCheck = (request: Pick<IncomingMessage, 'headers'>) => void;
 
-/** `origin` answers e.g. `https://console.example`; called at each request. */
+/** Creates the check. `origin`, called at each request, returns e.g. `https://console.example`. */
 export function createOriginCheck(origin: () => string): OriginCheck {
   return ({ headers: { host } }) => {
     const expected = origin();
@@ -22,7 +22,7 @@ export function createOriginCheck(origin: () => string): OriginCheck {
 /** Headers in which a proxy names the original client. */
 const FORWARDED = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|x-original-host|cf-connecting-ip)$/;
 
-/** Whether a request was forwarded, so that its peer is not the client. */
+/** Returns whether a proxy forwarded the request, so that its peer is not the client. */
 export function isForwarded({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return Object.keys(headers).some((name) => FORWARDED.test(name));
 }

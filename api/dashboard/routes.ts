@@ -1,6 +1,6 @@
 /**
- * The routes of the dashboard: at the root, outside the keys, roles and limits of the API, and not
- * in its table. What serves them and what describes them takes them from here.
+ * The dashboard's own routes: at the root, without the API's keys, roles and limits, and not in its
+ * route table. The server and the API document both use this list.
  */
 import { z } from 'zod';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -22,16 +22,16 @@ import { streamRoute, type StreamDoor, type StreamOptions } from './stream.ts';
 const PATH = '/dashboard/allowed-addresses';
 const common = { tag: 'Dashboard', roles: [] } as const;
 
-/** What the routes work with. */
+/** Dependencies of the routes. */
 export interface DashboardParts extends SessionRouteOptions, StreamOptions {
   readonly nonces: Nonces;
-  /** How many seconds an address waits before it is used; null when it need not. */
+  /** Seconds of the cooling period before a new address may be used; null for no cooling. */
   readonly cooling: number | null;
-  /** Who opens a stream. */
+  /** Authenticates the opener of a stream. */
   readonly opener: StreamDoor['authenticate'];
 }
 
-/** The dashboard's own routes. `parts` are read by a request. */
+/** Returns the dashboard's own routes. `parts` is called at requests only. */
 export function dashboardRoutes(parts: () => DashboardParts): readonly DashboardRoute[] {
   return [
     { route: listRoute, access: 'local', older: true },
@@ -49,13 +49,13 @@ export function dashboardRoutes(parts: () => DashboardParts): readonly Dashboard
   ];
 }
 
-/** A nonce for the next signature. */
+/** Returns the route that issues a nonce for the next signature. */
 function nonceRoute(parts: () => DashboardParts): Route {
   return defineRoute({
     ...common,
     id: 'issueDashboardNonce',
     method: 'GET',
-    // A read for the service, which keeps nothing of it until it is used.
+    // The service stores nothing until the nonce is used, so this GET has no effect.
     acts: 'never',
     path: '/dashboard/nonce',
     summary: 'Get a nonce to sign with, once and within five minutes',
@@ -124,7 +124,7 @@ function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
   ];
 }
 
-/** The same routes for the document of the API: none of them can be called. */
+/** The same routes for the API document; they cannot be called. */
 export const DESCRIBED = dashboardRoutes(() => {
   throw new Error('a route that is only described was called');
 });

@@ -75,12 +75,12 @@ export const changeResponse = z.object({
 export type ChangeResponse = z.input<typeof changeResponse>;
 export type AllowedAddressChange = z.output<typeof changeResponse>;
 
-/** Of a secret: random, and as long as 256 bits are in base64url. */
+/** Form of a secret: random, and at least as long as 256 bits in base64url. */
 export const SECRET = /^[A-Za-z0-9+/=_-]{43,128}$/;
 
 export const enrolBody = z.strictObject({
   code: z.string().regex(TOKEN),
-  /** Compared with whom the link is for, where the page knows it. */
+  /** The operator that the link is for, if the page knows; a different operator is refused. */
   operator: z.string().regex(OPERATOR_NAME).optional(),
   secret: z.string().regex(SECRET),
 });

@@ -1,4 +1,4 @@
-/** How a page of the console signs in: it hands a key over, and opens and ends its session. */
+/** Routes with which a page of the console signs in: enrol a key, open and end a session. */
 import { createSecretKey } from 'node:crypto';
 import type { Caller } from '../../domain/roles.ts';
 import { SESSION_IDLE_SECONDS, SESSION_SECONDS } from '../../domain/sessions.ts';
@@ -20,9 +20,9 @@ export interface SessionRouteOptions {
 
 const common = { tag: 'Dashboard', roles: [], params: noParams, query: noQuery } as const;
 
-/** `options` are read by a request. */
+/** Returns the routes. `options` is called at requests only. */
 export function sessionRoutes(options: () => SessionRouteOptions): readonly DashboardRoute[] {
-  /** By what each caller of a request under way was recognised. */
+  /** The key, or the session, that authenticated the caller of each running request. */
   const keys = new WeakMap<Caller, OperatorKey>();
   const current = new WeakMap<Caller, SessionCaller>();
   return [
@@ -31,7 +31,8 @@ export function sessionRoutes(options: () => SessionRouteOptions): readonly Dash
         by: 'enrolling',
         find: async (request) => {
           const secret = secretIn(request.body);
-          // A body without one is refused for what is wrong with it.
+          // Without a well-formed secret no signature can be checked; the validation refuses the
+          // body.
           if (secret !== null)
             await options().authentication.signedBy(request, createSecretKey(secret, 'utf8'));
           return ANYONE;
@@ -124,7 +125,7 @@ export function sessionRoutes(options: () => SessionRouteOptions): readonly Dash
   ];
 }
 
-/** The secret that a body hands over; null where it holds none in its form. */
+/** Returns the secret in a body; null when the body has no well-formed secret. */
 function secretIn(bytes: Uint8Array): string | null {
   try {
     const body: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));

@@ -1,6 +1,6 @@
 /**
- * Sessions: a cookie with which an operator's page reads, and does nothing else. It is taken from
- * pages of the console's own origin alone.
+ * Sessions: a cookie with which an operator's page reads; the cookie allows nothing else. Only
+ * pages of the console's own origin may use the cookie.
  */
 import { auditOf } from '../../domain/commands/context.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -15,25 +15,25 @@ import type { SignedRequest } from '../http/signed-request.ts';
 import { callerOf, type SessionReader } from './authenticate.ts';
 import type { OperatorKey, OperatorKeys } from './operators.ts';
 
-/** A caller whose session a request carries. */
+/** A caller, and the session that the request carries. */
 export interface SessionCaller {
   readonly caller: Caller;
   readonly session_id: string;
 }
 
 export interface Sessions extends SessionReader {
-  /** As {@link SessionReader.read}, with the session's id. */
+  /** Returns what {@link SessionReader.read} returns, with the session's id. */
   find(request: SignedRequest, isUse?: boolean): Promise<SessionCaller | null>;
-  /** Answers the header that gives the browser a session of the operator with this key. */
+  /** Opens a session for the operator with this key; returns the header that sets its cookie. */
   open(caller: Caller, key: OperatorKey, request_id: string): Promise<string>;
-  /** Ends a session; answers the header that takes it from the browser. */
+  /** Ends a session; returns the header that removes its cookie from the browser. */
   close(session: SessionCaller, request_id: string): Promise<string>;
 }
 
 export interface SessionOptions {
   readonly db: Database;
   readonly keys: OperatorKeys;
-  /** The one origin of the console. */
+  /** Returns the only origin of the console. */
   readonly origin: () => string;
 }
 
@@ -80,8 +80,8 @@ export function createSessions({ db, keys, origin }: SessionOptions): Sessions {
 }
 
 /**
- * Which key a session was signed with. Of a key of the file it is an HMAC of the session's own
- * token, which no one can try secrets against who reads the table alone.
+ * Returns a mark of the key that opened a session. For a key of the file the mark is an HMAC of the
+ * session's token, so a reader of only the table cannot test guessed secrets.
  */
 function markOf({ secret, enrolled }: OperatorKey, token: string): string {
   return enrolled === null
@@ -89,7 +89,10 @@ function markOf({ secret, enrolled }: OperatorKey, token: string): string {
     : enrolled.key_id;
 }
 
-/** Over http a cookie is seen by every port of a host name, so that its name says whose it is. */
+/**
+ * Returns the cookie's name and attributes. Over http every port of a host name receives the
+ * cookie, so its name includes the port.
+ */
 function cookieOf(origin: string): { readonly name: string; readonly attributes: string } {
   const { protocol, port } = new URL(origin);
   const attributes = '; Path=/; HttpOnly; SameSite=Strict';
@@ -107,8 +110,9 @@ function valuesOf(headers: readonly string[], name: string): readonly string[] {
 }
 
 /**
- * Whether the browser says that a page of the console's own origin asks. A browser that does not
- * say so sends our other header only with leave, which no other origin has.
+ * Returns whether a page of the console's own origin sent the request. A browser without
+ * `Sec-Fetch-Site` sends our other header to another origin only after a CORS permission, which no
+ * origin gets.
  */
 function isSameOrigin(headers: SignedRequest['headers']): boolean {
   const site = headers['sec-fetch-site'];

@@ -1,4 +1,4 @@
-/** The console's stream: names what to read again, as it changes. */
+/** The console's stream: names the data that changed, for the page to read again. */
 import { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -11,18 +11,21 @@ import type { Authenticated, OperatorAuthentication } from './authenticate.ts';
 import type { ConsoleFeed } from './console-feed.ts';
 import type { OperatorKeys } from './operators.ts';
 
-/** So that a stream ends within five seconds of its session, or key. */
+/** Milliseconds between checks, so that a stream ends within 5 s after its session or key. */
 const CHECK_EVERY_MS = 4_000;
 
-/** Whose streams are open, and whether they may stay so. */
+/** Authenticates the callers of streams and checks whether a stream may stay open. */
 export interface StreamDoor {
-  /** Who opens a stream; as {@link OperatorAuthentication.known} says. */
+  /** Returns who opens a stream, as {@link OperatorAuthentication.known} does. */
   authenticate(request: SignedRequest): Promise<Caller>;
-  /** Whether the caller of an open stream could still open it. */
+  /** Returns whether the caller of an open stream could still open the stream. */
   mayStay(caller: Caller): Promise<boolean>;
 }
 
-/** A session is checked again as it was sent; an operator's key must still exist, unchanged. */
+/**
+ * Creates the door. A session is checked again with the request as sent; an operator's key must
+ * still exist, unchanged.
+ */
 export function createStreamDoor(
   authentication: Pick<OperatorAuthentication, 'known'>,
   keys: OperatorKeys,
@@ -56,7 +59,7 @@ export function createStreamDoor(
       try {
         return (await recheckOf.get(caller)?.()) === true;
       } catch (error) {
-        // An unreachable database ends streams by itself; it does not end a session.
+        // When the database is unreachable, the feed ends the streams; the session stays valid.
         return !(error instanceof AuthenticationError);
       }
     },
@@ -66,11 +69,11 @@ export function createStreamDoor(
 export interface StreamOptions {
   readonly feed: ConsoleFeed;
   readonly mayStay: StreamDoor['mayStay'];
-  /** Streams of this process at once. */
+  /** Maximum number of open streams in this process. */
   readonly most: number;
 }
 
-/** The route of the stream; who may call it is the door's. `options` are read by a request. */
+/** Returns the stream's route; the door decides on access. `options` is called at requests only. */
 export function streamRoute(options: () => StreamOptions): Route {
   let open = 0;
   const begin = async (cursor: string | undefined, caller: Caller): Promise<TextReply> => {

@@ -13,7 +13,7 @@ import type { Reply, TextReply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import type { MovementGraph } from './schema.ts';
 
-/** The plan of a movement with the states of its nodes and what became of its edges. */
+/** Returns the plan of a movement with the states of its nodes and edges. */
 export async function graphOfMovement(
   input: {
     readonly params: { readonly movement_id: string };

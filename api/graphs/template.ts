@@ -8,8 +8,8 @@ import { visibleTemplate } from '../auth/visible.ts';
 import type { TemplateGraph } from './schema.ts';
 
 /**
- * The plan of a template version; what its nodes select is known, what they would be bound to is
- * not.
+ * Returns the plan of a template version: with the selectors of its nodes, without bindings, which
+ * are made only for a movement.
  */
 export async function graphOfTemplate(
   input: {

@@ -1,10 +1,10 @@
-/** Answers that are read after a request was accepted. */
+/** Replies that are read after a request was accepted. */
 import { ServiceError } from '../../domain/errors.ts';
 
 /**
- * Reads the answer to an accepted request. When the database cannot be read just then, the error
- * must not say that nothing was accepted: the outcome is stored, and a repeat with the same key
- * returns it.
+ * Reads the reply to an accepted request. When the database cannot be read at that moment, the
+ * error must not report that nothing was accepted: the outcome is stored, and a repeat with the
+ * same key returns the stored outcome.
  */
 export async function afterAccepting<T>(read: () => Promise<T>): Promise<T> {
   try {

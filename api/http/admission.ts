@@ -1,7 +1,7 @@
 /**
- * How many requests are worked on at once. The rest waits for a while, and gets 503 `overloaded`
- * when there is no room to wait or its time is over: before it was authenticated, and so before
- * anything of it was accepted.
+ * Limits how many requests are handled at once. Further requests wait for a while. A request gets
+ * 503 `overloaded` when the queue is full or the wait was too long; this happens before
+ * authentication, so nothing of the request was accepted.
  */
 import { Counter, Gauge } from 'prom-client';
 import type { Logger } from 'pino';
@@ -14,14 +14,11 @@ import {
 } from '../../platform/turnstile.ts';
 
 export interface AdmissionOptions {
-  /**
-   * Requests that are worked on at once. Each holds a connection to the database for parts of its
-   * time.
-   */
+  /** Requests handled at once; each holds a database connection for part of its time. */
   readonly running: number;
-  /** Requests that wait for their turn at once. */
+  /** Maximum number of waiting requests. */
   readonly waiting: number;
-  /** How long one waits at most: well within the time after which callers give up. */
+  /** Maximum wait of one request, in milliseconds: well below the timeouts of callers. */
   readonly waitMs: number;
 }
 
@@ -29,8 +26,8 @@ export const ADMISSION: AdmissionOptions = { running: 64, waiting: 1_000, waitMs
 
 export interface Admission {
   /**
-   * Resolves with what ends the request's turn; rejects with `overloaded`. `gone` fires when the
-   * caller has hung up.
+   * Resolves with a function that ends the request's turn; rejects with `overloaded`. `gone` fires
+   * when the caller has disconnected.
    */
   enter(gone: AbortSignal): Promise<Leave>;
 }
@@ -46,17 +43,14 @@ const admitted = new Gauge({
   labelNames: ['state'] as const,
 });
 
-/** Counts one request that was not worked on. */
+/** Counts one request that was refused for overload. */
 export function countOverload(
   reason: Exclude<TurnedAwayReason, 'left'> | 'database' | 'bodies' | 'operator',
 ): void {
   overloads.inc({ reason });
 }
 
-/**
- * A line of its own; warns once in a while when somebody is turned away, since each is counted
- * anyway.
- */
+/** Creates a separate queue. Logs refusals only once in a while, since each is counted. */
 export function createAdmission(
   options: AdmissionOptions,
   log: Pick<Logger, 'warn'>,
@@ -106,7 +100,7 @@ export function createAdmission(
 
 const WARN_EVERY_MS = 10_000;
 
-/** Spreads retries over some seconds; whole seconds, as the header requires. */
+/** Spreads retries over some seconds; the header requires whole seconds. */
 export const RETRY_AFTER_SECONDS = { least: 1, most: 3 };
 let turn = 0;
 export function retryAfterSeconds(): number {

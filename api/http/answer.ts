@@ -1,4 +1,4 @@
-/** From a request that has arrived to its route's answer: what both doors of the API share. */
+/** Handles a request that has arrived in full; the API and the dashboard share this code. */
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -19,7 +19,7 @@ export interface Arrived {
   readonly body: HeldBody;
 }
 
-/** The request as signatures are checked on it. */
+/** Returns the request in the form on which signatures are checked. */
 export function signedRequest(
   request: Request,
   { target, body }: Arrived,
@@ -34,7 +34,7 @@ export function signedRequest(
   };
 }
 
-/** The route of a match; 404 or 405 without one. */
+/** Returns the route of a match; throws 404 or 405 when no route matches. */
 export function found(match: Match, response: Response): Extract<Match, { kind: 'route' }> {
   if (match.kind === 'none') throw new ServiceError('route_not_found');
   if (match.kind === 'route') return match;
@@ -46,11 +46,11 @@ export interface Admitted {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
   readonly caller: Caller;
-  /** Refuses a valid request before its handler is called. */
+  /** Runs after validation and before the handler; throws to refuse the request. */
   readonly check?: ((input: { readonly query: unknown }) => Promise<void>) | undefined;
 }
 
-/** Validates the request for its route, and lets the route answer. */
+/** Validates the request for its route and calls the handler. */
 export async function answer(
   { route, params, caller, check }: Admitted,
   { headers: sent, body: bytes, target: { query } }: SignedRequest,
@@ -76,8 +76,8 @@ export async function answer(
 }
 
 /**
- * A write is answered "nothing was accepted" only where that is known, which it is not for a
- * statement whose answer was lost.
+ * Throws `outcome_unknown` instead of `dependency_unavailable` when the write may have happened:
+ * the reply to a statement was lost. Throws other errors unchanged.
  */
 function leaveOpen(error: unknown): never {
   const isDoubtful =

@@ -1,14 +1,14 @@
-/** From the raw bytes of a body to its JSON value; nothing here depends on a route. */
+/** Parses the raw bytes of a body to its JSON value; nothing here depends on a route. */
 import { ServiceError } from '../../domain/errors.ts';
 import { invalidRequest, pathText, type Issue } from './issues.ts';
 
-/** The largest body, in bytes. */
+/** Maximum size of a body, in bytes. */
 export const BODY_LIMIT = 1_048_576;
-/** How deep a body may be nested; the outermost object is the first level. */
+/** Maximum nesting depth of a body; the outermost object is the first level. */
 export const NESTING_LIMIT = 32;
 /**
- * The most fields and items of a body together. A check may make an issue of each, and passes lists
- * of issues on as arguments, which V8 takes about 120,000 of.
+ * Maximum number of fields and items of a body together. A check may report an issue for each, and
+ * passes lists of issues on as arguments; V8 allows about 120,000 arguments.
  */
 export const VALUES_LIMIT = 32_768;
 
@@ -18,7 +18,7 @@ export interface RawBody {
   readonly contentEncoding: string | undefined;
 }
 
-/** The value of a body, `undefined` for none. Throws 415 or 422. */
+/** Returns the JSON value of a body, `undefined` for an empty body. Throws 415 or 422. */
 export function parseBody(raw: RawBody): unknown {
   if (raw.bytes.byteLength === 0) return undefined;
   if (
@@ -42,7 +42,7 @@ export function parseBody(raw: RawBody): unknown {
   return value;
 }
 
-/** `application/json`, with no charset but UTF-8. */
+/** Returns whether the type is `application/json` without a charset other than UTF-8. */
 function isJson(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '')
     .split(';')
@@ -71,7 +71,7 @@ function decodeJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Fields and items in `value`, at every level; counting ends somewhere above `enough`. */
+/** Returns the number of fields and items in `value` at all levels; stops above `enough`. */
 function countValues(value: unknown, enough: number): number {
   const open: unknown[] = [value];
   let count = 0;
@@ -86,8 +86,8 @@ function countValues(value: unknown, enough: number): number {
 }
 
 /**
- * Valid JSON that the service cannot store: NUL, lone surrogates, numbers without a value,
- * excessive depth.
+ * Collects issues of valid JSON that the service cannot store: NUL, lone surrogates, numbers
+ * without a value, excessive depth.
  */
 function inspect(
   value: unknown,
@@ -129,7 +129,7 @@ function inspect(
   }
 }
 
-/** Why text cannot be stored, or null. */
+/** Returns why a text cannot be stored, or null. */
 export function stringFault(value: string): string | null {
   if (value.includes('\0')) return 'must not hold NUL';
   return /\p{Surrogate}/u.test(value) ? 'holds half of a surrogate pair' : null;

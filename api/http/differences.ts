@@ -1,8 +1,11 @@
-/** How two requests under one idempotency key differ. */
+/** Compares two requests with the same idempotency key. */
 import canonicalize from 'canonicalize';
 import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 
-/** The fields in which two normal forms differ, those of the intent by name. */
+/**
+ * Returns the names of the fields in which two normal forms differ, with each field of the intent
+ * separately.
+ */
 export function differingFields(
   first: JsonObject,
   second: JsonObject,

@@ -1,6 +1,4 @@
-/**
- * How refusals and faults are answered. Only text that was written for callers leaves the process.
- */
+/** Turns refusals and faults into replies. Only text written for callers leaves the process. */
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { ERROR_TABLE, ServiceError } from '../../domain/errors.ts';
@@ -13,8 +11,8 @@ export interface ErrorAnswer {
 }
 
 /**
- * The answer of an error; anything but a {@link ServiceError} is `internal_error` with the request
- * id alone.
+ * Returns the reply for an error; any error but a {@link ServiceError} becomes `internal_error`
+ * with only the request id.
  */
 export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
   const known = asServiceError(error);
@@ -25,14 +23,14 @@ export function toAnswer(error: unknown, requestId: string): ErrorAnswer {
       body: { detail: { error: 'internal_error', message, request_id: requestId } },
     };
   }
-  // The one answer whose detail is a text, by the specification.
+  // The specification requires a text as detail for this error alone.
   if (known.code === 'rate_limited')
     return { status: known.status, body: { detail: known.message } };
   const head = { error: known.code, message: known.message };
   return { status: known.status, body: { detail: { ...head, ...known.context, ...head } } };
 }
 
-/** A ServiceError, or what the body reader's errors mean; null for everything unexpected. */
+/** Returns the ServiceError of an error or of a body reader's fault; null for any other error. */
 export function asServiceError(error: unknown): ServiceError | null {
   if (error instanceof ServiceError) return error;
   if (typeof error !== 'object' || error === null || !('type' in error)) return null;
@@ -55,7 +53,7 @@ export function asServiceError(error: unknown): ServiceError | null {
   }
 }
 
-/** Sends the answer and logs what an operator needs to know of the cause. */
+/** Sends the error reply and logs the cause for an operator. */
 export function respondWithError(
   error: unknown,
   response: Response,
@@ -63,7 +61,8 @@ export function respondWithError(
 ): void {
   const answer = toAnswer(error, context.request_id);
   const overloaded = error instanceof ServiceError && error.code === 'overloaded';
-  // A log line for each would be too much work for a busy process; they are counted.
+  // Overloads are counted and not logged: a line for each would be too much work for a busy
+  // process.
   if (answer.status >= 500 && !overloaded)
     context.log.error({ request_id: context.request_id, err: error }, 'request failed');
   if (response.headersSent || response.destroyed) {

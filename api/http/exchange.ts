@@ -1,7 +1,4 @@
-/**
- * What is known about one request while it is answered: its id, route and caller, for logs and
- * metrics.
- */
+/** Facts about one request while it is handled: its id, route and caller, for logs and metrics. */
 import type { IncomingMessage } from 'node:http';
 import { newId } from '../../platform/ids.ts';
 import type { Caller } from '../../domain/roles.ts';
@@ -11,26 +8,26 @@ export interface Exchange {
   readonly request_id: string;
   readonly started: bigint;
   /**
-   * The Content-Encoding as sent; hidden from the body reader so that raw bytes are what is read
-   * and hashed.
+   * The Content-Encoding as sent. Removed from the request's headers, so that the body reader
+   * returns the raw bytes, which are hashed.
    */
   readonly encoding: string | undefined;
-  /** The id of the route, once one is found. */
+  /** The route's id; `none` until a route is found. */
   route: string;
   caller: Caller | null;
-  /** Null where nothing is traced. */
+  /** Null when the request is not traced. */
   span: RequestSpan | null;
 }
 
 const KEPT_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const exchanges = new WeakMap<IncomingMessage, Exchange>();
 
-/** The incoming request id when it is well-formed, else a new one. */
+/** Returns the incoming request id when it is well-formed, otherwise a new id. */
 export function requestIdOf(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && KEPT_REQUEST_ID.test(header) ? header : newId();
 }
 
-/** Starts the record of a request; the first thing that is done with it. */
+/** Starts the record of a request; called before anything else handles the request. */
 export function beginExchange(request: IncomingMessage): Exchange {
   const exchange: Exchange = {
     request_id: requestIdOf(request.headers['x-request-id']),
@@ -45,7 +42,7 @@ export function beginExchange(request: IncomingMessage): Exchange {
   return exchange;
 }
 
-/** The record that {@link beginExchange} started. */
+/** Returns the record that {@link beginExchange} started. */
 export function exchangeOf(request: IncomingMessage): Exchange {
   return exchanges.get(request) ?? beginExchange(request);
 }

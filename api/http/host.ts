@@ -1,24 +1,23 @@
 /**
- * Whom an unsigned request was addressed to. A page that somebody opens may have a name of its
- * author's, which the author lets point to this machine: the browser then reads our answers for it,
- * as the page's own. Such a request names that host, so what needs no signature is answered under
- * names of ours alone.
+ * Checks which host an unsigned request names. An attacker's page may let its own host name point
+ * to this machine; the browser then lets that page read our responses. Such a request names the
+ * attacker's host, so unsigned requests are allowed only under our own host names.
  */
 import type { IncomingMessage } from 'node:http';
 import { isLoopbackHost, normalHost } from '../../domain/callbacks/target.ts';
 import { ServiceError } from '../../domain/errors.ts';
 
-/** Throws `forbidden` unless the request names a host of ours. */
+/** Throws `forbidden` unless the request names one of our hosts. */
 export type HostCheck = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => void;
 
 /**
- * Names of ours: loopback names, the address of the connection, and `names`: those that the server
- * listens on and those that are configured.
+ * Creates the check. Our hosts are loopback names, the address of the connection, and `names`:
+ * hosts that the server listens on and configured hosts.
  */
 export function createHostCheck(names: readonly string[]): HostCheck {
   const known = new Set(names.map(normalHost));
   return ({ headers: { host }, socket }) => {
-    // Only HTTP/1.0 may leave it out, which no browser speaks.
+    // Only HTTP/1.0 allows a request without a Host header, and no browser uses HTTP/1.0.
     if (host === undefined) return;
     const named = hostOf(host);
     if (
@@ -33,7 +32,7 @@ export function createHostCheck(names: readonly string[]): HostCheck {
   };
 }
 
-/** The host without its port, in its normal form; null when it is none. */
+/** Returns the host without its port, normalised; null for an invalid host. */
 function hostOf(header: string): string | null {
   const [, host] = /^(\[[^\]]*\]|[^:]*)(?::\d{1,5})?$/.exec(header) ?? [];
   return host === undefined ? null : normalHost(host);

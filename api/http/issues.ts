@@ -1,4 +1,4 @@
-/** What is wrong with a request, place by place, in words of this service. */
+/** What is wrong with a request, with the path of each fault, in this service's own wording. */
 import type { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
 import { placeOf } from '../../platform/issues.ts';
@@ -12,15 +12,15 @@ export interface Issue {
 const MOST_ISSUES = 100;
 const LONGEST_PATH = 256;
 
-/** A place as `nodes[2].node_key`. */
+/** Returns a path as text, such as `nodes[2].node_key`. */
 export function pathText(path: readonly PropertyKey[]): string {
   const text = placeOf(path);
   return text.length > LONGEST_PATH ? `${text.slice(0, LONGEST_PATH)}…` : text;
 }
 
 /**
- * The issues of a failed parse, one for each unknown field. `known`: the top-level names, where
- * they are few enough to list.
+ * Returns the issues of a failed parse, one for each unknown field. `known`: the top-level names,
+ * if they are few enough to list.
  */
 export function toIssues(error: z.ZodError, known?: readonly string[]): readonly Issue[] {
   return error.issues.flatMap((issue): Issue[] => {
@@ -48,7 +48,7 @@ export function toIssues(error: z.ZodError, known?: readonly string[]): readonly
       {
         path,
         code: issue.code === 'custom' ? 'invalid_value' : issue.code,
-        // What is wrong with a key is said by its own schema.
+        // The key's own schema says what is wrong with the key.
         message:
           issue.code === 'invalid_key'
             ? issue.issues.map(({ message }) => message).join('; ')
@@ -58,7 +58,7 @@ export function toIssues(error: z.ZodError, known?: readonly string[]): readonly
   });
 }
 
-/** The refusal that carries issues. */
+/** Returns the refusal that carries the issues. */
 export function invalidRequest(issues: readonly Issue[]): ServiceError {
   return new ServiceError('invalid_request', { context: { issues: issues.slice(0, MOST_ISSUES) } });
 }

@@ -1,25 +1,25 @@
 /**
- * A busy process checks its timers before it reads: an idle connection, or a request, seems to be
- * late although its bytes were sent in time and wait in the kernel. Closing such a connection is a
- * reset for its caller. So a connection is closed for its time only after one more read.
+ * A busy process checks its timers before it reads: a connection or a request seems late although
+ * its bytes arrived in time and wait in the kernel. Closing such a connection resets it for the
+ * caller. So a connection is closed for lateness only after one more read.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Calls back once everything that had arrived by now was read. */
+/** Calls `then` once everything that has arrived by now was read. */
 export function afterReading(then: () => void): void {
-  // Immediates come after the sockets in every turn of the loop.
+  // Node runs immediates after socket events in every turn of the event loop.
   setImmediate(then);
 }
 
 type Refuse = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
 /**
- * Makes the server read before it ends a connection for its time. `refuse` answers what is not
- * HTTP, and what did not arrive in time.
+ * Makes the server read once more before it ends a late connection. `refuse` answers input that is
+ * not HTTP or did not arrive in time.
  */
 export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
-  /** The last request of a connection whose headers have arrived. */
+  /** The last request of each connection whose headers have arrived. */
   const last = new WeakMap<Socket, IncomingMessage>();
   const awaited = new WeakMap<Socket, (request: IncomingMessage) => void>();
   server.prependListener('request', (request: IncomingMessage) => {
@@ -27,7 +27,7 @@ export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
     awaited.get(request.socket)?.(request);
   });
 
-  // With a listener the server leaves it to us to close an idle connection.
+  // A server with this listener does not close idle connections, so this code must close them.
   server.on('timeout', (socket: Socket) => {
     const read = socket.bytesRead;
     afterReading(() => {
@@ -51,8 +51,8 @@ export function readBeforeTimeOuts(server: Server, refuse: Refuse): void {
   });
 
   /**
-   * The server has stopped its own timer for the arriving request, so this is another: the same
-   * time once more, and no third.
+   * Waits once more for the arriving request, whose timer the server has already stopped: the same
+   * time again, but only once.
    */
   const grant = (
     request: IncomingMessage | undefined,

@@ -1,9 +1,9 @@
-/** Lists in pages: newest first, stable under inserts, continued with an opaque cursor. */
+/** Pages of lists: newest first, stable under inserts, continued with an opaque cursor. */
 import { z } from 'zod';
 import { isId } from '../../platform/ids.ts';
 import { integerInQuery } from './schemas.ts';
 
-/** Where a page ended. */
+/** Position of the last row of a page. */
 export interface Position {
   /** ISO 8601 UTC with milliseconds. */
   readonly created_at: string;
@@ -17,14 +17,14 @@ const positionSchema = z.strictObject({
 
 const CURSOR_FORM = /^[A-Za-z0-9_-]{1,200}$/;
 
-/** The opaque text of a position. */
+/** Returns the opaque cursor of a position. */
 export function encodeCursor(position: Position): string {
   return Buffer.from(JSON.stringify({ created_at: position.created_at, id: position.id })).toString(
     'base64url',
   );
 }
 
-/** The position of a cursor, or null when this service never gave such a text. */
+/** Returns the position of a cursor, or null when this service did not issue the text. */
 export function decodeCursor(cursor: string): Position | null {
   if (!CURSOR_FORM.test(cursor)) return null;
   try {
@@ -56,7 +56,7 @@ export const cursorParameter = z
     pattern: CURSOR_FORM.source,
   });
 
-/** The `limit` query parameter with its bounds. */
+/** Returns the schema of the `limit` query parameter; `otherwise` is the default. */
 export function limitParameter(max = 200, otherwise = 50) {
   return integerInQuery(1, max)
     .default(otherwise)
@@ -64,8 +64,8 @@ export function limitParameter(max = 200, otherwise = 50) {
 }
 
 /**
- * A time in a query, as the ISO text of the first millisecond that is not before it: rows have
- * whole milliseconds, so that is the same bound.
+ * A time in a query, as ISO text, rounded up to a whole millisecond: rows have whole milliseconds,
+ * so the bound stays the same.
  */
 const bound = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' })
@@ -75,7 +75,7 @@ const bound = z.iso
   })
   .optional();
 
-/** Spread into a list route's strict query object. */
+/** Paging parameters, spread into a list route's strict query object. */
 export const pageParameters = {
   created_from: bound.meta({ description: 'Only what was created at this time or later.' }),
   created_to: bound.meta({ description: 'Only what was created before this time.' }),
@@ -89,11 +89,11 @@ export interface PageQuery {
   readonly cursor?: Position | undefined;
   /** ISO 8601 UTC with milliseconds; inclusive. */
   readonly created_from?: string | undefined;
-  /** The same; exclusive. */
+  /** ISO 8601 UTC with milliseconds; exclusive. */
   readonly created_to?: string | undefined;
 }
 
-/** The page of a list's query, and what is left of it: its filters. */
+/** Splits a list's query into paging parameters and filters. */
 export function splitPage<T extends PageQuery>(
   query: T,
 ): readonly [PageQuery, Omit<T, keyof PageQuery>] {
@@ -101,26 +101,28 @@ export function splitPage<T extends PageQuery>(
   return [{ limit, cursor, created_from, created_to }, filter];
 }
 
-/** Before every id. */
+/** An id that sorts before every other id. */
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Where a page goes on: behind the cursor, and behind all that is not before `created_to`. */
+/**
+ * Returns the position after which a page begins: the cursor, or `created_to` when that is older;
+ * null for the newest row.
+ */
 function beginning({ cursor, created_to }: PageQuery): Position | null {
   if (created_to === undefined || (cursor !== undefined && cursor.created_at < created_to))
     return cursor ?? null;
   return { created_at: created_to, id: NO_ID };
 }
 
-/** A page as list routes answer it, under the plural of what it lists. */
+/** The `next_cursor` field of a list's reply, beside the field with the items. */
 export const nextCursor = z
   .string()
   .nullable()
   .meta({ description: 'Send it as `cursor` for the next page; null on the last.' });
 
 /**
- * Fetches one row more than the limit, which says whether there is a next page. Lists are newest
- * first: a row before `created_from` is behind all that is wanted, and the first such row ends the
- * list.
+ * Fetches one row more than the limit, to see whether there is a next page. Lists are newest first,
+ * so the first row before `created_from` ends the list.
  */
 export async function fetchPage<T>(
   query: PageQuery,

@@ -1,4 +1,4 @@
-/** The query string as parameters, each at most once. */
+/** Parses the query string; each parameter may appear at most once. */
 import { stringFault } from './body.ts';
 import type { Issue } from './issues.ts';
 
@@ -7,7 +7,7 @@ export interface ParsedQuery {
   readonly issues: readonly Issue[];
 }
 
-/** Decodes strictly: a repeated, nameless or badly encoded parameter is an issue. */
+/** Returns the decoded parameters; a repeated, nameless or badly encoded one is an issue. */
 export function parseQuery(query: string): ParsedQuery {
   const values = new Map<string, string>();
   const issues: Issue[] = [];

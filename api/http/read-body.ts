@@ -1,6 +1,7 @@
 /**
- * Reads bodies before their sender is known, within a bound over all of them: strangers can use a
- * part of the memory and no more, and requests that arrive in time are still read.
+ * Reads bodies before their sender is authenticated, within a limit for all bodies together:
+ * unauthenticated senders can use only a part of the memory, and requests that arrive in time are
+ * still read.
  */
 import type { IncomingMessage } from 'node:http';
 import { Gauge } from 'prom-client';
@@ -9,7 +10,7 @@ import { countOverload } from './admission.ts';
 import { BODY_LIMIT } from './body.ts';
 import { invalidRequest } from './issues.ts';
 
-/** Bytes of bodies in memory whose signature was not checked yet. */
+/** Maximum bytes in memory of bodies whose signature was not checked yet. */
 export const UNVERIFIED_BYTES = 64 * 1_048_576;
 
 const buffered = new Gauge({
@@ -17,7 +18,7 @@ const buffered = new Gauge({
   help: 'Bytes of bodies in memory whose sender is not known yet.',
 });
 
-/** A body in memory. It counts as unverified until it is released, which may be said twice. */
+/** A body in memory. It counts as unverified until `release`; a second call does nothing. */
 export interface HeldBody {
   readonly bytes: Uint8Array;
   release(): void;
@@ -25,13 +26,16 @@ export interface HeldBody {
 
 export interface BodyReader {
   /**
-   * The raw body. Throws `body_too_large`, `invalid_request` for one that ends early, and
-   * `overloaded` where there is no room, which the body that began first is the first to leave.
+   * Reads the raw body. Throws `body_too_large`, `invalid_request` for a body that ends early, and
+   * `overloaded` when memory is short, which ends the oldest arriving body first.
    */
   read(request: IncomingMessage): Promise<HeldBody>;
 }
 
-/** Whether bytes follow the headers, and not too many by what these say. */
+/**
+ * Returns whether a body follows the headers; throws `body_too_large` if the headers declare too
+ * many bytes.
+ */
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const { 'content-length': length, 'transfer-encoding': chunked } = headers;
   if (Number(length ?? 0) > BODY_LIMIT) throw new ServiceError('body_too_large');
@@ -40,10 +44,10 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 
 const NONE: HeldBody = { bytes: new Uint8Array(), release: () => undefined };
 
-/** A reader with a bound of its own: one for each socket that is listened on. */
+/** Creates a reader with a separate limit; each listening socket has one reader. */
 export function createBodyReader(most: number): BodyReader {
   let held = 0;
-  /** What ends each body that is arriving, the one that began first in front. */
+  /** One function for each arriving body that ends its reading; the oldest body is first. */
   const arriving = new Set<(error: ServiceError) => void>();
   const count = (bytes: number): void => {
     held += bytes;
@@ -76,7 +80,7 @@ export function createBodyReader(most: number): BodyReader {
           stop();
           chunks.length = 0;
           release();
-          // The rest is discarded, so that the answer arrives and the connection survives.
+          // The rest is discarded, so that the reply arrives and the connection survives.
           request.on('error', () => undefined).resume();
           reject(error);
         };

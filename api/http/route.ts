@@ -1,6 +1,6 @@
 /**
- * A route is one object: path, roles, schemas, errors, handler and words. Express routing, the role
- * map, validation, OpenAPI and the tests that sweep every route are all derived from it.
+ * A route is one object: path, roles, schemas, errors, handler and descriptions. Express routing,
+ * the role map, validation, OpenAPI and the tests over all routes are derived from it.
  */
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
@@ -19,7 +19,7 @@ export interface RouteInput<P, Q, B> {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requester: Requester;
   /**
-   * The caller asks what would happen, and nothing may be written; only ever true on a route with a
+   * True when the caller requests only a preview: nothing may be written. Only on a route with a
    * `preview`.
    */
   readonly dryRun: boolean;
@@ -32,14 +32,14 @@ export interface Reply<R> {
 }
 
 /**
- * An answer whose bytes must stay as they are, or that is no JSON; sent as `text/plain;
- * charset=utf-8` unless it says otherwise.
+ * A reply whose bytes must stay unchanged, or that is not JSON; sent as `text/plain; charset=utf-8`
+ * unless `type` is set.
  */
 export interface TextReply {
   readonly status: number;
   readonly text: string;
   readonly type?: 'application/json' | typeof EVENT_STREAM;
-  /** The text is only how it begins: {@link sendStream}. */
+  /** Continues the reply as a stream after `text`; see {@link sendStream}. */
   readonly goesOn?: (stream: EventStream) => () => void;
 }
 
@@ -52,38 +52,35 @@ interface SpecOf<
 > {
   /** Unique, camelCase: OpenAPI's operationId. */
   readonly id: string;
-  /**
-   * Relative to the prefix, `{name}` for a parameter, `{name+}` for one that takes the rest of the
-   * path.
-   */
+  /** Relative to the prefix; `{name}` is one segment, `{name+}` takes the rest of the path. */
   readonly path: string;
   readonly roles: readonly Role[];
-  /** The path parameter that names an agent authority: an agent may call only with its own. */
+  /** The path parameter that names an agent authority: an agent may use only its own. */
   readonly namespaceParam?: string;
   readonly tag: string;
-  /** What stands under the tag, of one that the document itself has no words for: a venue's. */
+  /** Description of a tag that the document itself does not describe, such as a venue's. */
   readonly tagText?: string;
   readonly summary: string;
   readonly description?: string;
   readonly params: P;
   readonly query: Q;
-  /** `z.undefined()`-like routes use `noBody`: no body or `{}`. */
+  /** Routes without a body use `noBody`: no body or `{}`. */
   readonly body: B;
   readonly response: R;
   /**
-   * What `?dry_run=true`, or the header `Dry-Run: true`, answers with 200; a route without it
-   * refuses both.
+   * Schema of the reply to `?dry_run=true` or `Dry-Run: true`, with status 200; a route without a
+   * preview refuses both.
    */
   readonly preview?: V;
-  /** The description of a success in plain text, for a route that can send one. */
+  /** Description of a plain-text success, for a route that can send one. */
   readonly text?: string;
   /** The success status; 200 when absent. */
   readonly status?: 200 | 201;
-  /** An equal request is answered with what the first one made, and `Idempotent-Replayed`. */
+  /** An equal request gets the first request's result again, with `Idempotent-Replayed`. */
   readonly repeats?: true;
   /**
-   * Every error of the closed table that the handler itself can give. Those of every route are
-   * added, and `outcome_unknown` where it is no GET.
+   * Every error of the closed table that the handler itself can throw. Errors of every route are
+   * added, and `outcome_unknown` for any method but GET.
    */
   readonly errors: readonly ErrorCode[];
   readonly handler: (
@@ -93,8 +90,8 @@ interface SpecOf<
 }
 
 /**
- * When a GET has an effect beyond its answer: it asks a venue, or something is written. Sessions of
- * the dashboard, which have none, are not taken then.
+ * When a GET has an effect besides its reply: the GET asks a venue or writes something. A dashboard
+ * session may not call the GET then.
  */
 type Acts<Query> = 'never' | 'always' | ((query: Query) => boolean);
 
@@ -110,7 +107,7 @@ export type RouteSpec<
     | { readonly method: Exclude<Method, 'GET'>; readonly acts?: never }
   );
 
-/** A route whose schemas are erased, as the table holds it. */
+/** A route without its schema types, as the route table holds it. */
 export interface Route {
   readonly id: string;
   readonly method: Method;
@@ -132,14 +129,14 @@ export interface Route {
   /** See {@link acts}. */
   readonly acts: Acts<unknown>;
   readonly errors: readonly ErrorCode[];
-  /** Validated input in, reply out; the schemas have run before it is called. */
+  /** Handles validated input; the schemas have run before the call. */
   readonly handle: (
     input: RouteInput<unknown, unknown, unknown>,
     deps: ApiDependencies,
   ) => Promise<Reply<unknown> | TextReply>;
 }
 
-/** Types the handler by the schemas, then erases them for the table. */
+/** Checks the handler's types against the schemas, then erases them for the route table. */
 export function defineRoute<
   P extends z.ZodType,
   Q extends z.ZodType,
@@ -150,22 +147,22 @@ export function defineRoute<
   const { handler, status, description, preview, text, query, errors, acts, ...rest } = spec;
   return {
     ...rest,
-    // An unknown parameter is never ignored, whatever the schema was made with.
+    // An unknown parameter is always refused, even if the schema is not strict.
     query: query instanceof z.ZodObject ? query.strict() : query,
     errors: rest.method === 'GET' ? errors : [...errors, 'outcome_unknown'],
-    // Called with the query that the schema returned.
+    // `acts` gets the query that the schema returned, so the type is safe to erase.
     acts: (acts ?? 'always') as Acts<unknown>,
     description,
     preview,
     text,
     status: status ?? 200,
-    // The caller of `handle` passes exactly what these schemas gave it.
+    // The caller of `handle` passes exactly what these schemas returned.
     handle: (input, deps) =>
       handler(input as RouteInput<z.output<P>, z.output<Q>, z.output<B>>, deps),
   };
 }
 
-/** The parameters of a query that are records: each entry is sent as `name.<key>=<value>`. */
+/** Returns the query parameters that are records: each entry is sent as `name.<key>=<value>`. */
 export function recordsOf(query: z.ZodType): readonly string[] {
   if (!(query instanceof z.ZodObject)) return [];
   return Object.entries(query.shape)
@@ -175,7 +172,7 @@ export function recordsOf(query: z.ZodType): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Whether a request with this query, validated, has an effect beyond its answer. */
+/** Returns whether a request with this validated query has an effect besides its reply. */
 export function acts({ acts }: Pick<Route, 'acts'>, query: unknown): boolean {
   return typeof acts === 'function' ? acts(query) : acts === 'always';
 }

@@ -1,6 +1,6 @@
 /**
- * Which route a decoded path belongs to: case-sensitive, strict about trailing slashes, static
- * before parameter.
+ * Finds the route of a decoded path: case-sensitive, strict about trailing slashes, static parts
+ * before parameters.
  */
 import type { Method, Route } from './route.ts';
 
@@ -22,7 +22,7 @@ export type Match =
   | { readonly kind: 'method'; readonly allow: readonly Method[] }
   | { readonly kind: 'none' };
 
-/** The path's parts; `{name+}` takes the rest and stands last. */
+/** Returns the path's parts; `{name+}` takes the rest of the path and must be the last part. */
 export function partsOf(path: string): readonly Part[] {
   return path
     .split('/')
@@ -35,7 +35,8 @@ export function partsOf(path: string): readonly Part[] {
 }
 
 /**
- * Finds the route of a method and path (without the prefix). A table with a clash does not start.
+ * Returns a function that finds the route of a method and path (without the prefix). Throws when
+ * two routes clash.
  */
 export function createRouter(routes: readonly Route[]): (method: string, path: string) => Match {
   assertUnique(

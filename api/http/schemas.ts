@@ -1,10 +1,10 @@
-/** The pieces that every wire schema is made of. */
+/** Shared parts of all wire schemas. */
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../domain/json.ts';
 import { DECIMAL_PATTERN, isDecimal, isPositive } from '../../domain/money.ts';
 import { decimalText } from '../../platform/amount.ts';
 
-/** The largest integer of the contract. */
+/** The largest integer in the API. */
 export const MAX_INT = 2_147_483_647;
 
 const decimal = decimalText(
@@ -12,8 +12,8 @@ const decimal = decimalText(
 );
 
 /**
- * An amount as it is sent: plain notation, up to 20 integer and 18 fractional digits; comes out
- * without trailing zeros.
+ * An amount in a request: plain notation, up to 20 integer and 18 fractional digits; parsed without
+ * trailing zeros.
  */
 export const decimalString = decimal.meta({
   id: 'Decimal',
@@ -21,7 +21,7 @@ export const decimalString = decimal.meta({
   example: '1250.5',
 });
 
-/** As exact differences are, an amount here may be negative. */
+/** An amount that may be negative, such as an exact difference. */
 export const signedDecimal = z
   .string()
   .meta({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', example: '999749.5' });
@@ -32,12 +32,12 @@ export const positiveDecimal = decimal
   .meta({
     id: 'PositiveDecimal',
     description: 'A decimal greater than zero, in plain notation, carried as a string.',
-    // The refinement in JSON Schema's words.
+    // The same condition as the refinement, for JSON Schema.
     pattern: DECIMAL_PATTERN.source.replace('^', '^(?=.*[1-9])'),
     example: '1250.5',
   });
 
-/** An id; comes out in lower case. */
+/** An id; parsed to lower case. */
 export const uuid = z
   .uuid('must be a UUID')
   .overwrite((id) => id.toLowerCase())
@@ -47,7 +47,7 @@ export const uuid = z
     example: '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10',
   });
 
-/** A point in time as responses write it. */
+/** A point in time in responses. */
 export const timestamp = z.string().meta({
   id: 'Timestamp',
   format: 'date-time',
@@ -55,7 +55,7 @@ export const timestamp = z.string().meta({
   example: '2026-11-21T03:35:00.000Z',
 });
 
-/** Any JSON object; strictness does not reach into it. */
+/** Any JSON object; unknown fields in it are allowed. */
 export const jsonObject = z.custom<JsonObject>(isObject, 'must be a JSON object').meta({
   id: 'JsonObject',
   type: 'object',
@@ -63,7 +63,7 @@ export const jsonObject = z.custom<JsonObject>(isObject, 'must be a JSON object'
   description: 'Any JSON object.',
 });
 
-/** A string of so many characters without NUL. */
+/** Returns the schema of a text with `min` to `max` characters and without NUL. */
 export function text(min: number, max: number): z.ZodString {
   return z
     .string()
@@ -73,8 +73,8 @@ export function text(min: number, max: number): z.ZodString {
 }
 
 /**
- * A name that fills one segment of a path, as it is: without what `parseTarget` refuses there or a
- * path cannot express.
+ * Returns the schema of a name that is one path segment unchanged: without characters that
+ * `parseTarget` refuses or that a path cannot hold.
  */
 export function segment(max: number): z.ZodString {
   return text(1, max).regex(
@@ -86,7 +86,7 @@ export function segment(max: number): z.ZodString {
 const PRINTED = 'must be printable ASCII without spaces';
 
 /**
- * The code of an asset; comes out in upper case. Amounts are added up by it, so two codes that look
+ * An asset's code; parsed to upper case. Amounts are summed by asset code, so two codes that look
  * alike must not be two assets: no blanks, invisible characters or full-width forms.
  */
 export const assetCode = z
@@ -96,18 +96,18 @@ export const assetCode = z
   .max(32)
   .regex(/^[!-~]*$/, PRINTED);
 
-/** An account type to look for, as {@link assetCode}, and without the spaces around it. */
+/** An account type to filter by, like {@link assetCode}, parsed without surrounding spaces. */
 export const accountTypeFilter = text(1, 32)
   .regex(/^( *[!-~]+ *)?$/, PRINTED)
   .trim()
   .toUpperCase();
 
-/** An integer of the contract: 0 or `min` up to 2^31-1. */
+/** Returns the schema of an integer from `min` (default 0) to 2^31-1. */
 export function int32(min = 0): z.ZodNumber {
   return z.number().int().min(min).max(MAX_INT);
 }
 
-/** An integer in a query string, with its bounds; OpenAPI shows it as an integer. */
+/** Returns the schema of an integer in a query string; OpenAPI shows an integer. */
 export function integerInQuery(min: number, max: number) {
   return z.preprocess(
     (value) =>
@@ -122,17 +122,17 @@ export const booleanInQuery = z.preprocess(
   z.boolean(),
 );
 
-/** A response's list: the array is not the handler's to change. */
+/** Returns the schema of a list in a response; the handler cannot change the array. */
 export function listOf<T extends z.ZodType>(item: T): z.ZodReadonly<z.ZodArray<T>> {
   return z.array(item).readonly();
 }
 
-/** A response string of known values, where the store gives a plain string. */
+/** Returns the schema of a response string with known values, for a plain string from the store. */
 export function oneOf(values: readonly string[]): z.ZodString {
   return z.string().meta({ enum: [...values] });
 }
 
-/** Who did something, as timelines show it. */
+/** The actor of an event, as timelines show it. */
 export const actorView = z.object({
   type: z.enum(['key', 'system', 'executor', 'operator']),
   client_id: z.string().nullable().optional(),
@@ -140,16 +140,16 @@ export const actorView = z.object({
   label: z.string().optional(),
 });
 
-/** For actions without a body: none or `{}`. */
+/** For commands without a body: no body or `{}`. */
 export const noBody = z.strictObject({}).optional();
 
-/** For routes without query parameters: every one is refused by name. */
+/** For routes without query parameters: each parameter is refused by name. */
 export const noQuery = z.strictObject({});
 
 /** For routes without path parameters. */
 export const noParams = z.strictObject({});
 
-/** Where and how a request does not fit its schema. */
+/** The path at which a request does not fit its schema, and why. */
 export const issue = z
   .object({
     path: z.string().meta({ example: 'nodes[2].node_key' }),
@@ -158,7 +158,7 @@ export const issue = z
   })
   .meta({ id: 'Issue' });
 
-/** What every refusal and fault looks like. */
+/** The body of every refusal and fault. */
 export const errorBody = z
   .object({
     detail: z.looseObject({

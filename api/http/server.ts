@@ -16,10 +16,10 @@ import { afterReading, readBeforeTimeOuts } from './late-reads.ts';
 
 export interface Listening {
   readonly port: number;
-  /** From now on every answer asks its caller for another connection. */
+  /** Makes every later response ask its caller to open a new connection. */
   sayGoodbye(): void;
   /**
-   * Stops accepting, lets running requests finish for a while, then cuts what is left; answers the
+   * Stops accepting, lets running requests finish for a while, then cuts the rest; returns the
    * requests that were cut.
    */
   close(): Promise<readonly string[]>;
@@ -28,15 +28,15 @@ export interface Listening {
 export interface ListenOptions {
   readonly app: RequestListener;
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** The setting the port comes from, for the message when it is taken. */
+  /** The setting that holds the port, for the error message when the port is in use. */
   readonly setting?: 'SVC_PORT' | 'SVC_OPS_PORT';
-  /** How long running requests may take to finish at close. */
+  /** Milliseconds that running requests may take to finish at close. */
   readonly graceMs?: number;
-  /** Other limits, for tests that do not want to wait. */
+  /** Other limits, for tests that must not wait. */
   readonly limits?: Partial<typeof LIMITS>;
-  /** Connections at once, for tests. */
+  /** Maximum number of connections, for tests. */
   readonly connections?: number;
 }
 
@@ -49,25 +49,19 @@ export const LIMITS = {
 } satisfies ServerOptions;
 
 /**
- * How long the header says that an idle connection is kept: less than it really is, so that a
- * caller who believes it never sends on a connection that is being closed. Longer than the 60 s
- * after which common proxies close theirs.
+ * Seconds that the Keep-Alive header announces for an idle connection. Less than the real timeout,
+ * so that a caller who trusts the header never sends on a closing connection. Longer than 60 s,
+ * after which common proxies close their connections.
  */
 export const KEPT_SECONDS = 65;
 
-/**
- * Connections that may wait to be accepted; the kernel's own bound (`somaxconn`) is 4,096 as a
- * rule.
- */
+/** Connections that may wait to be accepted; the kernel's limit (`somaxconn`) is usually 4,096. */
 const BACKLOG = 4_096;
 
-/**
- * Bounds what one connection can have going on at once by pipelining; others reconnect and do not
- * notice.
- */
+/** Maximum requests on one connection, which limits pipelining; other callers just reconnect. */
 export const REQUESTS_A_CONNECTION = 1_000;
 
-/** Connections at once; one more is closed before anything of it is read. */
+/** Maximum number of connections; a further connection is closed before it is read. */
 export const CONNECTIONS = 2_048;
 
 const dropped = new Counter({
@@ -75,7 +69,7 @@ const dropped = new Counter({
   help: 'Connections that were closed unread because there were too many.',
 });
 
-/** Starts to listen, or fails with a message that tells what to do. */
+/** Starts to listen, or throws an error that says what to do. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   let leaving = false;
   let closing: Promise<readonly string[]> | undefined;
@@ -139,7 +133,7 @@ function explained(error: NodeJS.ErrnoException, options: ListenOptions): Error 
   }
 }
 
-/** So that the caller takes another connection for its next request. */
+/** Makes the caller open another connection for its next request. */
 function sayGoodbye(response: ServerResponse): void {
   if (response.headersSent) return;
   response.removeHeader('Keep-Alive');
@@ -153,8 +147,8 @@ function closeGracefully(
 ): Promise<readonly string[]> {
   let unanswered: readonly string[] = [];
   return new Promise((resolve) => {
-    // Connections become idle as their requests finish. What was sent before that was heard is read
-    // and answered.
+    // Connections become idle as their requests finish. Requests that arrived before the caller saw
+    // `Connection: close` are still read and answered.
     const closeIdle = (): void => {
       afterReading(() => {
         server.closeIdleConnections();
@@ -175,7 +169,7 @@ function closeGracefully(
   });
 }
 
-/** Without the query, which callers choose. */
+/** Returns the request's method and path without the query, which callers choose. */
 function nameOf({ req: { method = '', url = '' } }: ServerResponse): string {
   return `request ${method} ${url.split('?')[0] ?? ''}`;
 }
@@ -190,7 +184,9 @@ const MALFORMED = {
   message: 'The request is not well-formed HTTP.',
 } as const;
 
-/** What is not HTTP, or too slow or too large to be read, is answered once and cut. */
+/**
+ * Refuses input that is not HTTP, too slow or too large: replies once and closes the connection.
+ */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -1,7 +1,7 @@
-/** What signatures are checked on. */
+/** The request in the form on which signatures are checked. */
 import type { Target } from './target.ts';
 
-/** What an authenticator may look at: the request exactly as it came. */
+/** The parts of a request that an authenticator may read, exactly as received. */
 export interface SignedRequest {
   readonly method: string;
   readonly target: Target;

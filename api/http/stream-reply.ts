@@ -1,29 +1,29 @@
-/** An answer that goes on: server-sent events, for as long as their reader takes them. */
+/** Streamed replies: server-sent events until the reader leaves. */
 import type { ServerResponse } from 'node:http';
 
-/** What is written to a reader after the answer has started. */
+/** Writes events to a reader after the reply has started. */
 export interface EventStream {
-  /** Whole events. A reader who does not read is cut at {@link UNREAD_BYTES}. */
+  /** Writes whole events. A slow reader is disconnected at {@link UNREAD_BYTES}. */
   write(text: string): void;
-  /** Ends the answer, after a last text. */
+  /** Writes a last text and ends the reply. */
   end(text?: string): void;
 }
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** What is kept for a reader who is slow; a page that lost its stream reads everything again. */
+/** Maximum unread bytes of a slow reader; a page that lost its stream reads everything again. */
 export const UNREAD_BYTES = 1_048_576;
 
 /**
- * Starts an answer of events. `goesOn` receives the stream, and returns what to do once it is over,
- * whoever ended it; that is called at once where the reader has already gone.
+ * Starts a reply of events. `goesOn` receives the stream and returns a cleanup function. That
+ * function runs when either side ends the stream, or at once when the reader has already left.
  */
 export function sendStream(
   response: ServerResponse,
   { text, goesOn }: { readonly text: string; readonly goesOn: (stream: EventStream) => () => void },
 ): void {
   response.setHeader('Content-Type', EVENT_STREAM);
-  // Proxies that keep an answer until it is whole would show nothing.
+  // Turns off buffering in proxies: a proxy that waits for the whole reply would show nothing.
   response.setHeader('X-Accel-Buffering', 'no');
   response.flushHeaders();
   const write = (more: string): void => {

@@ -1,6 +1,6 @@
 /**
- * The request target. It is decoded once, and the decoded path is both what is signed and what is
- * routed; a target that could be read in two ways is refused before anything else looks at it.
+ * Parses the request target. It is decoded once, and the decoded path is both signed and routed. A
+ * target that could be read in two ways is refused before other checks.
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { ServiceError } from '../../domain/errors.ts';
@@ -12,7 +12,7 @@ export interface Target {
   readonly query: string;
 }
 
-/** Printable ASCII only: everything else has to be percent-encoded in a target. */
+/** Printable ASCII only: a target must percent-encode all other characters. */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const AMBIGUOUS_ESCAPE = /%(2f|5c|25)/i;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -20,8 +20,8 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const foreign = new WeakMap<IncomingMessage, string>();
 
 /**
- * Express reads a target before anything of ours does, and what it cannot read it answers with a
- * page of its own. So it is shown the origin form alone; {@link targetOf} tells what was sent.
+ * Returns a listener that passes Express only targets in origin form, since Express answers a
+ * target that it cannot parse with its own error page. {@link targetOf} returns the target as sent.
  */
 export function withReadableTarget(app: RequestListener): RequestListener {
   return (request, response) => {
@@ -34,18 +34,18 @@ export function withReadableTarget(app: RequestListener): RequestListener {
   };
 }
 
-/** The target of a request as it was sent. */
+/** Returns the target of a request as sent. */
 export function targetOf(request: IncomingMessage): string {
   return foreign.get(request) ?? request.url ?? '';
 }
 
-/** Throws `invalid_path` unless the target is a path and what follows it. */
+/** Throws `invalid_path` unless the target is a path, with or without a query. */
 export function assertOriginForm(target: string): void {
   if (!target.startsWith('/'))
     throw refused('use the origin form: a path that begins with a slash');
 }
 
-/** Splits and decodes a target, or throws `invalid_path` with the reason. */
+/** Splits and decodes a target; throws `invalid_path` with the reason. */
 export function parseTarget(target: string): Target {
   assertOriginForm(target);
   if (!PRINTABLE.test(target))

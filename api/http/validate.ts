@@ -1,4 +1,4 @@
-/** A request against its route's schemas: every fault is reported at once. */
+/** Validates a request against its route's schemas: all faults are reported together. */
 import { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
@@ -15,14 +15,14 @@ export interface RawInput {
   readonly params: unknown;
   readonly query: string;
   readonly body: unknown;
-  /** The header `Dry-Run`. */
+  /** The value of the header `Dry-Run`. */
   readonly dryRun: string | undefined;
 }
 
 /** Headers that have a meaning only when they appear once. */
 const SINGLE_HEADERS = ['idempotency-key', 'dry-run', 'content-type', 'content-encoding'];
 
-/** The header values that routes see; one that must be single and is not is refused. */
+/** Returns the header values that routes read; throws when a single-value header is repeated. */
 export function singleHeaders(
   headers: Readonly<Record<string, readonly string[] | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
@@ -41,9 +41,7 @@ export function singleHeaders(
   );
 }
 
-/**
- * Path, query, body and `Dry-Run` as the route takes them, or `invalid_request` with every issue.
- */
+/** Returns the valid path, query, body and `Dry-Run`; throws `invalid_request` with every issue. */
 export function validate(route: Route, raw: RawInput): ValidInput {
   const issues: Issue[] = [];
   const check = (schema: z.ZodType, value: unknown, known?: readonly string[]): unknown => {
@@ -58,7 +56,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const known = new Set(parsedQuery.issues.map((issue) => issue.path));
   const { dry_run: dryRunParameter, ...own } = parsedQuery.values;
   const dryRun = { header: raw.dryRun, parameter: dryRunParameter };
-  // Without a preview the parameter is unknown, as any other.
+  // On a route without a preview, `dry_run` is an unknown parameter like any other.
   const query = check(
     route.query,
     gathered(route.query, route.preview === undefined ? parsedQuery.values : own),
@@ -89,8 +87,9 @@ function namesOf(schema: z.ZodType): readonly string[] | undefined {
 }
 
 /**
- * The parameters with each `name.<key>` of a record as an entry of `name`. What is no such pair
- * stays as it was sent, for the schema to refuse: so does `__proto__`, which records pass over.
+ * Returns the parameters, with each `name.<key>` of a record as an entry of `name`. Other
+ * parameters stay as sent, so that the schema refuses them; also `__proto__`, which record schemas
+ * would ignore.
  */
 function gathered(
   schema: z.ZodType,
@@ -109,9 +108,9 @@ function gathered(
 }
 
 /**
- * A caller that requests a preview relies on it, so neither header nor parameter is ever ignored:
- * not where there is no preview, not when a value could be read in two ways, not when the two
- * differ. The parameter is signed; the header can be lost on the way.
+ * Returns the issues of a dry run. A caller relies on a requested preview, so neither header nor
+ * parameter is ever ignored: the request is refused where no preview exists, when a value is
+ * ambiguous, or when the two differ. The parameter is signed; a proxy may drop the header.
  */
 function dryRunIssues(
   route: Route,

@@ -1,4 +1,4 @@
-/** What the commands on movements share: load, decide, apply, and say why not. */
+/** Shared code of the commands on movements: load, decide, apply, and explain a refusal. */
 import type { Requester } from '../../domain/commands/context.ts';
 import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -20,26 +20,27 @@ import type { ActionResponse } from './responses.ts';
 
 type Refused = Extract<TransitionOutcome, { ok: false }>;
 
-/** The actions that may take more of a pool or a budget than before. */
+/** The commands that may take more of a balance or a budget than before. */
 const TAKING: readonly MovementAction[] = ['approve', 'resume', 'retry'];
 
 /**
- * An approval after a restore that may have forgotten an earlier one first looks up what was sent:
- * the balance may no longer cover it, since it may have been paid from it.
+ * Returns whether the command needs funds. An approval after a restore that may have forgotten an
+ * earlier approval first looks up earlier sends: those may have been paid from the balance, which
+ * may no longer cover the movement.
  */
 function takes(action: MovementAction, { nodes }: MovementSnapshot): boolean {
   const asks = action === 'approve' && nodes.some(({ recover_first }) => recover_first);
   return TAKING.includes(action) && !asks;
 }
 
-/** How often a decision is made again when another came in between. */
+/** How often a decision is made again after another change came first. */
 export const TRIES = 5;
 
 interface Action {
   readonly action: MovementAction;
   readonly movementId: string;
   readonly requester: Requester;
-  /** Builds the transition for the movement as loaded, or throws why there is none. */
+  /** Builds the transition for the movement as loaded, or throws why no transition is possible. */
   readonly decide: (snapshot: MovementSnapshot) => Transition | Promise<Transition>;
 }
 
@@ -53,8 +54,9 @@ interface Request<Body, Params> {
 }
 
 /**
- * The handler of a verb. `decider` makes, once for a request, what decides about the movement as it
- * was just loaded; that runs again when another command came in between.
+ * Returns the handler of a command. `decider` runs once for a request and returns the decision
+ * function. That function gets the movement as just loaded, and runs again when another command
+ * came first.
  */
 export function verb<Body, Params extends MovementParams = MovementParams>(
   action: MovementAction,
@@ -73,7 +75,7 @@ export function verb<Body, Params extends MovementParams = MovementParams>(
   };
 }
 
-/** Applies an operator's action to the movement as it is at that moment. */
+/** Applies an operator's command to the movement's current state. */
 async function act(request: Action, deps: ApiDependencies): Promise<Reply<ActionResponse>> {
   const { action, movementId, requester } = request;
   const subject = {
@@ -82,7 +84,7 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  // It leaves the run nothing to do.
+  // An acknowledgement leaves the movement's run nothing to do.
   if (action !== 'acknowledge')
     deps.handOver(movementId, {
       kind: action,
@@ -126,9 +128,7 @@ export function isAllowed(action: MovementAction, state: MovementState): boolean
   return allowed.includes(state);
 }
 
-/**
- * Whether the movement only moved on while the decision was made, so that a new look may succeed.
- */
+/** Returns whether the movement only advanced during the decision; then a new try may succeed. */
 export function mayChange(action: MovementAction, outcome: Refused): boolean {
   if (outcome.reason === 'version' || outcome.reason === 'node_state') return true;
   return (
@@ -138,15 +138,15 @@ export function mayChange(action: MovementAction, outcome: Refused): boolean {
   );
 }
 
-/** The approval time is over: expires the movement now, before its run notices. */
+/** Expires the movement once its approval time is over, without waiting for its run. */
 async function expireNow(movementId: string, deps: ApiDependencies): Promise<void> {
   const outcome = await applyTransition(deps.db, expire(movementId));
   if (outcome.ok) deps.handOver(movementId);
 }
 
 /**
- * For the caller it makes no difference whether the run or this request noticed first that the
- * approval time was over.
+ * Returns the refusal. The caller gets `approval_expired` whether the run or this request noticed
+ * first that the approval time was over.
  */
 function notAllowed(
   action: MovementAction,
@@ -159,15 +159,15 @@ function notAllowed(
 }
 
 /**
- * Throws `node_differs` where a person named another node than the one that would run, or another
- * attempt or state of it. Checked at each decision, so whatever came first counts.
+ * Throws `node_differs` when the caller named a plan node other than the next to run, or another
+ * attempt or state of that node. Checked at each decision, so that changes made meanwhile count.
  */
 export function refuseOther(named: NamedNode, chosen: NodeSnapshot | undefined): void {
   if (chosen !== undefined && differs(named, chosen))
     throw new ServiceError('node_differs', { context: { ...nameOf(chosen) } });
 }
 
-/** The command is not allowed in this state. */
+/** Returns the refusal of a command that the movement's state does not allow. */
 export function invalidState(action: MovementAction, state: MovementState): ServiceError {
   return new ServiceError('invalid_state', {
     message: `A movement in ${state} does not take ${action}.`,

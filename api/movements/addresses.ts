@@ -1,4 +1,4 @@
-/** Whom a plan pays, and whether the allowlist lets it. */
+/** Lists the payees of a plan and checks them against the allowlist. */
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
@@ -16,25 +16,26 @@ export interface AddressCheck extends Pick<
   Destination,
   'node_key' | 'chain_family' | 'address' | 'chain_id'
 > {
-  /** An active row is about it; whether it cools is checked when it is paid. */
+  /** Whether an active allowlist row has the address; its cooling period is checked at payment. */
   readonly allowed: boolean;
   readonly usable_after: string | null;
-  /** With what the fence would refuse it now; null where it may be paid. */
+  /** Code with which the fence would refuse the address now; null when the address may be paid. */
   readonly code: AllowlistCode | null;
-  /** Why the address cannot be on any list. */
+  /** Why the address cannot be on any allowlist; null when it can. */
   readonly problem: string | null;
-  /** The plan itself names no payable address. */
+  /** Whether the plan itself names no payable address. */
   readonly hopeless: boolean;
 }
 
 /**
- * Upper bound; the largest allowed plan needs far less. Parameters that name thousands would be
- * checked for every node.
+ * Maximum number of destinations; the largest allowed plan needs far less. Without this limit,
+ * parameters with thousands of addresses would be checked for every node.
  */
 export const MOST_DESTINATIONS = 5_000;
 
 /**
- * Every destination of every node, each compared with the list; null where the plan names too many.
+ * Returns every destination of every node, each checked against the allowlist; null when the plan
+ * names too many.
  */
 export async function checkAddresses(
   plan: CompiledPlan,
@@ -78,7 +79,7 @@ export async function checkAddresses(
   );
 }
 
-/** Everything that the plan's nodes pay; null where it names too many. */
+/** Returns every destination that the plan's nodes pay; null when the plan names too many. */
 export async function paidBy(
   plan: CompiledPlan,
   deps: Pick<ApiDependencies, 'executors' | 'signers' | 'chains'>,
@@ -103,7 +104,10 @@ export async function paidBy(
   return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
 }
 
-/** A node at a time: each looks through all of the parameters. */
+/**
+ * Collects destinations, one node in each step: a node searches all parameters, and other work may
+ * run between steps.
+ */
 function* destinationsInSteps(
   nodes: readonly CompiledNode[],
   of: (node: CompiledNode) => readonly Destination[],
@@ -118,9 +122,9 @@ function* destinationsInSteps(
 }
 
 /**
- * One refusal with every on-chain payee that is not allowed. A payee of an exchange does not hinder
- * a create, unless it is a field of a team's own executor with a value that could never be paid: no
- * list will ever have that.
+ * Returns one refusal with every on-chain payee that is not allowed. An exchange's payee does not
+ * prevent a create, except a field of a team's own executor with a value that can never be paid: no
+ * allowlist can have that value.
  */
 export function addressRefusals(checks: readonly AddressCheck[]): readonly ServiceError[] {
   const refused = checks

@@ -1,4 +1,4 @@
-/** What a person should do about a movement, as its detail shows it. */
+/** Builds the view of what a person should do about a movement, for the movement's detail. */
 import type { Requester } from '../../domain/commands/context.ts';
 import {
   approvalOffers,
@@ -15,7 +15,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { withoutSecretsInMessage } from '../redact.ts';
 import type { AttentionView } from './responses.ts';
 
-/** Null while no person is needed. The plan is read only where it is needed. */
+/** Returns null while no person is needed. The plan is read only if it is needed. */
 export async function attentionOf(
   found: MovementDetail,
   { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
@@ -44,13 +44,13 @@ export async function attentionOf(
     errors: facts.errors ?? null,
     next_look_at: isoOfOrNull(facts.next_look_at ?? null),
     actions: offers
-      // The lifecycle of signers is the commercial edition's.
+      // The free edition has no signer lifecycle.
       .filter(({ action }) => action !== 'rotate_signer' || settings.edition !== 'free')
       .map((offer) => ({ ...offer })),
   };
 }
 
-/** What the template of a gate tells a person to check; null without a description. */
+/** Returns what a gate's template tells a person to check; null without a description. */
 export function gateDescription({
   node_kind,
   config,
@@ -59,7 +59,7 @@ export function gateDescription({
   return node_kind === 'manual_gate' && typeof description === 'string' ? description : null;
 }
 
-/** An agent does not learn of movements that it may not see. */
+/** Removes `blocked_by` for an agent, who must not learn of other agents' movements. */
 function visibleFacts(facts: AttentionFacts, { caller }: Requester): AttentionFacts {
   return caller.role === 'agent' ? { ...facts, blocked_by: null } : facts;
 }

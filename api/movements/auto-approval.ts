@@ -1,4 +1,4 @@
-/** Whether a new movement is approved without a person, and the create that does it. */
+/** Decides whether a new movement is approved without a person, and creates the movement. */
 import {
   approveAutomatically,
   autoApproveEvent,
@@ -27,7 +27,7 @@ export interface Question {
   readonly requester: Requester;
 }
 
-/** The decision as things stand now; null where no policy applies. */
+/** Returns the current decision; null when no policy applies. */
 export async function evaluate(
   { compiled, strategy_id, requester }: Question,
   deps: ApiDependencies,
@@ -43,7 +43,7 @@ export async function evaluate(
   );
 }
 
-/** Creates the movement, approved where the decision says so and its transaction finds the same. */
+/** Creates the movement, approved if the decision says so and the transaction confirms this. */
 export async function createDecided(
   movement: Omit<NewMovement, 'auto_approve_result'>,
   requester: Requester,
@@ -71,7 +71,7 @@ export async function createDecided(
       approvalOf(movement, evaluation, requester, deps),
     );
     if (outcome.created !== null) return outcome;
-    // The policy or the template changed in between, so evaluate again.
+    // The policy or the template changed after the decision, so evaluate again.
     if (
       outcome.uncovered === null ||
       (!refreshed && (await refreshBefore(outcome.uncovered, since, deps)))

@@ -1,4 +1,4 @@
-/** Whether a plan may be created that sends over the bridge, as the free edition asks it. */
+/** Refuses plans over a bridge that is not ready; only in the free edition. */
 import { LANES } from '../../domain/actions/spec.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { bridgeLegs } from '../../domain/fund-routes/bridge-legs.ts';
@@ -8,9 +8,9 @@ import { readBridgeRegistry } from '../../store/bridge-registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
 /**
- * One refusal with every path that is not ready. Only in the free edition: its callers cannot read
- * the registry to find out why a movement will not start. Either edition checks again before a
- * send.
+ * Returns one refusal with every bridge path that is not ready. Only in the free edition: its
+ * callers cannot read the registry to learn why a movement will not start. Both editions check
+ * again before a send.
  */
 export async function pathRefusals(
   { nodes, edges, intent }: CompiledPlan,

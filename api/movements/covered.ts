@@ -1,4 +1,4 @@
-/** Whether an agent's authority covers what its movement would do. */
+/** Checks whether an agent's authority covers its movement. */
 import {
   uncoveredBy,
   type AuthorityLimits,
@@ -13,7 +13,7 @@ import { agentOf } from '../../store/namespaces.ts';
 import { readGrant } from '../../store/proposals.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** The limits of an authority that does not exist. */
+/** Limits that cover nothing, for an authority that does not exist. */
 const NOTHING: AuthorityLimits = {
   max_notional: null,
   allowed_assets: [],
@@ -23,12 +23,12 @@ const NOTHING: AuthorityLimits = {
 
 export interface Coverage {
   readonly limits: AuthorityLimits;
-  /** What an administrator has promoted of the plan's version. */
+  /** The grant with which an administrator promoted the plan's version; null without one. */
   readonly grant: Grant | null;
   readonly uncovered: readonly Uncovered[];
 }
 
-/** What the authority says of the plan as things stand now. */
+/** Returns how far the authority's current limits cover the plan. */
 export async function coverageOf(
   plan: CompiledPlan,
   authorityKey: string,
@@ -42,7 +42,7 @@ export async function coverageOf(
   return { limits, grant, uncovered: uncoveredBy(plan, limits, grant, chains) };
 }
 
-/** Why the caller may not create this; nothing for a caller who is no agent. */
+/** Returns why the caller may not create the plan; empty for a caller who is not an agent. */
 export async function coverRefusals(
   plan: CompiledPlan,
   caller: Caller | undefined,

@@ -23,8 +23,8 @@ export interface CreateInput {
 }
 
 /**
- * Compiles the plan and stores the movement, or answers a repeat with the first one; a dry run
- * stops before anything is written.
+ * Compiles the plan and stores the movement; a repeated request returns the first movement. A dry
+ * run ends before anything is written.
  */
 export async function create(
   input: CreateInput,

@@ -20,7 +20,7 @@ import { readReview } from './review.ts';
 import { shownNaming, withoutSecrets, withoutSecretsInMessage } from '../redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
-/** Everything a caller may know about one movement. */
+/** Returns everything that the caller may see of one movement. */
 export async function detail(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
@@ -40,7 +40,7 @@ export async function detail(
   };
 }
 
-/** What its approver needs to see, as things stand now; nothing once it was decided. */
+/** Returns the current data that an approver needs; empty once the movement was decided. */
 async function forApproval(
   found: MovementDetail,
   deps: ApiDependencies,
@@ -55,7 +55,7 @@ async function forApproval(
   return { ...authority, review };
 }
 
-/** A rotation may have replaced the signers that the plan names. */
+/** Returns the plan with its nodes' current signers: a rotation may have replaced some. */
 function withSigners(plan: CompiledPlan, nodes: readonly NodeRecord[]): CompiledPlan {
   const signers = new Map(nodes.map((node) => [node.node_key, signerOf(node.signer_binding)]));
   return {
@@ -67,7 +67,10 @@ function withSigners(plan: CompiledPlan, nodes: readonly NodeRecord[]): Compiled
   };
 }
 
-/** Limits of an agent are checked when it creates a movement, and may have been lowered since. */
+/**
+ * Returns how the agent's current limits cover the plan: they were checked at the create and may
+ * have been lowered since.
+ */
 async function authorityOf(
   { template_key, created_by }: MovementDetail,
   plan: CompiledPlan,
@@ -89,7 +92,7 @@ async function authorityOf(
   };
 }
 
-/** Read only where a node has set an allowance. */
+/** Returns the open allowances; reads them only if a node has set an allowance. */
 async function openAllowancesOf(
   { movement_id, nodes }: MovementDetail,
   { db }: ApiDependencies,
@@ -101,7 +104,7 @@ async function openAllowancesOf(
   return open.length === 0 ? {} : { open_allowances: open.map(shownAllowance) };
 }
 
-/** Without the signer's key, which the node shows. */
+/** Returns the allowance without `signer_key`: the view of the node has it. */
 export function shownAllowance({
   signer_key: _signer,
   owner,
@@ -112,7 +115,7 @@ export function shownAllowance({
 
 type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 
-/** The movement as it is shown, without the commands that a person may send. */
+/** Returns the movement as responses show it, without the commands that a person may send. */
 function toDetail(
   found: MovementDetail,
   deps: Shower,
@@ -187,13 +190,13 @@ function signerOf(binding: unknown): { readonly signer_key: string } | null {
   return binding === null ? null : { signer_key: bindingKey(binding, 'signer_key') };
 }
 
-/** A binding is stored as an object or as a plain key; both are shown as an object. */
+/** Returns a binding's key. A binding is stored as an object or a plain key. */
 export function bindingKey(binding: unknown, name: string): string {
   const key = isObject(binding) ? binding[name] : binding;
   return typeof key === 'string' ? key : '';
 }
 
-/** Where to look at the movement's run. */
+/** Returns where the movement's run can be seen in Temporal. */
 export function workflowOf(
   movementId: string,
   runId: string | null,

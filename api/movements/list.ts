@@ -10,7 +10,7 @@ import type { Reply } from '../http/route.ts';
 import type { listResponse } from './responses.ts';
 import type { listQuery } from './schema.ts';
 
-/** A page of movements, newest first. */
+/** Returns a page of movements, newest first. */
 export async function list(
   input: { readonly query: z.output<typeof listQuery>; readonly requester: Requester },
   deps: ApiDependencies,

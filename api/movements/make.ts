@@ -1,4 +1,4 @@
-/** A movement of a compiled plan, as every route that creates one writes and answers it. */
+/** Stores a movement of a compiled plan; shared by every route that creates one. */
 import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -17,24 +17,24 @@ const UNNAMED: Naming = { external_reference: null, unique_reference: false, met
 
 export interface Making extends Creatable {
   readonly requester: Requester;
-  /** The key under which a repeat finds the movement. */
+  /** The idempotency key with which a repeat finds the movement. */
   readonly used: ScopedKey;
-  /** What a repeat must equal. */
+  /** The normal form that a repeated request must equal. */
   readonly request: JsonObject;
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** Absent: a movement of the service itself, which no caller's books name. */
+  /** References of the caller; absent for a movement that the service itself creates. */
   readonly naming?: Naming;
   readonly approval_ttl_seconds: number;
   readonly callback_url: string | null;
   readonly subject: Pick<Parameters<typeof auditOf>[1], 'action' | 'entity_type'>;
-  /** The first message of its timeline. */
+  /** First message of the movement's timeline. */
   readonly message: string;
-  /** Writes it, approved or not. */
+  /** Writes the movement, approved or not. */
   readonly write: (movement: Omit<NewMovement, 'auto_approve_result'>) => Promise<CreateOutcome>;
 }
 
-/** Stores the movement and wakes its run, or answers the first one that used the key. */
+/** Stores the movement and wakes its run, or returns the first movement that used the key. */
 export async function makeMovement(
   making: Making,
   deps: ApiDependencies,
@@ -100,7 +100,10 @@ export async function makeMovement(
   };
 }
 
-/** How long nodes of a team's executor are usually observed, where its entry says it. */
+/**
+ * Returns how long nodes of a team's executor are usually observed, in seconds, if the registry
+ * entry says so.
+ */
 function declaredSeconds({ executors }: ApiDependencies): ReadonlyMap<string, number> {
   return new Map(
     executors

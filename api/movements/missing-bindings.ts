@@ -1,8 +1,8 @@
-/** Bindings that only this process can tell about; the database knows which are switched off. */
+/** Bindings that only this process can check; the database knows which are switched off. */
 import type { BindingProblem, Transition } from '../../domain/transition.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** Executors and signers among `needed` that this process does not have. */
+/** Returns the executors and signers among `needed` that this process lacks. */
 export function missingBindings(
   needed: NonNullable<Transition['require']>,
   deps: Pick<ApiDependencies, 'executors' | 'signers'>,

@@ -1,4 +1,4 @@
-/** What a mint that a person names completes: the chain decides, not the person. */
+/** Determines what a named mint transaction completes: the chain decides, not the person. */
 import type {
   NamedMint,
   NamedMints,
@@ -24,11 +24,11 @@ interface Named {
   readonly read: ReadMints;
 }
 
-/** All of a request's reads together, however often its decision is made again. */
+/** Milliseconds for all chain reads of a request, however often its decision is made again. */
 const ANSWER_WITHIN_MS = 20_000;
 type ReadMints = (burn: RecordedBurn, hash: string) => Promise<NamedMints>;
 
-/** Reads the transactions that one request names, each of them once. */
+/** Returns a function that reads the mint transactions of one request, each only once. */
 export function mintsOf({ mints: reader }: ApiDependencies): ReadMints {
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const reads = new Map<string, Promise<NamedMints>>();
@@ -43,7 +43,7 @@ export function mintsOf({ mints: reader }: ApiDependencies): ReadMints {
   };
 }
 
-/** A burn with what its node has recorded. */
+/** A burn node, with what the node has recorded. */
 interface Burn {
   readonly planned: CompiledNode;
   readonly node: NodeSnapshot;
@@ -52,8 +52,8 @@ interface Burn {
 }
 
 /**
- * The output of the burn, or of the mint, that these transactions complete; undefined where a
- * person's word does not count for the node, which the caller refuses.
+ * Returns the output of the burn or mint node that these transactions complete. Returns undefined
+ * when a person cannot resolve the node; the caller then refuses.
  *
  * @throws ServiceError `mint_not_proven`, `venue_unavailable`, `invalid_request`.
  */
@@ -74,7 +74,7 @@ export async function outputByMint(
     });
   const mints = await readMints(burn, hashes, read);
   if (leg === 2) {
-    // The burn has been completed, so its nonce is known.
+    // The burn node is completed, so the burn's nonce is known.
     const { reference } = claimed(burn.planned.action_type, burn.output);
     const own = mints.find(
       (each) => claimed(burn.planned.action_type, each.burn).reference === reference,
@@ -94,7 +94,7 @@ function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
   return planned === undefined || node === undefined ? undefined : { planned, node };
 }
 
-/** Null where there is no such burn. */
+/** Returns the burn of a node; null when the node is not a burn. */
 function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | null {
   const found = findNode(snapshot, node_key);
   if (found === undefined || legOn('attested', found.planned.action_type) !== 1) return null;
@@ -102,7 +102,7 @@ function burnOf(snapshot: MovementSnapshot, node_key: string | null): Burn | nul
   return { ...found, output: output ?? {}, amount: amount ?? '0' };
 }
 
-/** The mints in all of the transactions, each once. */
+/** Returns the mints in all of the transactions, each once. */
 async function readMints(
   { planned, amount, output }: Burn,
   hashes: readonly string[],
@@ -124,10 +124,10 @@ async function readMints(
 }
 
 /**
- * Among the mints that completed no other burn the first, where it is certain that this burn is
- * minted: every open burn with the same terms has a mint of its own among them, and then it does
- * not matter which is whose. The open burns are read after the chain: a burn that is sent later has
- * no mint in what was read.
+ * Returns the output of the first mint that completed no other burn, if it is certain that this
+ * burn is minted: there is a mint for every open burn with the same terms, so it does not matter
+ * which mint belongs to which burn. Open burns are read after the chain: a burn that is sent later
+ * has no mint among those read.
  */
 async function chosen(
   movement_id: string,
@@ -150,11 +150,12 @@ async function chosen(
     },
     owner,
   );
-  // Read after the chain: a burn that is completed meanwhile counts as open, and its mint as taken.
+  // Read after the open burns: a burn completed meanwhile still counts as open, and its mint as
+  // taken.
   const held = await readClaimed(db, { source, references: mints.map(referenceOf) }, owner);
   const taken = new Set(held.filter(({ own }) => !own).map(({ reference }) => reference));
   const free = mints.filter((mint) => !taken.has(referenceOf(mint)));
-  // The write names the holder.
+  // Every mint is taken: the write fails and its error names the node that holds the mint.
   const [own] = free;
   if (own === undefined) return first.burn;
   if (free.length > others.length) return own.burn;
@@ -165,7 +166,7 @@ async function chosen(
   });
 }
 
-/** The claim of a burn with this output: its message, by source domain and nonce. */
+/** Returns the claim of a burn with this output: its message, by source domain and nonce. */
 function claimed(action_type: string, output: JsonObject): Pick<Claim, 'source' | 'reference'> {
   const [claim] = claimsOf({ action_type, output, matched: null });
   return claim ?? { source: '', reference: '' };

@@ -1,4 +1,4 @@
-/** From a create request to the compiled plan, or every reason why there is none. */
+/** Compiles a create request to a plan, or collects every reason why no plan is possible. */
 import { ServiceError } from '../../domain/errors.ts';
 import { specOf } from '../../domain/actions/built-in.ts';
 import { isReservedTemplate } from '../../domain/plan/template.ts';
@@ -30,43 +30,39 @@ export interface Compiled {
   readonly compiled_plan_hash: string;
 }
 
-/** A plan that can be created, with whom it would pay. */
+/** A plan that can be created, with the payees that it would pay. */
 export interface Creatable extends Compiled {
   readonly addresses: readonly AddressCheck[];
 }
 
-/** The result of a request. A create and its preview both read it, so that they cannot disagree. */
+/** Everything known about a request. A create and its preview both use this result. */
 export interface Assessment {
   readonly template: PlanTemplate;
   readonly resolved: ResolvedBindings;
-  /**
-   * Why nothing can be created, in the order in which a create looks; it is refused with the first.
-   */
+  /** Why nothing can be created, in the order of a create's checks; a create throws the first. */
   readonly refusals: readonly ServiceError[];
-  /** Null where no plan can be made of the request. */
+  /** Null when no plan can be made of the request. */
   readonly compiled: Compiled | null;
-  /** What the plan would pay; empty without a plan. */
+  /** The plan's payees; empty without a plan. */
   readonly addresses: readonly AddressCheck[];
 }
 
-/** As much of a request as its plan is made of. */
+/** The fields of a request from which its plan is compiled. */
 export type PlanRequest = Pick<
   CreateBody,
   'template_key' | 'template_version' | 'intent' | 'input_params'
 >;
 
 export interface AssessOptions {
-  /** The service itself may create from reserved templates. */
+  /** Allows reserved templates; only for movements that the service itself creates. */
   readonly reserved?: boolean;
-  /** An agent creates only what its authority covers. */
+  /** The caller; an agent may create only what its authority covers. */
   readonly caller?: Caller;
-  /** The one signer that may be bound, whatever profiles others have. */
+  /** The only signer that may be bound, whatever profiles other signers have. */
   readonly signer?: string;
 }
 
-/**
- * Judges everything that can be known without writing; throws only when the version does not exist.
- */
+/** Judges everything that can be checked without writing; throws only for an unknown version. */
 export async function assess(
   body: PlanRequest,
   deps: ApiDependencies,
@@ -115,7 +111,7 @@ export async function assess(
   return { template, resolved, refusals: found, compiled, addresses };
 }
 
-/** The compiled plan, or the first refusal. */
+/** Returns the compiled plan, or throws the first refusal. */
 export async function planOf(
   body: PlanRequest,
   deps: ApiDependencies,
@@ -128,7 +124,7 @@ export async function planOf(
   return { ...compiled, addresses };
 }
 
-/** One refusal with every node whose executor can never show the required assurance. */
+/** Returns one refusal with every node whose executor can never reach the required assurance. */
 function assuranceRefusals(
   { nodes }: CompiledPlan,
   deps: Pick<ApiDependencies, 'executors'>,
@@ -150,8 +146,8 @@ function assuranceRefusals(
 }
 
 /**
- * The version can be executed, is not reserved, and every node binds to exactly one executor and
- * signer.
+ * Returns the refusals of a version that cannot be executed or is reserved, or whose nodes do not
+ * each bind to exactly one executor and signer.
  */
 function refusalsOf(
   template: PlanTemplate,
@@ -186,8 +182,8 @@ function refusalsOf(
 }
 
 /**
- * The plan must move the intent's asset: otherwise whoever reads the intent approves something
- * else.
+ * Returns the refusal of a plan that does not move the intent's asset: an approver who reads the
+ * intent would approve something else.
  */
 function fundsRefusals(
   { nodes, intent }: CompiledPlan,

@@ -1,4 +1,4 @@
-/** POST /movements?dry_run=true: what the same request would do, with nothing written. */
+/** POST /movements?dry_run=true: returns what the same request would do, and writes nothing. */
 import type { Requester } from '../../domain/commands/context.ts';
 import { AGENT_OPEN_MOVEMENTS, openMovementsExceeded } from '../../domain/agents/bounds.ts';
 import { asJson } from '../../domain/auto-approve/result.ts';
@@ -32,8 +32,8 @@ type BlockingReason = PreviewResponse['blocking_reasons'][number];
 const NO_REVIEW: ReviewView = { sends: [], limits: [], balances: [], would_fail: [] };
 
 /**
- * Reads what a create reads and reports all that it would answer, refusals included; a template
- * that does not exist stays an error.
+ * Reads what a create reads and reports everything that the create would return, refusals included.
+ * A template that does not exist stays an error.
  */
 export async function preview(
   request: ScopedKey & { readonly body: CreateBody; readonly requester: Requester },
@@ -61,7 +61,7 @@ export async function preview(
   const evaluation =
     compiled === null ? null : await evaluate({ compiled, strategy_id, requester }, deps);
   const repeated = used === null ? [] : [keyReason(used, body, requester)];
-  // A repeat is answered in every mode.
+  // A repeated request gets its movement in every cutover mode.
   const shut = mode === 'normal' || used !== null ? [] : [reasonOf(cutoverActive(mode))];
   const ended = retired === null ? [] : [versionRetired(retired)];
   const now = used === null ? [...taken, ...ended, ...full] : [];
@@ -102,7 +102,7 @@ async function referenceTaken(
   return use === null ? [] : [referenceExists(use, requester.caller)];
 }
 
-/** The refusal of a create when the agent's authority has too many open movements. */
+/** Returns the refusal when the agent's authority has too many open movements; empty otherwise. */
 async function tooManyOpen(
   { caller }: Requester,
   { db }: ApiDependencies,
@@ -113,7 +113,7 @@ async function tooManyOpen(
   return open < AGENT_OPEN_MOVEMENTS ? [] : [openMovementsExceeded(authority)];
 }
 
-/** A refusal as the body of its answer shows it. */
+/** Returns a refusal in the form of its error body. */
 function reasonOf(refusal: ServiceError): BlockingReason {
   return { ...refusal.context, error: refusal.code, message: refusal.message };
 }
@@ -127,8 +127,8 @@ function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): Block
 }
 
 /**
- * What is bound comes from the registry in memory; the database holds what operators have switched
- * off.
+ * Returns a node's bindings. The registry in memory decides what is bound; the database holds what
+ * operators have switched off.
  */
 function bindingOf(
   node: TemplateNode,

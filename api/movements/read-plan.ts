@@ -8,9 +8,9 @@ import type { TextReply } from '../http/route.ts';
 import { visibleMovement } from '../auth/visible.ts';
 
 /**
- * The compiled plan in its canonical form, byte for byte what the hash is taken of, never redacted:
- * whoever approves reads what is hashed. A plan that no longer has its hash was tampered with and
- * is not shown as if it had.
+ * Returns the compiled plan in its canonical form, byte for byte what is hashed, never redacted:
+ * the approver reads exactly what the hash covers. A stored plan that no longer matches its hash
+ * was tampered with and is refused.
  */
 export async function readCompiledPlan(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },

@@ -24,7 +24,7 @@ interface Request {
   readonly requester: Requester;
 }
 
-/** A person moves the payment that completed this node to the node that it is for. */
+/** Moves a payment from the node that it completed to the node that it was made for. */
 export async function reassign(
   input: {
     readonly params: NodeRef;
@@ -68,7 +68,7 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
     const decided = reassignment(holding, waiting, claims, word, requester);
     if ('refused' in decided) throw notReassignable(decided, request);
     const outcome = await applyReassignment(deps.db, {
-      // Skipped nodes draw again, and others may have taken since what they would draw.
+      // Skipped nodes draw funds again, which other movements may have taken meanwhile.
       released: { ...decided.released, take: takeAt(deps) },
       taken: decided.taken,
     });

@@ -1,4 +1,4 @@
-/** A create whose idempotency key was used before. */
+/** Handles a create whose idempotency key was used before. */
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { mayMove, type Caller } from '../../domain/roles.ts';
@@ -12,13 +12,13 @@ import type { CreateResponse } from './responses.ts';
 import { shownNaming } from '../redact.ts';
 import { limitsOf, sendsOf } from './review.ts';
 
-/** A key belongs to the client that sends it; without one a request is never a repeat. */
+/** An idempotency key in its client's scope; without a key (null) a request is never a repeat. */
 export interface ScopedKey {
   readonly scope: string;
   readonly key: string | null;
 }
 
-/** The movement that used the key, or null. */
+/** Returns the movement that used the key, or null. */
 export async function keyUseOf(
   { scope, key }: ScopedKey,
   deps: ApiDependencies,
@@ -27,9 +27,9 @@ export async function keyUseOf(
 }
 
 /**
- * The conflict with the fields that differ, or null when the request is the one that used the key.
- * A client's keys are shared by its operators and agents: an agent outside the first movement's
- * namespace learns of the conflict, and neither which movement it is nor what else is equal.
+ * Returns the conflict with the fields that differ, or null for the request that used the key. A
+ * client's operators and agents share its keys: an agent outside the first movement's namespace
+ * learns only of the conflict, not the movement's id or which other fields are equal.
  */
 export function conflictOf(
   { movement_id, request: first }: KeyUse,
@@ -45,7 +45,10 @@ export function conflictOf(
   });
 }
 
-/** The reference is taken; only callers who may read its movement learn which it is. */
+/**
+ * Returns the refusal of a reference already in use. Only callers who may read the movement that
+ * has the reference learn its id.
+ */
 export function referenceExists(
   { movement_id, holder }: ReferenceUse,
   caller: Caller,
@@ -54,7 +57,7 @@ export function referenceExists(
   return new ServiceError('external_reference_exists', { context });
 }
 
-/** The first movement as it is now, or the conflict with the fields that differ. */
+/** Returns the first movement's current state, or throws the conflict with the differing fields. */
 export async function replay(
   used: KeyUse,
   request: JsonObject,

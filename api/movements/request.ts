@@ -1,10 +1,10 @@
-/** A create request in its one normal form, and how two of them differ. */
+/** The normal form of create requests, in which two requests are compared. */
 import type { JsonObject } from '../../domain/json.ts';
 import type { Intent } from '../../domain/plan/types.ts';
 import { invalidRequest } from '../http/issues.ts';
 import { idempotencyKey, type CreateBody } from './schema.ts';
 
-/** The intent without fields that were not sent. */
+/** Returns the intent without fields that were not sent. */
 export function intentOf(body: Pick<CreateBody, 'intent'>): Intent {
   const { asset, amount, ...optional } = body.intent;
   return { asset, amount, ...withoutUndefined(optional) };
@@ -18,7 +18,7 @@ function withoutUndefined<T extends object>(
   };
 }
 
-/** How the caller's own books name a movement. */
+/** The caller's own references for a movement. */
 export type Naming = Pick<CreateBody, 'unique_reference' | 'metadata'> & {
   readonly external_reference: string | null;
 };
@@ -29,7 +29,7 @@ export function namingOf(body: CreateBody): Naming {
 }
 
 /**
- * What identifies the request: everything but the key, after defaults, upper-casing and
+ * Returns what identifies the request: every field but the key, after defaults, upper-casing and
  * normalising.
  */
 export function normalForm(body: CreateBody): JsonObject {
@@ -42,14 +42,14 @@ export function normalForm(body: CreateBody): JsonObject {
     approval_ttl_seconds: body.approval_ttl_seconds ?? null,
     callback_url: body.callback_url ?? null,
     labels: body.labels,
-    // Only fields that were sent: stored requests from before these fields have none of them.
+    // Only if sent: stored requests that are older than these fields lack them.
     ...withoutUndefined({ external_reference: body.external_reference }),
     ...(body.unique_reference ? { unique_reference: true } : {}),
     ...(Object.keys(body.metadata).length === 0 ? {} : { metadata: body.metadata }),
   };
 }
 
-/** The key of the body or of the header; two that differ are refused. */
+/** Returns the key of the body or of the header; refuses two keys that differ. */
 export function keyOf(
   body: Pick<CreateBody, 'idempotency_key'>,
   header: string | undefined,

@@ -1,4 +1,4 @@
-/** The versions of reserved templates, which the service registers itself, one for each node. */
+/** Versions of reserved templates; the service itself registers one version for each node. */
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { CompletionAssurance } from '../../domain/executor.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
@@ -6,7 +6,7 @@ import type { TemplateNode } from '../../domain/plan/types.ts';
 import { createTemplate, findVersionOf } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
-/** The version with this one node, which is registered where there is none yet. */
+/** Returns the version with this one node; registers the version if it does not exist yet. */
 export async function reservedVersion(
   node: TemplateNode,
   template: {
@@ -23,7 +23,7 @@ export async function reservedVersion(
     if (found !== null) return found;
     const version = latest + 1;
     const graph = { nodes: [node], edges: [] };
-    // Another request may be faster; then its version is read.
+    // Another request may register first; then the loop reads that version.
     await createTemplate(db, {
       template_key,
       version,

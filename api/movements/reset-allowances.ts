@@ -18,22 +18,22 @@ import { keyUseOf } from './replay.ts';
 import { reservedVersion } from './reserved-version.ts';
 import type { CreateResponse, ResetAllowancesResponse } from './responses.ts';
 
-/** Only this action registers its versions and creates from them. */
+/** The reserved template; only this command registers its versions and creates from them. */
 const RESET = {
   template_key: 'system/reset-allowances',
   name: 'Take an allowance back',
   completion_assurance: 'destination_finalized',
 } as const;
 
-/** The states in which a movement may end with an allowance. */
+/** The states in which an ended movement may have left an allowance. */
 const RESETTABLE: readonly MovementState[] = ['COMPLETED', 'FAILED', 'CANCELLED'];
 
 type Made = Pick<CreateResponse, 'movement_id' | 'request_state' | 'compiled_plan_hash'>;
 
 /**
- * Takes back what a movement that has ended still allows: for each allowance a movement with one
- * `approve` of 0, which the caller makes and approves at once. While one is under way a repeat
- * answers it; one that failed is made anew.
+ * Takes back the allowances that an ended movement left: for each, the caller creates and approves
+ * a movement with one `approve` of 0. While such a movement runs, a repeat returns it; after a
+ * failed one, a new movement is created.
  */
 export async function resetAllowances(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
@@ -74,8 +74,8 @@ export async function resetAllowances(
 }
 
 /**
- * Allowances whose signer still signs: a replacement cannot take back what another signer allowed.
- * Throws where none is left.
+ * Returns allowances whose signer still signs: a replacement signer cannot take back another
+ * signer's allowance. Throws when no such allowance is left.
  */
 async function stillSigned(
   open: readonly OpenAllowance[],
@@ -94,7 +94,7 @@ async function stillSigned(
   return able;
 }
 
-/** The movement that takes this allowance back: the one that has not ended, or a new one. */
+/** Returns the movement that takes this allowance back: a running or a new movement. */
 async function resetOf(
   movement_id: string,
   allowance: OpenAllowance,
@@ -169,7 +169,10 @@ function nodeOf(
   };
 }
 
-/** Approved by the requester; a repeat finds one that was made and not approved. */
+/**
+ * Approves the movement as the requester; a repeat may find a movement that was created and not
+ * approved.
+ */
 async function approved(
   { movement_id, request_state, compiled_plan_hash }: Made,
   requester: Requester,

@@ -10,7 +10,7 @@ import { verb } from './act.ts';
 import { mintsOf, outputByMint } from './named-mint.ts';
 import type { ResolveBody } from './schema.ts';
 
-/** A person settles a node that is UNKNOWN, or is observed for longer than usual. */
+/** Settles, by a person's decision, a node that is UNKNOWN or observed for longer than usual. */
 export const resolve = verb<ResolveBody, NodeRef>(
   'resolve',
   ({ params: { node_key }, body, requester }, deps) => {
@@ -37,8 +37,8 @@ export const resolve = verb<ResolveBody, NodeRef>(
 );
 
 /**
- * How long the node's executor may keep an effect to itself; the longest time for an executor that
- * is no longer registered.
+ * Returns the seconds after which an effect is visible at the node's executor; the longest time for
+ * an executor that is no longer registered.
  */
 function settleSeconds(
   { plan }: MovementSnapshot,
@@ -53,7 +53,10 @@ function settleSeconds(
   );
 }
 
-/** A retry reads the record from the chain; a person would have to copy it from there. */
+/**
+ * Returns a refusal that suggests a retry: the retry reads the record from the chain, which a
+ * person would have to copy.
+ */
 function withoutRecord(
   { movement_id }: MovementSnapshot,
   node_key: string,
@@ -65,14 +68,14 @@ function withoutRecord(
   });
 }
 
-/** Throws that there is no such node, or that its state does not allow the command. */
+/** Throws `node_not_found`, or `invalid_state` when the node's state does not allow the command. */
 export function wrongNode(
   { movement_id, nodes }: MovementSnapshot,
   named: {
     readonly node_key: string;
     readonly action: string;
     readonly allowed: readonly NodeState[];
-    /** What else is allowed. */
+    /** Text with further allowed cases. */
     readonly besides?: string;
   },
 ): never {

@@ -1,4 +1,4 @@
-/** The wire contract of movements: what is answered. */
+/** The wire contract of movements: responses. */
 import { z } from 'zod';
 import { UNCOVERED_CODES } from '../../domain/agents/authority.ts';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
@@ -34,7 +34,7 @@ export const outflow = listOf(
     'What the plan can move at most in any one run, by asset; every limit counts it. Null where an output decides it and nothing bounds it.',
 });
 
-/** How the caller's own books name a movement. */
+/** The caller's own references for a movement. */
 export const naming = {
   external_reference: text,
   metadata: jsonObject.meta({ description: 'Pairs of texts.' }),

@@ -1,11 +1,11 @@
-/** The wire contract of what an approval is about: in previews, create's answer and details. */
+/** The wire contract of an approver's review: in previews, create responses and details. */
 import { z } from 'zod';
 import { ALLOWLIST_CODES } from '../../domain/allowlist/match.ts';
 import { decimalString, listOf, signedDecimal, timestamp } from '../http/schemas.ts';
 
 const text = z.string().nullable();
 
-/** How an address stands on the allowlist, here and in a preview's list of addresses. */
+/** An address's allowlist status, here and in a preview's list of addresses. */
 export const listing = {
   chain_id: z
     .int()

@@ -1,4 +1,4 @@
-/** What the approver of a plan needs to see, as things stand now; its preview shows the same. */
+/** The current data that a plan's approver needs; a preview shows the same data. */
 import { effectiveWithdrawable } from '../../domain/balances.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { compare } from '../../domain/money.ts';
@@ -27,7 +27,7 @@ export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Pro
   return reviewOf(plan, { addresses: addresses ?? [], statuses }, deps);
 }
 
-/** The review of a plan whose addresses and bindings were looked at already. */
+/** Returns the review of a plan whose addresses and bindings were already read. */
 export async function reviewOf(
   plan: CompiledPlan,
   found: { readonly addresses: readonly AddressCheck[]; readonly statuses: Statuses },
@@ -57,12 +57,12 @@ export async function reviewOf(
   };
 }
 
-/** Every `max_amount` of the plan compared with its known amounts. */
+/** Returns every `max_amount` of the plan compared with its known amounts. */
 export function limitsOf(plan: CompiledPlan): ReviewView['limits'] {
   return amountLimits(plan).map((each) => ({ ...each, used: null }));
 }
 
-/** The nodes that move funds, each with whom it pays. */
+/** Returns the nodes that move funds, each with its payees. */
 export function sendsOf(
   plan: CompiledPlan,
   addresses: readonly AddressCheck[],
@@ -81,7 +81,7 @@ export function sendsOf(
     }));
 }
 
-/** Limits that are exceeded already, in the words of the failure that they lead to. */
+/** Returns the limits that are already exceeded, worded as the later failure. */
 export function limitFailures(limits: readonly LimitCheck[]): readonly Failing[] {
   return limits
     .filter(({ ok }) => ok === false)
@@ -131,7 +131,7 @@ function bindingFailures(plan: CompiledPlan, statuses: Statuses): readonly Faili
   );
 }
 
-/** `executor_disabled` and the like; empty for what is active. */
+/** Returns `executor_disabled` or a similar code; empty when the binding is active. */
 export function switchedOff(
   what: 'executor' | 'signer',
   key: string | null,
@@ -157,7 +157,7 @@ function balanceFailure({
 
 type Drawn = Pick<Draw, 'venue_key' | 'account_type' | 'asset' | 'draws'>;
 
-/** What the plan draws at most from each pool of funds. */
+/** Returns the maximum that the plan draws from each pool of funds. */
 function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): readonly Drawn[] {
   const terms = drawTerms(plan);
   const flows = flowsOf(plan);
@@ -179,7 +179,10 @@ function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): reado
   }));
 }
 
-/** A venue that answered without naming a pool has nothing in it, as `check_covered` says. */
+/**
+ * Returns a draw with its pool's balance. If the venue reported other pools and not this one, the
+ * pool is empty; `check_covered` decides the same.
+ */
 function standingOf(draw: Drawn, pools: readonly PoolRow[]): Draw {
   const own = pools.filter(({ venue_key }) => venue_key === draw.venue_key);
   const pool = own.find(

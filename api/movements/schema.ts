@@ -1,4 +1,4 @@
-/** The wire contract of movements: what is sent. */
+/** The wire contract of movements: requests. */
 import { z } from 'zod';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
@@ -16,10 +16,10 @@ import {
 import { isTelling } from '../../platform/redact.ts';
 import { pageParameters } from '../http/paging.ts';
 
-/** The longest approval time: a week. */
+/** Maximum approval time in seconds: a week. */
 export const MAX_APPROVAL_TTL_SECONDS = 604_800;
 
-/** What the movement is to do. */
+/** What the movement must do. */
 export const intentBody = z
   .strictObject({
     asset: assetCode.meta({ description: 'Stored in upper case.', example: 'USDC' }),
@@ -31,7 +31,7 @@ export const intentBody = z
   })
   .meta({ id: 'Intent' });
 
-/** Text that people write and read: without characters that a terminal or a page would hide. */
+/** Returns the schema of a text for people: without characters that terminals or pages hide. */
 function printed(min: number, max: number): z.ZodString {
   return text(min, max).regex(
     /^[^\u0000-\u001f\u007f-\u009f]*$/,
@@ -39,13 +39,13 @@ function printed(min: number, max: number): z.ZodString {
   );
 }
 
-/** What the caller's own books name the movement by. */
+/** The caller's own reference for the movement. */
 export const externalReference = printed(1, 128);
 
 const METADATA_KEY = /^[a-z0-9_.-]{1,64}$/;
 const MOST_METADATA = 20;
 
-/** The name of a pair of `metadata`. */
+/** The key of a `metadata` entry. */
 export const metadataKey = z
   .string()
   .regex(METADATA_KEY, 'must be 1 to 64 of a-z, 0-9, _, . and -');
@@ -64,8 +64,8 @@ const metadata = z
   );
 
 /**
- * Pairs that a movement must hold. Values that views hide cannot be searched for: the answer would
- * confirm a guess.
+ * Metadata entries that a movement must have. Keys whose values views hide cannot be searched: a
+ * result would confirm a guessed value.
  */
 const metadataFilter = metadata
   .refine((pairs) => !Object.keys(pairs).some(isTelling), {
@@ -80,7 +80,7 @@ const metadataFilter = metadata
 /** An idempotency key, in the body or as the header `Idempotency-Key`. */
 export const idempotencyKey = text(1, 128);
 
-/** https, or http to this machine itself; no credentials in the address. */
+/** Returns whether the address is https, or http to this machine, without credentials. */
 export function isCallbackUrl(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const url = new URL(address);
@@ -88,7 +88,7 @@ export function isCallbackUrl(address: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
-/** Where state changes of a movement are sent; comes out in its normal form. */
+/** The address to which state changes of a movement are sent; parsed to its normal form. */
 export const callbackUrl = text(1, 2048)
   .refine(
     isCallbackUrl,
@@ -191,7 +191,7 @@ export const movementParams = z.strictObject({ movement_id: uuid });
 
 export const nodeParams = z.strictObject({ movement_id: uuid, node_key: segment(128) });
 
-/** Each is read on its chain within the request. */
+/** Each named mint costs a chain read within the request. */
 const MAX_NAMED_MINTS = 8;
 const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a transaction hash');
 
@@ -292,7 +292,7 @@ export const approveBody = z
     ],
   });
 
-/** Of a resume or retry: the node it is meant for, as it was shown. */
+/** Optional body of a resume or retry: the plan node that the caller means. */
 export const namedNodeBody = z
   .strictObject({
     node_key: text(1, 128).optional(),

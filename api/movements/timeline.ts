@@ -10,7 +10,7 @@ import { assertVisibleMovement } from '../auth/visible.ts';
 import { shown } from '../redact.ts';
 import type { timelineResponse } from './responses.ts';
 
-/** Everything that happened, oldest first. */
+/** Returns all events of the movement, oldest first. */
 export async function timeline(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
@@ -24,7 +24,7 @@ export async function timeline(
   return { status: 200, body: seen.map((event) => ({ ...event, ...shown(event, deps.redact) })) };
 }
 
-/** An agent is not shown which movement a payment was reassigned from or to: it may not see it. */
+/** Removes the other movement of a reassigned payment: an agent may not see that movement. */
 function withoutOthers<E extends { readonly data: JsonObject }>(event: E): E {
   const { reassigned_from: _from, reassigned_to: _to, ...data } = event.data;
   return { ...event, data };

@@ -1,4 +1,4 @@
-/** The commands on movements: what each does, and when there is nothing to do. */
+/** The commands on movements: what each does, and when the command is refused. */
 import type { z } from 'zod';
 import { acknowledge as acknowledgement } from '../../domain/commands/acknowledge.ts';
 import {
@@ -38,15 +38,15 @@ const approving = verb<z.output<typeof approveBody>>(
     },
 );
 
-/** Approves the plan of that hash, when the executors and signers of the frontier are available. */
+/** Approves the plan with that hash, if executors and signers of its first nodes are available. */
 export const approve: typeof approving = async (request, deps) => {
   const reply = await approving(request, deps);
-  // The id tells when the movement was made, so the metric costs no statement.
+  // The id holds the creation time, so the metric needs no statement.
   observeApproval(Date.now() - idTime(request.params.movement_id));
   return reply;
 };
 
-/** Rejects a movement that waits for its approval. An empty reason is none. */
+/** Rejects a movement that waits for its approval. An empty reason counts as absent. */
 export const reject = verb<z.output<typeof rejectBody>>(
   'reject',
   ({ body, requester }) =>
@@ -58,7 +58,7 @@ export const reject = verb<z.output<typeof rejectBody>>(
       ),
 );
 
-/** Releases a manual gate, or has an UNKNOWN node observed again. */
+/** Releases a manual gate, or starts observing an UNKNOWN node again. */
 export const resume = verb<NamedNode>('resume', ({ body, requester }) => (snapshot) => {
   refuseOther(body, resumableNode(snapshot));
   const transition = resumeTransition(snapshot, requester);
@@ -66,7 +66,10 @@ export const resume = verb<NamedNode>('resume', ({ body, requester }) => (snapsh
   return transition;
 });
 
-/** Queues the oldest FAILED or UNKNOWN node again; an allowance that was reset, before it. */
+/**
+ * Queues the oldest FAILED or UNKNOWN node again. If an allowance that the node needs was reset,
+ * the node of that allowance runs again first.
+ */
 export const retry = verb<NamedNode>('retry', async ({ params, body, requester }, { db }) => {
   const resets = await readResetAllowances(db, params.movement_id);
   return (snapshot) => {
@@ -74,14 +77,14 @@ export const retry = verb<NamedNode>('retry', async ({ params, body, requester }
     refuseOther(body, retryableNode(snapshot));
     const transition = retryTransition(snapshot, requester, resets);
     if (transition !== null) return transition;
-    // Of a cancelled movement only a failed compensation may be retried; without one the state is
-    // the reason.
+    // A cancelled movement may retry only a failed compensation; without one, the state is the
+    // reason for the refusal.
     if (state === 'CANCELLED') throw invalidState('retry', state);
     throw new ServiceError('no_retryable_node', { context: { movement_id, current_state: state } });
   };
 });
 
-/** Stops what has not started; what has started runs to its proven end. */
+/** Stops what has not started; nodes that have started run to their proven end. */
 export const cancel = verb('cancel', ({ requester }) => (snapshot) => {
   const { movement_id } = snapshot;
   if (!isCancellable(snapshot))
@@ -91,8 +94,8 @@ export const cancel = verb('cancel', ({ requester }) => (snapshot) => {
 });
 
 /**
- * A cancel keeps nodes whose send a restored database may have forgotten, so that the send is
- * looked up; that happens only in an approved movement.
+ * Throws for an unapproved movement whose send a restored database may have forgotten. Cancel keeps
+ * such nodes so that the send is looked up, and a look-up happens only in an approved movement.
  */
 function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
   const unasked = nodes.filter(({ recover_first }) => recover_first);
@@ -109,7 +112,7 @@ function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
   });
 }
 
-/** Takes a failed movement that a person has dealt with out of attention. */
+/** Removes a failed movement from attention after a person has dealt with the failure. */
 export const acknowledge = verb<AcknowledgeBody>(
   'acknowledge',
   ({ body, requester }) =>
@@ -123,7 +126,7 @@ export const acknowledge = verb<AcknowledgeBody>(
     },
 );
 
-/** Has the node's run sign a zero-value transaction with the nonce of the node's payment. */
+/** Makes the node's run sign a zero-value transaction with the nonce of the node's payment. */
 export const cancelTransaction = verb<CancelTransactionBody, NodeRef>(
   'cancel_transaction',
   ({ params: { node_key }, body, requester }) =>

@@ -1,4 +1,4 @@
-/** Who may call the dashboard's own routes, and what they are refused for, as OpenAPI says it. */
+/** Authentication and refusals of the dashboard's own routes in OpenAPI. */
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { DashboardRoute } from '../dashboard/route.ts';
 import type { JsonSchema } from './schemas.ts';
@@ -12,7 +12,7 @@ const HEADERS = {
     '`v3=` and HMAC-SHA256 in lowercase hex, over eight lines: `SVC-DASHBOARD-V3`, then those of the API, then the operator.',
 };
 
-/** The four headers of an operator's signature, and the cookie of a session. */
+/** Returns the four headers of an operator's signature, and the cookie of a session. */
 export function dashboardSchemes(): JsonSchema {
   return {
     ...Object.fromEntries(
@@ -32,14 +32,14 @@ export function dashboardSchemes(): JsonSchema {
 const SIGNATURE = Object.fromEntries(Object.keys(HEADERS).map((name) => [`Dashboard-${name}`, []]));
 const SESSION = { 'Dashboard-Session': [] };
 
-/** How a caller of each access says who it is: one of these is enough. */
+/** The ways to authenticate for each access; one of them is enough. */
 const WAYS = {
   open: [],
   local: [SIGNATURE, SESSION, {}],
   known: [SIGNATURE, SESSION],
   signed: [SIGNATURE],
   allowlist: [SIGNATURE],
-  // By the secret that the body hands over.
+  // Signed with the secret in the body.
   enrolling: [SIGNATURE],
   session: [SESSION],
 } as const;
@@ -47,16 +47,16 @@ const WAYS = {
 const nameOf = ({ access }: DashboardRoute): keyof typeof WAYS =>
   typeof access === 'string' ? access : access.by;
 
-/** What the operation needs. */
+/** Returns the security requirements of a route. */
 export function dashboardSecurity(route: DashboardRoute): readonly JsonSchema[] {
   return WAYS[nameOf(route)];
 }
 
-/** The errors of a route, with those of its door. */
+/** Returns the errors of a route, including those of its authentication. */
 export function dashboardFailures(of: DashboardRoute): readonly ErrorCode[] {
   const { route } = of;
   const name = nameOf(of);
-  // `forbidden`: under another host than the console's, or from another machine.
+  // `forbidden`: the request names another host than the console's, or comes from another machine.
   const all = [...route.errors, 'forbidden'] as const;
   if (name === 'open') return all;
   if (name === 'enrolling' || name === 'session') return [...all, 'unauthenticated'];

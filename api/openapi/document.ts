@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 from the route table and the schemas that validate. */
+/** Builds OpenAPI 3.1 from the route table and the schemas that validate requests. */
 import { z } from 'zod';
 import { VERSION } from '../../platform/version.ts';
 import {
@@ -23,14 +23,14 @@ import { EVENT_STREAM } from '../http/stream-reply.ts';
 
 export interface OpenApiOptions {
   readonly apiPrefix: string;
-  /** Where the API listens, for clients made from the document. */
+  /** The API's address, for clients made from the document. */
   readonly serverUrl: string;
   readonly authEnabled: boolean;
-  /** How far the time of a signature may be away. */
+  /** Maximum difference in seconds between a signature's timestamp and the service's clock. */
   readonly maxSkewSeconds: number;
-  /** Which edition is served; without it the document names none. */
+  /** The edition; without it the document names no edition. */
   readonly edition?: Edition;
-  /** The dashboard's own routes; without them the document is of the API alone. */
+  /** The dashboard's own routes; without them the document describes only the API. */
   readonly dashboard?: readonly DashboardRoute[];
 }
 
@@ -58,7 +58,7 @@ const ROLES =
 const SECOND_DOOR =
   'Operators of the dashboard reach every operation once more under `/dashboard/api` in place of the prefix, with the same bodies and answers: signed with a key of their own (v3, over eight lines, with a nonce of `GET /dashboard/nonce`), ' +
   'as `dashboard:<operator>`, and in place of 429 they get 503 `overloaded`.';
-/** What stands under each heading; a tag without a sentence here is found by the lint test. */
+/** Descriptions of the tags; the lint test finds a tag without a description. */
 const TAGS: Readonly<Record<string, string>> = {
   Service: 'Whether the service is alive, and whom it takes the caller for.',
   Movements: 'From a plan to funds that have arrived: create, approve, act, follow.',
@@ -79,7 +79,7 @@ const TAGS: Readonly<Record<string, string>> = {
     "What a page of the operators' console calls beside the API: the allowlist, its key and its session. Under no prefix, and for no key of the API.",
 };
 
-/** The document, ready to be served as JSON. */
+/** Returns the document, ready to be served as JSON. */
 export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions): JsonSchema {
   const { dashboard = [] } = options;
   const all = [...routes, ...dashboard.map(({ route }) => route)];
@@ -197,7 +197,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
         ...(dashboard.length === 0 ? {} : dashboardSchemes()),
       },
     },
-    // Present in either case: without it a document leaves open whether requests are signed.
+    // Always present: without `security` a document does not say whether requests are signed.
     security: options.authEnabled ? [securityRequirement()] : [],
   };
 }
@@ -211,15 +211,14 @@ interface OperationContext {
   readonly collector: SchemaCollector;
   readonly errors: ErrorOptions;
   readonly success: JsonSchema;
-  /** What a dry run answers, where there is one. */
+  /** Schema of a dry run's reply; undefined for a route without a preview. */
   readonly preview: JsonSchema | undefined;
   readonly path: string;
 }
 
 /**
- * The path under which a route is described. To OpenAPI two paths that differ only in the names of
- * their parameters are one path, so routes that share a form are described under the first one's
- * names.
+ * Returns the path under which a route is documented. For OpenAPI, two paths that differ only in
+ * parameter names are the same path, so such routes share the parameter names of the first.
  */
 export function documentedPath(route: Route, routes: readonly Route[]): string {
   const form = (path: string): string => path.replace(/\{[^}]+\}/g, '{}');
@@ -234,7 +233,7 @@ function operation(
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
   const answered = (status: number, schema: JsonSchema): JsonSchema =>
     json(schema, SEEN.answers[route.id]?.[status]);
-  // A body that must have the key takes none from the header.
+  // A route whose body must have the key does not accept the key in a header.
   const key: unknown =
     route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
   const idempotent = key !== undefined;
@@ -283,7 +282,7 @@ function operation(
   };
 }
 
-/** Where a create answers 200: to a repeat, and to a dry run. */
+/** Returns the 200 response of a create: for a repeat and for a dry run. */
 function otherSuccess(
   route: Route,
   answer: {
@@ -323,8 +322,8 @@ function parametersOf(schema: JsonSchema, where: 'path' | 'query'): readonly Jso
 }
 
 /**
- * A record's parameter as it is sent: an exploded form sends each property as a parameter of its
- * own, so the properties have the record's name in front.
+ * Returns a record's parameter in its sent form. OpenAPI's exploded form sends each property as a
+ * separate parameter, so the record's name is put before each property name.
  */
 function pairsOf(parameter: JsonSchema): JsonSchema {
   const name = String(parameter['name']);
@@ -341,7 +340,7 @@ function pairsOf(parameter: JsonSchema): JsonSchema {
   };
 }
 
-/** Those of the path, by the names that they have in the document. */
+/** Returns the path parameters, named as in the document. */
 function pathParametersOf(
   route: Route,
   path: string,
@@ -354,7 +353,7 @@ function pathParametersOf(
     const name = named[own.indexOf(ownName)];
     const notes = [
       ...(name === ownName ? [] : [`Here the \`${ownName}\`.`]),
-      // OpenAPI has no word for a parameter with slashes in it, and %2F is refused.
+      // OpenAPI cannot describe a parameter that contains slashes, and %2F is refused.
       ...(route.path.endsWith(`{${ownName}+}`)
         ? ['The rest of the path: send each `/` in it as it is, never as `%2F`.']
         : []),

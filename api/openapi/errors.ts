@@ -1,10 +1,10 @@
-/** The refusals and faults of an operation as OpenAPI describes them. */
+/** Describes the refusals and faults of an operation in OpenAPI. */
 import { ERROR_TABLE, type ErrorCode, type RetryMeaning } from '../../domain/errors.ts';
 import { RETRY_AFTER_SECONDS } from '../http/admission.ts';
 import type { JsonSchema } from './schemas.ts';
 import { SEEN } from './seen.ts';
 
-/** Answers of the server itself, before a route is looked up. */
+/** Errors of the server itself, before a route is looked up. */
 const BEFORE_ROUTE: readonly ErrorCode[] = [
   'invalid_path',
   'request_timeout',
@@ -12,7 +12,7 @@ const BEFORE_ROUTE: readonly ErrorCode[] = [
   'headers_too_large',
   'internal_error',
 ];
-/** What every route may answer; an unknown path or method is answered at the same address. */
+/** Errors that every route may return, with those of an unknown path or method. */
 const EVERY_ROUTE: readonly ErrorCode[] = [
   ...BEFORE_ROUTE,
   'route_not_found',
@@ -33,7 +33,7 @@ export const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/Reques
 
 const RETRY_RANGE = { minimum: RETRY_AFTER_SECONDS.least, maximum: RETRY_AFTER_SECONDS.most };
 
-/** The headers that answers carry beside their bodies. */
+/** The response headers. */
 export const HEADERS: JsonSchema = {
   RequestId: {
     description: 'The id of the request, in logs and audit too.',
@@ -61,7 +61,7 @@ export const HEADERS: JsonSchema = {
   },
 };
 
-/** The one body whose `detail` is a text. */
+/** The body of 429, the only one whose `detail` is a text. */
 export const RATE_LIMITED: JsonSchema = {
   type: 'object',
   description: 'The answer of 429, the only one whose `detail` is a text.',
@@ -69,16 +69,16 @@ export const RATE_LIMITED: JsonSchema = {
   required: ['detail'],
 };
 
-/** What the errors of a document are made of. */
+/** Options for the error responses of a document. */
 export interface ErrorOptions {
-  /** The schema of the body. */
+  /** The schema of error bodies. */
   readonly failure: JsonSchema;
   readonly authEnabled: boolean;
 }
 
 /**
- * The error responses of a route, by status: those of its own, and where it has none of a status
- * the common one by reference.
+ * Returns the error responses of a route, by status: the route's own errors, and for a status
+ * without any, a reference to the common response.
  */
 export function routeFailures(own: readonly ErrorCode[], options: ErrorOptions): JsonSchema {
   const common = commonCodes(options);
@@ -93,13 +93,13 @@ export function routeFailures(own: readonly ErrorCode[], options: ErrorOptions):
   );
 }
 
-/** The error responses of what is answered without a route. */
+/** Returns the error responses of requests that are answered without a route. */
 export function bareFailures(): JsonSchema {
   const statuses = statusesOf([...BEFORE_ROUTE, 'method_not_allowed']);
   return Object.fromEntries(statuses.map((status) => [String(status), referenceTo(status)]));
 }
 
-/** The responses that are common to all operations, by the names of their components. */
+/** Returns the responses common to all operations, by component name. */
 export function commonResponses(options: ErrorOptions): JsonSchema {
   const codes = commonCodes(options);
   return Object.fromEntries(
@@ -107,14 +107,14 @@ export function commonResponses(options: ErrorOptions): JsonSchema {
       nameOf(status),
       {
         ...failure(status, { mine: withStatus(codes, status), shared: [] }, options.failure),
-        // The page shows these below an operation's own.
+        // The documentation page shows these below an operation's own.
         'x-common': true,
       },
     ]),
   );
 }
 
-/** The examples of errors that responses refer to, by code; `own` are the codes of all routes. */
+/** Returns the error examples for references, by code; `own` are the codes of all routes. */
 export function errorExamples(own: readonly ErrorCode[], options: ErrorOptions): JsonSchema {
   const listed = new Set([...own, ...commonCodes(options)]);
   return Object.fromEntries(
@@ -124,7 +124,7 @@ export function errorExamples(own: readonly ErrorCode[], options: ErrorOptions):
   );
 }
 
-/** The errors of every operation in Markdown, said once for the whole document. */
+/** Returns the errors common to every operation in Markdown, once for the whole document. */
 export function commonErrorsText(options: ErrorOptions): string {
   const rows = statusesOf(commonCodes(options)).flatMap((status) =>
     withStatus(commonCodes(options), status).map((code) => {
@@ -145,7 +145,7 @@ const REPEAT: Readonly<Record<RetryMeaning, string>> = {
   safe: 'as it is',
 };
 
-/** The common response of a status is named for what it mostly says. */
+/** Component names of the common responses, after the most usual meaning of the status. */
 const NAMES: Readonly<Record<number, string>> = {
   400: 'InvalidPath',
   401: 'Unauthenticated',
@@ -185,7 +185,8 @@ function withStatus(codes: readonly ErrorCode[], status: number): readonly Error
 }
 
 /**
- * OpenAPI has one response for each status, so its codes stand in its description and as examples.
+ * Returns one response for a status, as OpenAPI requires; its codes are in the description and the
+ * examples.
  */
 function failure(
   status: number,

@@ -5,11 +5,11 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const PREFIX = '#/components/schemas/';
 
-/** Turns zod schemas into JSON Schemas and gathers the named ones. */
+/** Turns zod schemas into JSON Schemas and collects the named ones. */
 export class SchemaCollector {
   readonly components: Record<string, JsonSchema> = {};
 
-  /** The schema as requests send it (`input`) or responses hold it (`output`). */
+  /** Returns the schema as requests send it (`input`) or responses hold it (`output`). */
   add(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const {
       $schema: _version,
@@ -19,7 +19,7 @@ export class SchemaCollector {
       io,
       unrepresentable: 'any',
       target: 'draft-2020-12',
-      // The wire knows no read-only list.
+      // Read-only lists exist only in TypeScript, not on the wire.
       override: ({ jsonSchema }) => {
         delete jsonSchema.readOnly;
       },
@@ -34,8 +34,8 @@ export class SchemaCollector {
   }
 
   /**
-   * A name that is taken by a different schema (the two directions of one may differ) gets a
-   * suffix; so does every schema that refers to one that was renamed.
+   * Returns the component names. A name taken by a different schema (`input` and `output` of a
+   * schema may differ) gets a suffix; so does every schema that refers to a renamed schema.
    */
   #names(definitions: ReadonlyMap<string, JsonSchema>): ReadonlyMap<string, string> {
     const names = new Map([...definitions.keys()].map((name) => [name, name]));

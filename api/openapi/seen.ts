@@ -1,16 +1,16 @@
 /**
- * The examples of the document: answers that the service gave. test/http/examples.test.ts asks for
- * each again and compares; `npm run docs:examples` writes them down anew.
+ * The document's examples: replies that the service gave. test/http/examples.test.ts requests each
+ * again and compares; `npm run docs:examples` writes them again.
  */
 import type { ErrorCode } from '../../domain/errors.ts';
 import seen from './seen.json' with { type: 'json' };
 
 export interface Seen {
-  /** By operation and status. */
+  /** Replies by operation and status. */
   readonly answers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** By code. One that takes a fault of the machine to provoke has none. */
+  /** Error bodies by code; absent for a code that only a machine fault can provoke. */
   readonly refusals: Readonly<Partial<Record<ErrorCode, unknown>>>;
 }
 
-/** Part of the build: a process needs no file of this folder beside it. */
+/** Imported at build time: a process does not read seen.json. */
 export const SEEN: Seen = seen;

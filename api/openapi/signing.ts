@@ -1,8 +1,8 @@
-/** How a request is signed, in the document itself: whoever reads only that can write a client. */
+/** Describes in the document how requests are signed: enough for a reader to write a client. */
 import { canonicalString, signatureOf, type SignedParts } from '../auth/canonical.ts';
 import type { JsonSchema } from './schemas.ts';
 
-/** The request of the worked example. Its secret signs nothing anywhere. */
+/** The request of the worked example; its secret is not used anywhere else. */
 const EXAMPLE_KEY = { id: 'example-key', secret: 'example-secret-0123456789abcdef' };
 const EXAMPLE_TARGET = '/v3/plan-templates/treasury/caf%C3%A9?dry=a%20b&x=';
 const EXAMPLE_BODY = '{"auto_approve_enabled": false}';
@@ -29,7 +29,7 @@ function signingExample(): JsonSchema {
   };
 }
 
-/** The scheme in Markdown. */
+/** Returns the signing scheme in Markdown. */
 export function signingText(maxSkewSeconds: number): string {
   const example = signingExample();
   const line = (name: string): string => String(example[name]);
@@ -96,7 +96,7 @@ and this text alone at \`/docs/signing.md\`.
 `;
 }
 
-/** The four headers; all of them together are one security requirement. */
+/** Returns the four headers; together they are one security requirement. */
 export function securitySchemes(): JsonSchema {
   const words = {
     'Key-Id': 'The id of the key.',
@@ -113,7 +113,7 @@ export function securitySchemes(): JsonSchema {
   );
 }
 
-/** What operations need: every header of {@link securitySchemes}. */
+/** Returns what operations need: every header of {@link securitySchemes}. */
 export function securityRequirement(): JsonSchema {
   return Object.fromEntries(Object.keys(securitySchemes()).map((name) => [name, []]));
 }

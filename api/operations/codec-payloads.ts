@@ -1,11 +1,11 @@
-/** Payloads as JSON: protobuf's own form, in which every `bytes` field is base64. */
+/** Converts payloads to and from protobuf's JSON form, in which every `bytes` field is base64. */
 import { z } from 'zod';
 import type { Payload } from '@temporalio/common';
 import { invalidRequest, toIssues } from '../http/issues.ts';
 
-/** Either alphabet, padded or not, as protobuf's JSON allows. */
+/** Both base64 alphabets, with or without padding, as protobuf's JSON allows. */
 const bytes = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'must be base64');
-// Loose: newer clients may send fields that are nothing to a codec.
+// Loose: newer clients may send fields that a codec does not need.
 const schema = z.looseObject({
   payloads: z
     .array(
@@ -15,7 +15,7 @@ const schema = z.looseObject({
     .default([]),
 });
 
-/** The payloads of a request's body. Throws `invalid_request`. */
+/** Returns the payloads in a request's body. Throws `invalid_request`. */
 export function payloadsOf(body: unknown): Payload[] {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw invalidRequest(toIssues(parsed.error));
@@ -27,7 +27,7 @@ export function payloadsOf(body: unknown): Payload[] {
   }));
 }
 
-/** The body that answers with these payloads. */
+/** Returns the response body with these payloads. */
 export function payloadsBody(payloads: readonly Payload[]): {
   readonly payloads: readonly unknown[];
 } {

@@ -1,7 +1,6 @@
 /**
- * Temporal's remote codec protocol: its UI and CLI post payloads here to have them encrypted or
- * made readable. Whoever reaches this reads every payload, so it is on the operators' listener
- * alone.
+ * Temporal's remote codec protocol: its UI and CLI post payloads here to encrypt or decrypt them. A
+ * caller of these routes can read every payload, so only the operators' listener has them.
  */
 import express, { Router, type NextFunction, type Request, type Response } from 'express';
 import type { PayloadCodec } from '@temporalio/common';
@@ -14,16 +13,16 @@ import { invalidRequest } from '../http/issues.ts';
 
 export interface CodecOptions {
   readonly codec: PayloadCodec;
-  /** The only origin whose pages may ask. */
+  /** The only origin whose pages may call the codec. */
   readonly uiOrigin: string;
 }
 
-/** Temporal's largest message is 4 MiB, which base64 makes a third larger. */
+/** Maximum body in bytes: Temporal's largest message is 4 MiB, and base64 adds a third. */
 const BODY_LIMIT = 8 * 1_048_576;
-/** The namespace may stand before the verb: a client's endpoint may be a template with it. */
+/** The namespace may precede the verb: a client's endpoint template may contain the namespace. */
 const PATHS = /^\/(?:[^/]+\/)?(encode|decode)$/;
 
-/** Routes below `/codec`; without a codec there are none. */
+/** Returns the routes below `/codec`; without `options` every path gets `route_not_found`. */
 export function codecRoutes(options: CodecOptions | undefined): Router {
   const router = Router({ caseSensitive: true, strict: true });
   if (options !== undefined) {
@@ -42,7 +41,7 @@ export function codecRoutes(options: CodecOptions | undefined): Router {
           : 'POST /codec/encode or /codec/decode.',
     });
   });
-  // Express knows an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   router.use((error: unknown, _request: Request, _response: Response, _next: NextFunction) => {
     const tooLarge = asServiceError(error)?.code === 'body_too_large';
     throw tooLarge
@@ -53,8 +52,8 @@ export function codecRoutes(options: CodecOptions | undefined): Router {
 }
 
 /**
- * Answers preflights. Browsers name the origin of each POST, so a page from elsewhere is refused,
- * not only kept from reading.
+ * Returns a handler that answers preflights and refuses other origins. Browsers name the origin of
+ * each POST, so another page's request is refused before it has any effect.
  */
 function allowOnlyUi(uiOrigin: string) {
   return (request: Request, response: Response, next: NextFunction): void => {

@@ -1,15 +1,13 @@
 /**
- * The rendered API reference, served whole from this machine: it loads nothing from another host.
+ * The rendered API reference, served completely by this process: the page loads nothing from
+ * another host.
  */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Express } from 'express';
 
-/**
- * Scripts and requests only to this origin; the page's own styles are inline, its icons data
- * addresses.
- */
+/** Scripts and requests only for this origin; the page's styles are inline, its icons data URLs. */
 export const DOCS_CONTENT_POLICY = {
   useDefaults: false,
   directives: {
@@ -56,9 +54,8 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Requests are signed by clients, so the page only shows: it sends nothing but the read of the
-// document, and asks for no key. What each operation may answer stands below its own answers,
-// folded.
+// Clients sign requests, so this page only displays: it only fetches the document and never asks
+// for a key. An operation's common errors are folded, below its own responses.
 const SCRIPT = `const nothing = () => null;
 
 const isCommon = (response) =>
@@ -114,7 +111,7 @@ const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] a
 
 const CLIENTS = fileURLToPath(new URL('../../docs/clients', import.meta.url));
 
-/** Adds `/docs/`, what its page loads, and what a client is written from. */
+/** Adds `/docs/`, the files that its page loads, and the files for writing a client. */
 export function serveDocs(app: Express, signing: string): void {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   app.get('/docs', (_request, response) => {
@@ -126,7 +123,7 @@ export function serveDocs(app: Express, signing: string): void {
   app.get('/docs/reference.js', (_request, response) => {
     response.type('text/javascript').send(SCRIPT);
   });
-  // As text, so that a browser shows them in place of saving them.
+  // Served as plain text, so that a browser shows the file instead of saving it.
   app.get('/docs/signing.md', (_request, response) => {
     response.type('text/plain').send(signing);
   });

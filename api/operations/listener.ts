@@ -1,6 +1,6 @@
 /**
- * The operators' listener: readiness, metrics, the API's own documentation, the payload codec.
- * Unsigned, so nothing else.
+ * The operators' listener: readiness, metrics, API documentation, payload codec. Its requests are
+ * unsigned, so it serves nothing else.
  */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
@@ -14,21 +14,21 @@ import { createHostCheck, type HostCheck } from '../http/host.ts';
 import { assertOriginForm, targetOf } from '../http/target.ts';
 
 export interface PartCheck {
-  /** Whether the process is ready only when this part is. */
+  /** Whether the process is ready only if this part is ok. */
   readonly required: boolean;
   check(): Promise<{ readonly ok: boolean; readonly detail?: string }>;
 }
 
 export interface OpsOptions {
-  /** Whether a request is for us; loopback names and addresses when left out. */
+  /** Checks the host that a request names; default: loopback names and addresses only. */
   readonly checkHost?: HostCheck;
   readonly checks: Readonly<Record<string, PartCheck>>;
-  /** Whether the process stops: it is not ready then, whatever its parts say. */
+  /** Returns whether the process is stopping; it is then not ready, whatever its parts report. */
   readonly isDraining?: () => boolean;
   readonly openapi: unknown;
-  /** How requests are signed, in Markdown. */
+  /** The signing scheme in Markdown. */
   readonly signing: string;
-  /** Serves the payload codec when payloads are encrypted. */
+  /** Serves the payload codec; left out when payloads are not encrypted. */
   readonly codec?: CodecOptions | undefined;
   /** The metrics text and its content type; prom-client's default registry when absent. */
   readonly metrics?: { readonly contentType: string; metrics(): Promise<string> };
@@ -55,7 +55,7 @@ export function createOps(options: OpsOptions): Express {
     response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
     response.setHeader('Cache-Control', 'no-store');
     assertOriginForm(targetOf(request));
-    // As on the API: it says nothing that any page could not know.
+    // No host check, as on the API: this response contains nothing confidential.
     if (request.url !== '/healthz') checkHost(request);
     next();
   });
@@ -69,8 +69,8 @@ export function createOps(options: OpsOptions): Express {
     response.setHeader('Allow', 'GET, HEAD');
     throw new ServiceError('method_not_allowed');
   });
-  // Whoever answers is alive, also while it drains or waits for a database: a process that is
-  // replaced for what it needs would only cut what it does.
+  // A process that responds is alive, also while it drains or waits for a database: a restart for a
+  // missing dependency would only interrupt its work.
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -104,7 +104,7 @@ export function createOps(options: OpsOptions): Express {
   return app;
 }
 
-/** Asks every part at once; one that does not answer in time is not ready. */
+/** Checks all parts in parallel; a part that does not answer in time is not ok. */
 export async function readiness(checks: OpsOptions['checks']): Promise<Record<string, PartStatus>> {
   const parts = await Promise.all(
     Object.entries(checks).map(async ([name, part]): Promise<[string, PartStatus]> => {

@@ -1,7 +1,4 @@
-/**
- * The part of the metrics page that is read when the page is requested: what waits, what is held,
- * what signers have.
- */
+/** Metrics read when the metrics page is requested: waiting work, holds, signer balances. */
 import { Gauge, Registry } from 'prom-client';
 import { within } from '../../platform/time-limit.ts';
 import type { OperationFigures } from '../../store/metrics.ts';
@@ -10,31 +7,34 @@ export interface SignerBalance {
   readonly signer_key: string;
   readonly address: string;
   readonly chain_id: number;
-  /** In the chain's own coin, for display only. */
+  /** In the chain's native coin, for display only. */
   readonly balance: number;
 }
 
 export interface OperationMetricsOptions {
   readonly read: () => Promise<OperationFigures>;
-  /** What is known without asking anybody. */
+  /** Returns the balances known without a new read. */
   readonly balances?: () => readonly SignerBalance[];
-  /** Until the first of the certificates for Temporal is over; null where there is none. */
+  /** Returns the days until the first Temporal certificate expires; null without certificates. */
   readonly certificateDaysLeft?: () => number | null;
   readonly now?: () => number;
 }
 
-/** Figures younger than this are shown again. */
+/** Milliseconds for which figures are shown again without a new read. */
 const FRESH_MS = 5_000;
-/**
- * A statement may take this share of the time: where the tables are large, figures are renewed more
- * rarely.
- */
+/** Maximum share of time for the statement: with large tables, figures are read less often. */
 const SHARE = 0.05;
-/** Prometheus gives up after 10 s; the page itself must not be lost with its figures. */
+/**
+ * Milliseconds to wait for the figures. Prometheus gives up after 10 s; the other metrics must not
+ * be lost with these.
+ */
 const PATIENCE_MS = 3_000;
 const DISPLAY = 'A number for display only, never to reckon with.';
 
-/** Answers the text of these metrics; never fails, and never lets two statements run at once. */
+/**
+ * Returns a function that returns the text of these metrics; it never fails and never runs two
+ * statements at once.
+ */
 export function createOperationMetrics(options: OperationMetricsOptions): () => Promise<string> {
   const {
     balances = () => [],
@@ -112,7 +112,7 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   }
 }
 
-/** Of each account on each chain: how many of its nonces are not mined, and since when. */
+/** Shows for each account on each chain how many of its nonces are not mined, and since when. */
 function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
   const labels = ['signer_key', 'address', 'chain_id'];
   const open = gauge(
@@ -145,7 +145,10 @@ function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
   }
 }
 
-/** The last answer while it is fresh, else one statement that all who ask at the time wait for. */
+/**
+ * Returns a function that returns the last value while it is fresh; otherwise all callers share one
+ * new read.
+ */
 function remembered<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly value: T; readonly until: number } | null = null;
   let current: Promise<T> | null = null;

@@ -1,4 +1,4 @@
-/** What the API tells Prometheus about its requests. */
+/** Request metrics of the API for Prometheus. */
 import { Counter, Histogram } from 'prom-client';
 
 const LABELS = ['method', 'route', 'status'] as const;
@@ -23,7 +23,7 @@ const approvals = new Histogram({
   buckets: [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 21_600, 86_400, 604_800],
 });
 
-/** Records one approval. */
+/** Records one approval and how long its movement had waited, in milliseconds. */
 export function observeApproval(waitedMs: number): void {
   approvals.observe(Math.max(0, waitedMs / 1_000));
 }
@@ -34,7 +34,7 @@ const decisions = new Counter({
   labelNames: ['outcome', 'reason'] as const,
 });
 
-/** Counts one decision of a create. */
+/** Counts one automatic decision about a new movement. */
 export function observeAutoApproval(result: {
   readonly outcome: string;
   readonly reason: string;
@@ -42,7 +42,7 @@ export function observeAutoApproval(result: {
   decisions.inc({ outcome: result.outcome, reason: result.reason });
 }
 
-/** Counts one answered request. The route is its id, so that ids in paths make no series. */
+/** Counts one answered request. `route` is a route's id, so ids in paths create no series. */
 export function observeRequest(request: {
   readonly method: string;
   readonly route: string;

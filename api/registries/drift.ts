@@ -1,4 +1,4 @@
-/** POST /registry/verify-drift: what is stored against what this process has in memory. */
+/** POST /registry/verify-drift: compares stored registries with this process's memory. */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
@@ -38,7 +38,7 @@ export const verifyDriftRoute = defineRoute({
   handler: verifyDrift,
 });
 
-/** Looks, and changes nothing but the audit. */
+/** Compares and reports; writes only an audit record. */
 async function verifyDrift(
   { requester }: { readonly requester: Requester },
   deps: ApiDependencies,
@@ -86,7 +86,10 @@ function ofExecutor(
     : [{ kind, key, problem: 'endpoint_changed', expected: row.endpoint, observed }];
 }
 
-/** A retired signer is not missed, and only EVM signers have an identity. */
+/**
+ * Returns a signer's drift. A retired signer may be missing in memory, and only EVM signers have an
+ * identity.
+ */
 async function ofSigner(
   key: string,
   row: SignerRow | undefined,

@@ -1,4 +1,4 @@
-/** A signer's identity, read again and outside of any transaction. */
+/** Reads a signer's identity again, outside any database transaction. */
 import { IdentityFault, type Signer } from '../../domain/signer.ts';
 import { within } from '../../platform/time-limit.ts';
 import { readIdentity } from '../../signers/identity.ts';
@@ -10,7 +10,7 @@ export type LiveIdentity =
   | {
       readonly address: null;
       readonly problem: 'signer_runtime_identity_unavailable' | 'signer_runtime_identity_invalid';
-      /** It is registered in this process and answered, whatever it said. */
+      /** Whether the signer is registered in this process and responded, whatever the response. */
       readonly answered: boolean;
     };
 
@@ -20,7 +20,10 @@ const INVALID = {
   answered: true,
 } as const;
 
-/** Never throws; a signer that is not here, or does not answer in time, tells nothing. */
+/**
+ * Returns the signer's address or the problem. Never throws; a signer that is not registered here
+ * or does not respond in time is unavailable.
+ */
 export async function liveIdentity(signer: Signer | undefined): Promise<LiveIdentity> {
   const unavailable = (answered: boolean): LiveIdentity => ({
     address: null,

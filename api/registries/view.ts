@@ -1,4 +1,4 @@
-/** Registry entries: what is stored and what this process has in memory, merged by key. */
+/** Views of registry entries: stored rows and entries in this process's memory, merged by key. */
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import { capsInForce } from '../../domain/lanes/caps.ts';
 import type { BoundChain } from '../../domain/plan/tokens.ts';
@@ -8,7 +8,7 @@ import type { LaneView } from '../../store/lanes.ts';
 import type { ExecutorRow, SignerRow } from '../../store/registry.ts';
 import type { ExecutorView, SignerView } from './schema.ts';
 
-/** Every key of either side once, in order, with what each side has for it. */
+/** Returns every key of both sides once, sorted, with its entry on each side. */
 export function mergeByKey<R, D>(
   rows: ReadonlyMap<string, R>,
   declared: ReadonlyMap<string, D>,
@@ -29,7 +29,7 @@ function sourceOf(
   return declared === undefined ? 'persisted' : 'both';
 }
 
-/** What the process has in memory says what an executor is; the row says what became of it. */
+/** Returns an executor's view: the entry in memory describes it, the row holds its status. */
 export function executorViewOf(
   key: string,
   row: ExecutorRow | undefined,
@@ -51,7 +51,7 @@ export function executorViewOf(
   };
 }
 
-/** The same for a signer; its lanes say how their chains become final. */
+/** Returns a signer's view, with the finality of its nonce lanes' chains. */
 export function signerViewOf(
   key: string,
   row: SignerRow | undefined,
@@ -83,7 +83,7 @@ export function signerViewOf(
   };
 }
 
-/** A lane with what its chain says: how it becomes final, and what a transaction may cost. */
+/** Returns a nonce lane with facts of its chain: the finality rule, and the fee caps in force. */
 export function laneViewOf(
   { signer_key: _of, ...lane }: LaneView,
   chains: readonly BoundChain[],

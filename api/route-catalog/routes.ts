@@ -1,4 +1,4 @@
-/** The routes of routes. */
+/** The HTTP routes of the fund route catalog. */
 import { ALL_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** The wire contract of routes. */
+/** The wire contract of the fund route catalog. */
 import { z } from 'zod';
 import { GRAPH_SHAPES } from '../../domain/graph/types.ts';
 import { BRIDGE_LANES, TRANSPORT_FAMILIES } from '../../domain/actions/spec.ts';

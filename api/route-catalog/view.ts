@@ -1,4 +1,4 @@
-/** Routes with what is known of them now, as both answers show them. */
+/** Fund routes with current facts, as the list and the recommendation show them. */
 import { LANES } from '../../domain/actions/spec.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { namespaceOf } from '../../domain/roles.ts';
@@ -18,7 +18,9 @@ import type { RouteView } from './schema.ts';
 
 type HealthOf = ReturnType<typeof healthOver>;
 
-/** Every route that the caller may see, by key and version. `asset` is that of the movement. */
+/**
+ * Returns the fund routes that the caller may see, by key and version. `asset` is the movement's.
+ */
 export async function visibleRoutes(
   { caller }: Requester,
   deps: ApiDependencies,
@@ -60,7 +62,7 @@ function* eachOf<T, R>(items: readonly T[], of: (item: T) => R): Generator<undef
   return made;
 }
 
-/** The registry is read only where a route asks for it. */
+/** Returns the bridge facts; reads the registry only if a route needs it. */
 async function bridgeWorld(
   routes: readonly FundRoute[],
   { db, chains, settings }: ApiDependencies,
@@ -72,7 +74,7 @@ async function bridgeWorld(
   return { chains, registry, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };
 }
 
-/** Which executors cannot bring funds over a bridge of the route, with the first reason of each. */
+/** Returns the executors that cannot bridge funds on the route, each with its first reason. */
 function unusable(
   { bridge_legs }: FundRoute,
   bridge: RouteBridge | null,
@@ -89,7 +91,7 @@ function unusable(
   return reasons;
 }
 
-/** What keeps all sends of a kind from leaving; read where a route needs it. */
+/** Returns the problems that stop all sends of a kind; checks only kinds that a route needs. */
 async function problemsOf(
   routes: readonly FundRoute[],
   { db, requirements = [] }: ApiDependencies,
@@ -105,7 +107,7 @@ async function problemsOf(
   return new Map(found.flatMap(([kind, problem]) => (problem === null ? [] : [[kind, problem]])));
 }
 
-/** The executors whose nodes would fail for it, with what they would fail with. */
+/** Returns the executors whose nodes would fail for these problems, each with the failure. */
 function unmet(
   { requiring_selectors }: FundRoute,
   problems: ReadonlyMap<string, string>,
@@ -121,7 +123,7 @@ function unmet(
   });
 }
 
-/** A route as it is shown; its health only where the query includes it. */
+/** Returns a fund route's view; with its health only if the query includes it. */
 export function routeViewOf(
   { route, stats, health, bridge }: Candidate,
   withHealth: boolean,

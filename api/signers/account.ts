@@ -1,4 +1,7 @@
-/** The signer that a look or a retirement is about: its row, its address and its chains. */
+/**
+ * Finds the signer that an inventory, allowance scan or retirement is about: its row, address and
+ * chains.
+ */
 import { ServiceError } from '../../domain/errors.ts';
 import type { AccountReader } from '../../domain/signer-lifecycle.ts';
 import type { SignerDescriptor } from '../../domain/signer.ts';
@@ -14,7 +17,7 @@ const NO_ACCOUNTS: AccountReader = {
   allowances: () => Promise.resolve({ allowances: [], unsupported_spender_not_checked: false }),
 };
 
-/** What reads accounts here. */
+/** Returns the reader of accounts; without bound chains, one that reads nothing. */
 export function accountsOf({ accounts = NO_ACCOUNTS }: ApiDependencies): AccountReader {
   return accounts;
 }
@@ -24,13 +27,13 @@ export interface FoundSigner {
   readonly status: string;
   readonly chain_family: string;
   readonly replaced_by: string | null;
-  /** In this process's memory; the row is made of it where there is none. */
+  /** The signer's descriptor in this process's memory; a missing row is created from it. */
   readonly declared: readonly SignerDescriptor[];
-  /** Lower case, what was pinned, observed or known at its rotation. */
+  /** Known addresses in lower case: pinned, observed, or recorded at a rotation. */
   readonly known: readonly string[];
 }
 
-/** The signer as it is stored or declared, or `signer_not_found`. */
+/** Returns the stored or declared signer, or throws `signer_not_found`. */
 export async function findSigner(
   signer_key: string,
   { db, signers }: ApiDependencies,
@@ -53,7 +56,7 @@ export async function findSigner(
   };
 }
 
-/** The address to look at: what the signer says that it is, else what it is pinned to. */
+/** Returns the address to read: the one that the signer reports, otherwise the pinned one. */
 export async function addressToLookAt(
   { signer_key, chain_family, known }: FoundSigner,
   { signers }: ApiDependencies,
@@ -67,7 +70,7 @@ export async function addressToLookAt(
   return address;
 }
 
-/** The chains that are named, all that are bound when none is; an unknown one is 422. */
+/** Returns the named chains, or all bound chains when none is named; an unknown chain is 422. */
 export function chainsToLookAt(
   chains: readonly string[] | undefined,
   accounts: AccountReader,

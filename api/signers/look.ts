@@ -1,4 +1,4 @@
-/** POST inventory and allowances of a signer: what its account has, and what it gave away. */
+/** POST inventory and allowances of a signer: the balances and allowances of its account. */
 import type { z } from 'zod';
 import { actorOf, auditOf, type Requester } from '../../domain/commands/context.ts';
 import { readOwnApprovals, recordSignerEvent } from '../../store/signer-lifecycle.ts';
@@ -18,7 +18,7 @@ interface Input<B> {
   readonly requester: Requester;
 }
 
-/** Balances of every bound chain; a chain that gives no answer says so in its rows. */
+/** Returns balances on the requested chains; the rows of a chain that does not answer say so. */
 export async function inventory(
   { params: { signer_key }, body, requester }: Input<z.output<typeof inventoryRequest>>,
   deps: ApiDependencies,
@@ -57,7 +57,7 @@ export async function inventory(
   };
 }
 
-/** Allowances that are not zero. The evidence is always kept. */
+/** Returns the allowances that are not zero. The evidence is always stored. */
 export async function allowances(
   { params: { signer_key }, body, requester }: Input<z.output<typeof allowancesRequest>>,
   deps: ApiDependencies,

@@ -18,7 +18,7 @@ interface Input {
   readonly requester: Requester;
 }
 
-/** Retires a deprecated signer that is no longer needed and holds nothing. */
+/** Retires a deprecated signer that is no longer needed and has no funds. */
 export function retire(
   { params: { signer_key }, body, requester }: Input,
   deps: ApiDependencies,
@@ -62,8 +62,9 @@ export function retire(
 }
 
 /**
- * What stands on every bound chain about each address that the signer has or had. `unavailable` is
- * why it is unknown; a signer that is not deprecated is not looked at.
+ * Returns balances, allowances and used nonces of each address that the signer has or had, on every
+ * bound chain. `unavailable` says why they are unknown; a signer that is not deprecated is not
+ * looked up.
  */
 async function lookedUp(
   signer: FoundSigner,
@@ -104,7 +105,7 @@ async function lookedUp(
   };
 }
 
-/** The ceiling in plain notation; what it has beyond 18 digits is dropped. */
+/** Returns the threshold in plain notation, with at most 18 fractional digits. */
 function plain(ceiling: number): string {
   return ceiling.toFixed(18).replace(/\.?0+$/, '');
 }

@@ -24,8 +24,9 @@ interface Input {
 }
 
 /**
- * Binds what a signer has to another one, or plays that through. The replacement tells its address
- * outside of any transaction; what it was compared with is compared again under the locks.
+ * Moves the bindings of a signer to its replacement, or only simulates this (`drill`). The
+ * replacement reports its address outside any database transaction. The values that the address was
+ * compared with are checked again under the locks.
  */
 export function rotate(
   { params: { signer_key }, body, requester }: Input,
@@ -50,7 +51,7 @@ export function rotate(
     const runtime = await identityOf(replace_with, start, deps);
     await refreshPools(replace_with, deps);
     const known_addresses = await addressesOf(signer_key, start, deps);
-    // Once more: what it said before the balances were fetched may be seconds old.
+    // Read again: the earlier address may be seconds old after the balances were fetched.
     if ((await liveIdentity(deps.signers.get(replace_with))).address !== runtime)
       throw refused({ error: 'signer_runtime_identity_unavailable' }, signer_key, replace_with);
     const outcome = await rotateSigner(deps.db, {
@@ -78,7 +79,7 @@ export function rotate(
   });
 }
 
-/** What this process has in memory of both; a row is made of it where there is none. */
+/** Returns both signers' descriptors in memory; a missing row is created from a descriptor. */
 function declared(
   { signers }: ApiDependencies,
   { replace_with }: Pick<Input['body'], 'replace_with'>,
@@ -91,7 +92,7 @@ function declared(
   };
 }
 
-/** The address of the replacement, in the order in which its refusals are reported. */
+/** Returns the address of the replacement; its checks are in the order of the reported refusals. */
 async function identityOf(
   key: string,
   { pin }: RotationStart,
@@ -112,7 +113,10 @@ async function identityOf(
   return live.address;
 }
 
-/** Holds move only where a young snapshot covers them; without one their nodes stay. */
+/**
+ * Fetches the new signer's balances: a hold moves only if a recent snapshot covers it; otherwise
+ * its node stays.
+ */
 async function refreshPools(key: string, { balances }: ApiDependencies): Promise<void> {
   const own = balances.venues.filter(({ venue_key }) => venue_key.endsWith(`:${key}`));
   await Promise.allSettled(
@@ -120,7 +124,7 @@ async function refreshPools(key: string, { balances }: ApiDependencies): Promise
   );
 }
 
-/** Every address that the old signer is known by; without one, those that it sent from. */
+/** Returns every known address of the old signer; without any, the addresses that it sent from. */
 async function addressesOf(
   key: string,
   { known_addresses }: RotationStart,

@@ -1,4 +1,4 @@
-/** The lifecycle of signers: the commercial edition's. */
+/** The routes of the signer lifecycle, only in the commercial edition. */
 import { ADMIN_ROLES, OPS_ROLES, type Role } from '../../domain/roles.ts';
 import { readSignerEvents } from '../../store/signer-lifecycle.ts';
 import { defineRoute, type Route } from '../http/route.ts';
@@ -22,14 +22,14 @@ import {
 
 const common = {
   method: 'POST',
-  // The extension says who may call.
+  // The extension sets the roles.
   roles: [],
   tag: 'Signer lifecycle',
   params: signerParams,
   query: noQuery,
 } as const;
 
-/** Who may call each of {@link signerLifecycleRoutes}. */
+/** The roles that may call each of {@link signerLifecycleRoutes}. */
 export const SIGNER_LIFECYCLE_ROLES: Readonly<Record<string, readonly Role[]>> = {
   rotateSigner: ADMIN_ROLES,
   listSignerHoldings: ADMIN_ROLES,

@@ -1,4 +1,4 @@
-/** The wire contract of the lifecycle of signers. */
+/** The wire contract of the signer lifecycle. */
 import { z } from 'zod';
 import { KEPT_REASONS, SIGNER_EVENTS } from '../../domain/signer-lifecycle.ts';
 import { SIGNER_STATUSES } from '../../domain/states/signer.ts';
@@ -45,7 +45,7 @@ export const rotateResponse = z
   })
   .meta({ id: 'RotateSignerResponse' });
 
-/** Decimal chain ids; all that are bound when left out. */
+/** Decimal chain ids; left out: all bound chains. */
 const chains = z
   .array(text(1, 20).regex(/^[1-9][0-9]*$/, 'must be a decimal chain id'))
   .max(100)

@@ -20,7 +20,10 @@ import {
 export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
 
-/** A key may hold `/`, since a path ends with it; nothing that would make such a path ambiguous. */
+/**
+ * A template's key. It may contain `/`, since it is the end of a path, but nothing that makes the
+ * path ambiguous.
+ */
 export const templateKey = text(1, 256)
   .regex(
     /^[^\u0000-\u001f\u007f-\u009f%\\#?/]+(\/[^\u0000-\u001f\u007f-\u009f%\\#?/]+)*$/,
@@ -38,7 +41,7 @@ export const templateKey = text(1, 256)
 
 const LIMITS = ['max_amount', 'min_amount'] as const;
 
-/** Any object; the two limits that mean something at run time must be decimals. */
+/** Any object; the two limits that have an effect at run time must be decimals. */
 const riskControls = (id: string, description: string) =>
   jsonObject
     .superRefine((controls, context) => {
@@ -111,7 +114,7 @@ const nodeFields = {
   action_type: text(1, 128),
 };
 
-/** Of a gate's `config.description`. */
+/** Maximum length of a gate's `config.description`, in characters. */
 const LONGEST_DESCRIPTION = 1_000;
 
 export const planNodeCreate = z
@@ -176,7 +179,7 @@ export const planTemplateCreate = z
       'RiskControls',
       'Free-form; only max_amount and min_amount have an effect.',
     ).default({}),
-    // Its absence has a code of its own, so the schema lets it through.
+    // Optional here: a missing policy has a separate error code.
     completion_policy: z
       .strictObject({ completion_assurance: z.enum(COMPLETION_ASSURANCES).optional() })
       .nullish()

@@ -1,4 +1,4 @@
-/** Plan templates as responses show them. */
+/** Views of plan templates for responses. */
 import type { z } from 'zod';
 import type { GraphShape } from '../../domain/graph/types.ts';
 import type { CompletionPolicy } from '../../domain/plan/types.ts';
@@ -14,7 +14,7 @@ interface Created {
   readonly completion_policy: CompletionPolicy;
 }
 
-/** The fields that every view of a version begins with. */
+/** Returns the fields that all views of a version share. */
 export function createdView(template: Created): z.input<typeof planTemplateCreated> {
   return {
     template_id: template.template_id,
@@ -28,7 +28,7 @@ export function createdView(template: Created): z.input<typeof planTemplateCreat
   };
 }
 
-/** A version in a list. */
+/** Returns a version as lists show it. */
 export function summaryView(template: TemplateSummary): z.input<typeof planTemplateSummary> {
   const { name, owner, created_by, created_at } = template;
   const { status, retired_at, retired_by, retired_reason } = template;
@@ -45,7 +45,7 @@ export function summaryView(template: TemplateSummary): z.input<typeof planTempl
   };
 }
 
-/** A version with everything. */
+/** Returns a version with all fields. */
 export function detailView(template: TemplateDetail): z.input<typeof planTemplateDetail> {
   return {
     ...summaryView(template),

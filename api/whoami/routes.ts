@@ -1,4 +1,4 @@
-/** Who the service takes the caller for. */
+/** The route that shows callers who the service takes them for. */
 import { z } from 'zod';
 import { ALL_ROLES, CALLER_ROLES, identityOf } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';

@@ -1,6 +1,4 @@
-/**
- * Values with a grammar of their own. Faults of secret ones name a place, never what stands there.
- */
+/** Kinds of values with a special format. Faults of secrets name a position, never a text. */
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { readDatabaseAddress } from '../../domain/database-address.ts';
@@ -34,7 +32,7 @@ export const DATABASE_URL: Kind<string> = {
       });
   }),
   parts: (text) => {
-    // Of several servers only the first counts here: all have the same password.
+    // Only the first of several servers is parsed here: all have the same password.
     const password = /^[a-z]+:\/\/[^:/?#]*:([^/?#]*)@/.exec(text)?.[1] ?? '';
     return [password, decoded(password) ?? password];
   },
@@ -56,7 +54,7 @@ export const PAYLOAD_KEYS: KindWithNone<readonly PayloadKey[]> = {
   schema: z.string().transform((text, context): readonly PayloadKey[] => {
     const parsed = parsePayloadKeys(text);
     if (parsed.ok) return parsed.keys;
-    // Without `input`: no fault may carry a key.
+    // The issue has no `input`: no fault may contain a key.
     for (const message of parsed.faults) context.addIssue({ code: 'custom', message });
     return z.NEVER;
   }),
@@ -73,7 +71,7 @@ export const SECRETS_KEYS: KindWithNone<SecretsKeys> = {
   }),
 };
 
-/** The origin that browsers open something under: https, or http of this machine. */
+/** The origin under which browsers open a page: https, or http of this machine. */
 export const ORIGIN: Kind<string> = {
   type: 'https origin, or http of a loopback host',
   schema: z.string().transform((text, context): string => {
@@ -92,7 +90,7 @@ export const ORIGIN: Kind<string> = {
   }),
 };
 
-/** A database connection's startup message, which carries this list, is limited to 10,000 bytes. */
+/** Postgres limits a connection's startup message, which contains this list, to 10,000 bytes. */
 const HOSTS_LIMIT = 8_000;
 
 export const HOSTS: KindWithNone<readonly string[]> = {
@@ -130,10 +128,7 @@ export const CALLBACK_SECRETS: KindWithNone<CallbackSigner | null> = {
   }),
 };
 
-/**
- * Header names to values, as OpenTelemetry writes them: `name=value,other=value`, values
- * percent-encoded.
- */
+/** OpenTelemetry's format of headers: `name=value,other=value`, values percent-encoded. */
 export const HEADERS: Kind<Readonly<Record<string, string>>> = {
   type: 'list of `<header>=<value>`',
   parts: (list) =>
@@ -157,7 +152,10 @@ export const HEADERS: Kind<Readonly<Record<string, string>>> = {
   }),
 };
 
-/** Refuses control characters now, since otherwise each later request would fail on them. */
+/**
+ * Returns the decoded value; null for one with control characters, on which every later request
+ * would fail.
+ */
 function headerValue(text: string): string | null {
   const value = decoded(text);
   return value !== null && /^[\x20-\x7e]*$/.test(value) ? value : null;
@@ -171,7 +169,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** A share between none and all. */
+/** A share from 0 (none) to 1 (all). */
 export const SHARE: Kind<number> = {
   type: 'number, 0 to 1',
   schema: z

@@ -1,10 +1,7 @@
-/**
- * Checks the `SVC_*` names. A name that no setting reads is most likely misspelt, and its value
- * would be lost.
- */
+/** Checks the `SVC_*` names. An unknown name is probably misspelt, and would be ignored. */
 import { SETTING_LIST } from './settings.ts';
 
-/** Read by the client tools, and often set in the same shell as the service. */
+/** Names that the client tools read; they are often set in the same shell as the service. */
 const CLIENT_NAMES = [
   'SVC_KEY_ID',
   'SVC_HMAC_SECRET',
@@ -15,7 +12,7 @@ const CLIENT_NAMES = [
   'SVC_OUTPUT',
 ] as const;
 
-/** Read by the embedded stack, which starts the service with its own environment. */
+/** Names that the embedded stack reads; it starts the service with its own environment. */
 const STACK_NAMES = [
   'SVC_DATA_DIR',
   'SVC_POSTGRES_PORT',
@@ -25,19 +22,19 @@ const STACK_NAMES = [
   'SVC_PAPER_VENUE_PORT',
 ] as const;
 
-/** Known names that the service itself does not read, and who does. */
+/** Known names that the service itself does not read, with the program that reads them. */
 export const IGNORED_NAMES: Readonly<Record<string, string>> = Object.fromEntries([
   ...CLIENT_NAMES.map((name) => [name, 'client tools']),
   ...STACK_NAMES.map((name) => [name, 'embedded stack']),
 ]);
 
-/** Names that stop the start whatever they hold, and why. */
+/** Names that prevent the start, whatever their value, with the reason. */
 export const REMOVED_NAMES: Readonly<Record<string, string>> = {
   SVC_DASHBOARD_WRITE_TOKEN:
     'this token is no longer supported, and must not be set at all, not even empty; remove it',
 };
 
-/** The variable that may name a file with the value of a secret setting. */
+/** Returns the name of the variable that may name a file with the value of a secret setting. */
 export function fileNameOf(name: string): string {
   return `${name}_FILE`;
 }
@@ -47,7 +44,8 @@ const READ_NAMES: readonly string[] = SETTING_LIST.flatMap(([name, { secret }]) 
 );
 
 /**
- * A fault for each unknown or withdrawn name. Of values it reads only whether they are empty.
+ * Returns a fault for each unknown or removed name. Of each value it reads only whether the value
+ * is empty.
  */
 export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) => {
@@ -60,9 +58,9 @@ export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
   });
 }
 
-/** The known name that is written most alike, or null when none is close. */
+/** Returns the known name with the most similar spelling, or null when none is similar. */
 function nearest(name: string): string | null {
-  // The prefix is shared by all and must not make unlike names look alike.
+  // All names share the prefix, which must not make different names look similar.
   const limit = Math.max(2, Math.floor((name.length - 'SVC_'.length) / 4));
   const ranked = [...READ_NAMES, ...Object.keys(IGNORED_NAMES)].map((known) => ({
     known,
@@ -72,7 +70,7 @@ function nearest(name: string): string | null {
   return best.distance <= limit ? best.known : null;
 }
 
-/** How many characters must be added, removed or replaced to make one text the other. */
+/** Returns how many characters must be added, removed or replaced between the texts. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [line, letter] of [...from].entries()) {

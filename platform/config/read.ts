@@ -1,4 +1,4 @@
-/** From an environment to values, with every fault of it together. */
+/** Reads an environment to values and collects all of its faults. */
 import { dutiesOf, type Duty, type ProcessRole } from './role.ts';
 import { findTexts, type Sourced } from './source.ts';
 import { nameFaults } from './names.ts';
@@ -24,14 +24,14 @@ export interface ReadSettings {
   readonly texts: ReadonlyMap<SettingName, Sourced>;
 }
 
-/** Reads every setting of the role. Throws {@link ConfigError} with all that is wrong. */
+/** Reads every setting of the role. Throws {@link ConfigError} with all faults. */
 export function readSettings(environment: NodeJS.ProcessEnv, role: ProcessRole): ReadSettings {
   const { duties, values, texts, temporal, faults } = examineSettings(environment, role);
   if (faults.length > 0 || temporal === null) throw new ConfigError(faults);
   return { duties, values: values as Values, texts, temporal };
 }
 
-/** Every setting that can be used, and what is wrong with the others and between them. */
+/** Returns every usable setting, and the faults of the others and of their combinations. */
 export function examineSettings(
   environment: NodeJS.ProcessEnv,
   role: ProcessRole,
@@ -39,12 +39,12 @@ export function examineSettings(
   readonly duties: readonly Duty[];
   readonly values: Partial<Values>;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
-  /** Null where it has faults. */
+  /** Null when the access to Temporal has faults. */
   readonly temporal: TemporalAccess | null;
   readonly faults: readonly string[];
 } {
-  // What the process opens depends on it, so it is looked at before anything is read; another text
-  // is a fault.
+  // Read first: the duties decide which settings the process opens. A text other than `true` or
+  // `false` is reported later as a fault.
   const duties = dutiesOf(role, environment['SVC_WORKERS_ENABLED'] !== 'false');
   const { texts, faults: sourceFaults } = findTexts(environment, SETTING_LIST, duties);
   const faults = [...nameFaults(environment), ...sourceFaults];
@@ -58,8 +58,7 @@ export function examineSettings(
       for (const { message } of parsed.error.issues)
         faults.push(`${name}: ${shown(message, sourced.text, setting)}`);
   }
-  // Each value is what the schema of its name made of it; where one is missing there is a fault
-  // already.
+  // Each value was parsed by the schema of its name; a missing value already has a fault.
   faults.push(
     ...ruleFaults(values as Partial<Values>, duties, (name) => texts.get(name)?.source === 'unset'),
   );
@@ -75,7 +74,7 @@ export function examineSettings(
 }
 
 /**
- * How Temporal is reached, by what the environment and the files that it names hold now. Throws
+ * Reads the access to Temporal from the current environment and the files that it names. Throws
  * {@link ConfigError}.
  */
 export function readTemporalAccess(environment: NodeJS.ProcessEnv): TemporalAccess {
@@ -88,15 +87,15 @@ export function readTemporalAccess(environment: NodeJS.ProcessEnv): TemporalAcce
       if (!(error instanceof ConfigError)) throw error;
       faults.push(...error.faults);
     }
-  // As above, each value is what the schema of its name made of it.
+  // As above, each value was parsed by the schema of its name.
   const { access, faults: more } = readTemporal(values as Partial<Values>, environment);
   if (access === null || faults.length > 0) throw new ConfigError([...faults, ...more]);
   return access;
 }
 
 /**
- * One setting alone, for commands that need no more; undefined when it is not set. Throws {@link
- * ConfigError}.
+ * Reads a single setting, for commands that need no other; undefined when the setting is unset.
+ * Throws {@link ConfigError}.
  */
 export function readSetting<N extends SettingName>(
   name: N,
@@ -108,21 +107,21 @@ export function readSetting<N extends SettingName>(
   const text = texts.get(name)?.text;
   if (text === undefined) return undefined;
   const parsed = setting.schema.safeParse(text);
-  // The value is what the schema of this very name made of it.
+  // The value was parsed by the schema of the same name.
   if (parsed.success) return parsed.data as Values[N];
   throw new ConfigError(
     parsed.error.issues.map(({ message }) => `${name}: ${shown(message, text, setting)}`),
   );
 }
 
-/** What a setting is where nothing is said; for one that need not be set. */
+/** Returns the value of an optional setting that is unset. */
 export function whenUnset<N extends SettingName>(name: N): Values[N] {
   const setting: Setting<unknown> = SETTINGS[name];
-  // The value is what the schema of this very name makes of its default.
+  // The value was parsed by the schema of the same name, from its default.
   return setting.schema.parse(setting.default ?? undefined) as Values[N];
 }
 
-/** A net under the kinds: whatever a schema says about a secret, its text is not in it. */
+/** Returns the message without a secret's text: a second protection after the schemas. */
 function shown(message: string, text: string | undefined, { secret }: Setting<unknown>): string {
   const parts =
     secret && text !== undefined

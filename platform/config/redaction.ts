@@ -1,16 +1,16 @@
-/** A last net: takes the process's own secrets out of a text that is about to be written. */
+/** Removes the process's own secrets from a text that will be written: a last protection. */
 import type { Setting } from './setting.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import type { Sourced } from './source.ts';
 
 export type Redaction = (text: string) => string;
 
-/** Shorter texts stand in honest lines too often to be taken out of them. */
+/** Minimum length in characters: shorter secrets occur in harmless lines and are not removed. */
 const SHORTEST = 6;
 
 /**
- * Knows every secret setting as a whole and in its parts: passwords, single keys and header values;
- * and `more` texts that come from elsewhere.
+ * Returns the redaction of every secret setting, whole and in parts (passwords, single keys, header
+ * values), and of `more` secrets from elsewhere.
  */
 export function redactionOf(
   texts: ReadonlyMap<SettingName, Sourced>,
@@ -25,7 +25,7 @@ export function redactionOf(
       secrets.add(part).add(JSON.stringify(part).slice(1, -1));
     }
   }
-  // The longest first, or a part of it would be taken out and leave the rest.
+  // Longest first: removing a part first would leave the rest of a longer secret.
   const ordered = [...secrets].sort((left, right) => right.length - left.length);
   return (text) =>
     ordered.reduce(

@@ -1,13 +1,11 @@
-/**
- * What must hold between settings. A setting that has a fault of its own is left out of account.
- */
+/** Rules between settings. A setting with a fault is ignored. */
 import { readDatabaseAddress } from '../../domain/database-address.ts';
 import type { Duty } from './role.ts';
 import type { SettingName, Values } from './settings.ts';
 
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
-/** A fault for each rule that is broken. */
+/** Returns a fault for each broken rule. */
 export function ruleFaults(
   values: Partial<Values>,
   duties: readonly Duty[],

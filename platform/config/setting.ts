@@ -1,48 +1,46 @@
-/** What a setting is, and the kinds of values that settings have. */
+/** Description of a setting, and the kinds of values that settings have. */
 import { z } from 'zod';
 import type { Duty } from './role.ts';
 
 /**
- * The field of a setting that the service sees only as part of a value that several settings make
- * together (`Together` in platform/config.ts).
+ * The field of a setting that is only a part of a value made of several settings (`Together` in
+ * platform/config.ts).
  */
 export const PART = null;
 type Field = string | typeof PART;
 
-/**
- * One `SVC_*` name: what it is to the service, how it is read, and what its documentation needs.
- */
+/** One `SVC_*` name: its field, how its text is read, and its documentation. */
 export interface Setting<T, F extends Field = Field> {
-  /** Its name in `Config`. */
+  /** The field's name in `Config`. */
   readonly field: F;
-  /** One sentence. */
+  /** Description in one sentence. */
   readonly description: string;
-  /** What may be written, for people. */
+  /** The allowed values, for people. */
   readonly type: string;
-  /** The default as an operator would write it; null where there is none. */
+  /** The default as an operator would write it; null without a default. */
   readonly default: string | null;
   /** Whether the process refuses to start without a value. */
   readonly required: boolean;
-  /** Never shown, and may also come from the file that `<name>_FILE` names. */
+  /** Secret values are never shown, and may also come from the file that `<name>_FILE` names. */
   readonly secret: boolean;
-  /** Processes of other duties neither read it nor open its file. */
+  /** Duties whose processes read the setting; other processes do not read it or open its file. */
   readonly openedBy: readonly Duty[] | 'all';
-  /** Where this other setting is not set, every process opens it. */
+  /** Name of another setting: while that is unset, every process opens this one. */
   readonly openedWithout?: string | undefined;
   readonly schema: z.ZodType<T>;
-  /** The parts of a secret text that are secrets by themselves. */
+  /** Returns the parts of a secret text that are secrets themselves. */
   readonly parts?: ((text: string) => readonly string[]) | undefined;
 }
 
-/** How a kind of value is read and called. */
+/** Schema and description of a kind of value. */
 export interface Kind<T> {
   readonly type: string;
   readonly schema: z.ZodType<T>;
-  /** See {@link Setting}. */
+  /** Returns secret parts; see {@link Setting}. */
   readonly parts?: (text: string) => readonly string[];
 }
 
-/** A kind with a value for an absent setting. */
+/** A kind with a value for an unset setting. */
 export interface KindWithNone<T> extends Kind<T> {
   readonly none: T;
 }
@@ -53,7 +51,7 @@ interface Options {
   readonly openedWithout?: string;
 }
 
-/** A setting with a default. */
+/** Returns a setting with a default. */
 export function standard<const F extends Field, T>(
   field: F,
   kind: Kind<T>,
@@ -71,7 +69,7 @@ export function standard<const F extends Field, T>(
   };
 }
 
-/** A setting that may stay without a value: then it is what its kind says, else undefined. */
+/** Returns a setting that may be unset; its value is then the kind's `none`, or undefined. */
 export function optional<const F extends Field, T>(
   field: F,
   kind: KindWithNone<T>,
@@ -96,7 +94,7 @@ export function optional<const F extends Field, T>(
   return { ...read, ...optionsOf(options), ...rest };
 }
 
-/** A setting without a default, which must be set. */
+/** Returns a setting without a default, which must be set. */
 export function required<const F extends Field, T>(
   field: F,
   kind: Kind<T>,
@@ -125,7 +123,7 @@ export const TEXT: Kind<string> = { type: 'text', schema: z.string().min(1) };
 
 export const FILE: Kind<string> = { type: 'path of a file', schema: z.string().min(1) };
 
-/** A whole number from `min` to `max`. */
+/** Returns the kind of a whole number from `min` to `max`. */
 export function whole(min: number, max: number): Kind<number> {
   return {
     type: `whole number, ${String(min)} to ${String(max)}`,
@@ -137,7 +135,7 @@ export function whole(min: number, max: number): Kind<number> {
   };
 }
 
-/** One of these words. */
+/** Returns the kind whose value is one of these words. */
 export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
   return {
     type: words.join(', '),
@@ -145,12 +143,12 @@ export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
   };
 }
 
-/** Text of a shape that `reason` tells. */
+/** Returns the kind of a text with this pattern; `reason` is the message for another text. */
 export function shaped(type: string, pattern: RegExp, reason: string): Kind<string> {
   return { type, schema: z.string().regex(pattern, reason) };
 }
 
-/** An http or https address, answered without slashes at its end. */
+/** An http or https URL, parsed without slashes at its end. */
 export const WEB_ADDRESS: Kind<string> = {
   type: 'http or https URL',
   schema: z

@@ -1,8 +1,7 @@
 /**
- * Every setting of the service, each once: its name in the environment, its name in `Config`, how
- * it is read, its default, and one sentence. `Config`, the check of names, what is taken out of
- * logs, `fundadmin config check` and docs/configuration.md (`npm run docs:tables`) follow from this
- * table.
+ * Every setting of the service, once: its name in the environment, its field in `Config`, how it is
+ * read, its default, and one sentence. Derived from this table: `Config`, the check of names, the
+ * redaction of logs, `fundadmin config check` and docs/configuration.md (`npm run docs:tables`).
  */
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
 import {
@@ -242,8 +241,8 @@ const PROCESS = {
 };
 
 /**
- * No process takes requests older or newer than this, so no nonce is needed for longer than twice
- * of it.
+ * Maximum allowed skew in seconds. Requests with an older or newer timestamp are refused, so a used
+ * nonce is stored for at most twice this time.
  */
 export const LARGEST_SKEW_SECONDS = 3_600;
 
@@ -459,7 +458,7 @@ const CALLBACKS = {
   ),
 };
 
-/** In the order of the documentation. */
+/** The sections, in the order of the documentation. */
 export const SECTIONS = {
   Listening: LISTENING,
   'Postgres and Temporal': DEPENDENCIES,
@@ -485,7 +484,7 @@ export type Values = {
   readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never;
 };
 
-/** What the service sees: each field as the schema of its setting makes it. */
+/** The fields that the service sees, each as parsed by the schema of its setting. */
 export type Fields = {
   readonly [
     N in SettingName as (typeof SETTINGS)[N]['field'] extends string

@@ -1,6 +1,4 @@
-/**
- * Where the text of each setting comes from: its variable, the file of a secret, or the default.
- */
+/** Finds the text of each setting: from its variable, the file of a secret, or the default. */
 import { readFileSync } from 'node:fs';
 import { fileNameOf } from './names.ts';
 import type { Setting } from './setting.ts';
@@ -16,13 +14,13 @@ export interface Sourced {
 
 export interface SourcedSettings {
   readonly texts: ReadonlyMap<SettingName, Sourced>;
-  /** Settings that could not be read are missing from the texts. */
+  /** Faults of settings that could not be read; those settings are missing in `texts`. */
   readonly faults: readonly string[];
 }
 
 /**
- * Finds every text that a process of these duties opens, or every one for a command that names what
- * it needs. An empty variable counts as unset.
+ * Returns every text that a process with these duties opens; with `any`, every text, for commands
+ * that name what they need. An empty variable counts as unset.
  */
 export function findTexts(
   environment: NodeJS.ProcessEnv,
@@ -73,13 +71,15 @@ function nonEmpty(value: string | undefined): string | undefined {
 }
 
 /**
- * Without the path in its faults: a secret that was put there by mistake must not be shown either.
+ * Reads a secret from a file. Faults do not contain the path: a secret put there by mistake must
+ * not be shown.
  */
 function readSecret(
   path: string,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: string } {
   try {
-    // Editors and `echo` end a file with a newline, which is no part of the secret; more would be.
+    // Editors and `echo` end a file with one newline, which is not part of the secret; further
+    // newlines are.
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     return text === ''
       ? { ok: false, fault: 'the file that it names is empty' }

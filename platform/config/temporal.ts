@@ -1,7 +1,7 @@
 /**
- * How Temporal is reached: as the service's own settings say, else as Temporal's own variables
- * (`TEMPORAL_*`), else as a profile of the TOML file that one of them names. A file in somebody's
- * home directory is never read.
+ * Reads the access to Temporal: from the service's own settings, otherwise from Temporal's own
+ * variables (`TEMPORAL_*`), otherwise from a profile of the TOML file that one of them names. A
+ * file in a home directory is never read.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,26 +14,26 @@ import { z } from 'zod';
 import { HOST_AND_PORT } from './kinds.ts';
 import type { SettingName, Values } from './settings.ts';
 
-/** What a connection to Temporal is made of. */
+/** Everything needed to connect to Temporal. */
 export interface TemporalAccess {
   readonly address: string;
   readonly namespace: string;
-  /** Without it nothing is encrypted. */
+  /** Absent: the connection is not encrypted. */
   readonly tls?: TemporalTls | undefined;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** What each value was read from, for messages. */
+  /** The setting from which each value was read, for messages. */
   readonly from?: Partial<Record<Part, string>> | undefined;
 }
 
 export interface TemporalTls {
-  /** PEM; the system's certificates where it is left out. */
+  /** PEM; absent: the system's certificates. */
   readonly ca?: Buffer | undefined;
   readonly client?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly serverName?: string | undefined;
 }
 
-/** The settings that it is read from. */
+/** The settings from which the access is read. */
 export const TEMPORAL_SETTINGS = [
   'SVC_TEMPORAL_ADDRESS',
   'SVC_TEMPORAL_NAMESPACE',
@@ -48,7 +48,7 @@ export const TEMPORAL_SETTINGS = [
   'SVC_TEMPORAL_HEADERS',
 ] as const satisfies readonly SettingName[];
 
-/** Each part by its name in our settings, in Temporal's variables and in a profile. */
+/** Names of each part: in our settings, in Temporal's variables and in a profile. */
 const PARTS = {
   address: ['SVC_TEMPORAL_ADDRESS', 'TEMPORAL_ADDRESS', 'address'],
   namespace: ['SVC_TEMPORAL_NAMESPACE', 'TEMPORAL_NAMESPACE', 'namespace'],
@@ -62,18 +62,21 @@ const PARTS = {
 } as const;
 type Part = keyof typeof PARTS;
 
-/** What a value was read from, or the setting to configure it with. */
+/** Returns the setting from which a value was read, or the setting to configure the value with. */
 export function settingOf({ from }: Pick<TemporalAccess, 'from'>, part: Part): string {
   return from?.[part] ?? PARTS[part][0];
 }
 
 export interface ReadTemporal {
-  /** Null where there are faults. */
+  /** Null when there are faults. */
   readonly access: TemporalAccess | null;
   readonly faults: readonly string[];
 }
 
-/** Reads it anew, files too. A setting that has a fault of its own is left out of `values`. */
+/**
+ * Reads the access, including its files, again at each call. `values` lacks settings that already
+ * have a fault.
+ */
 export function readTemporal(
   values: Partial<Values>,
   environment: NodeJS.ProcessEnv,
@@ -83,18 +86,18 @@ export function readTemporal(
   return { access: reader.faults.length === 0 ? access : null, faults: reader.faults };
 }
 
-/** The texts of it that must be shown nowhere. */
+/** Returns the secret texts of the access, which must never be shown. */
 export function secretsOf({ apiKey, headers = {}, tls }: TemporalAccess): readonly string[] {
   const key = tls?.client?.key.toString('latin1').split('\n') ?? [];
   return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers), ...key];
 }
 
-/** Whether a connection that was made with one can stay when there is the other. */
+/** Returns whether a connection made with one access can stay when the other access applies. */
 export function isSameAccess(left: TemporalAccess, right: TemporalAccess): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** The client's certificate and the CA's are over at these times, where there are any. */
+/** Returns the expiry times of the client's and the CA's certificate, as far as there are any. */
 export function certificateEnds({ tls }: TemporalAccess): Readonly<Record<string, Date>> {
   const { ca, client } = tls ?? {};
   return {
@@ -103,7 +106,7 @@ export function certificateEnds({ tls }: TemporalAccess): Readonly<Record<string
   };
 }
 
-/** Of several CAs the last decides: while one holds, a server can have a certificate of it. */
+/** Returns the latest expiry: one valid CA of several is enough for a server's certificate. */
 function endOf(certificates: readonly X509Certificate[]): Date {
   return new Date(Math.max(...certificates.map(({ validTo }) => Date.parse(validTo))));
 }
@@ -127,7 +130,7 @@ interface Layer {
 class Reader {
   readonly faults: string[] = [];
   readonly #values: Partial<Values>;
-  /** Temporal's variables; an empty one counts as unset, as everywhere here. */
+  /** Temporal's variables; an empty variable counts as unset, as for all settings. */
   readonly #theirs: Readonly<Record<string, string>>;
   readonly #from: Partial<Record<Part, string>> = {};
 
@@ -210,7 +213,7 @@ class Reader {
 
   #variables(): Layer | null {
     const { TEMPORAL_TLS: tls, TEMPORAL_TLS_DISABLE_HOST_VERIFICATION: unverified } = this.#theirs;
-    // The library takes any other text for `false`, and leaves the connection open to be read.
+    // The library reads any other text as `false` and would leave the connection unencrypted.
     if (tls !== undefined && !['true', 'false', '1', '0'].includes(tls))
       this.faults.push('TEMPORAL_TLS: must be true or false');
     if (unverified !== undefined && !['false', '0'].includes(unverified))
@@ -253,7 +256,7 @@ class Reader {
         configSource: { data: text.toString('utf8') },
         configFileStrict: true,
         disableEnv: true,
-        // Without it the library asks the process' own environment.
+        // Without this option the library reads the process's own environment.
         overrideEnvVars: {},
         ...(profile === undefined ? {} : { profile }),
       });
@@ -284,7 +287,7 @@ class Reader {
     for (const { profile, nameOf } of layers.toReversed())
       for (const [name, value] of Object.entries(profile.grpcMeta ?? {})) {
         this.#from.headers = nameOf('headers');
-        // The library turns only the first `_` of a variable's name into `-`.
+        // The library replaces only the first `_` of a variable's name with `-`.
         const header = name.toLowerCase().replaceAll('_', '-');
         if (!/^[a-z0-9.-]+$/.test(header) || /-bin$|^grpc-/.test(header))
           this.#fault('headers', `${JSON.stringify(header)} cannot be the name of a header`);
@@ -355,7 +358,7 @@ class Reader {
       this.#fault('cert', `and ${settingOf({ from: this.#from }, 'key')} do not belong together`);
   }
 
-  /** Without the path in its fault, as with any file of a secret. */
+  /** Reads a file; its fault does not contain the path, as for every file of a secret. */
   #readFile(name: string, path: string): Buffer | null {
     try {
       return readFileSync(path);
@@ -387,7 +390,7 @@ function withoutUnset<T extends object>(value: T): { [K in keyof T]: Exclude<T[K
   };
 }
 
-/** The parser's own words show the line, which may hold a key. */
+/** Returns the fault of a TOML file. The parser's message quotes a line, which may hold a key. */
 function faultOfToml(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'line' in error)
     return `line ${String(error.line)} is not TOML`;

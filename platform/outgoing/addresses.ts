@@ -1,4 +1,4 @@
-/** The addresses behind a URL's host, looked up once and each checked. */
+/** The network addresses of a URL's host, looked up once and each checked. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
@@ -8,21 +8,21 @@ export interface Address {
   readonly family: number;
 }
 
-/** All addresses of a name. */
+/** Returns all network addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly Address[]>;
 
-/** The system's own answer, hosts file included. */
+/** The system's own look-up, including the hosts file. */
 export const systemResolve: Resolve = (host) => lookup(host, { all: true, verbatim: true });
 
-/** A host behind which is an address that must not be called. */
+/** Thrown when a host has a network address that must not be called. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
 /**
- * The addresses that a connection to `host` may use. A listed address is taken as it stands,
- * `localhost` must mean this machine, and every other name must lead to public addresses only: one
- * that does not spoils them all, since a name that mixes both is what an attack looks like.
+ * Returns the network addresses that a connection to `host` may use. A listed address is accepted
+ * as written, and `localhost` must mean this machine. Any other name must have only public
+ * addresses: one private address refuses the whole name, since a mixed name is a sign of an attack.
  */
 export async function checkedAddresses(
   host: string,

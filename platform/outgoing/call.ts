@@ -1,6 +1,6 @@
 /**
- * One HTTP call to an address of our own settings, made once and never repeated or redirected, with
- * an answer of bounded size.
+ * One HTTP call to an address from our own settings, without repeats and redirects, with a response
+ * of bounded size.
  */
 import { readFile } from 'node:fs/promises';
 import { request, type Dispatcher } from 'undici';
@@ -8,9 +8,7 @@ import { deadline } from '../deadline.ts';
 
 export type CallProblem = 'timeout' | 'aborted' | 'unreachable' | 'too_long' | 'token';
 
-/**
- * A call without a whole answer. Its message says why, and holds nothing of either side's words.
- */
+/** A call without a complete response. The message says why and quotes no content. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly problem: CallProblem;
@@ -25,10 +23,10 @@ export interface OutgoingCall {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Holds the bearer token. */
+  /** Path of the file with the bearer token. */
   readonly authTokenFile?: string | undefined;
   readonly timeoutMs: number;
-  /** Largest answer that is read. */
+  /** Maximum size of the response body, in bytes. */
   readonly limitBytes: number;
   readonly dispatcher: Dispatcher;
   readonly signal?: AbortSignal;
@@ -41,7 +39,7 @@ export interface OutgoingAnswer {
 }
 
 /**
- * The whole answer, whatever its status; a redirect is an answer like any other.
+ * Returns the complete response, whatever its status; a redirect is a response like any other.
  *
  * @throws CallError.
  */
@@ -80,7 +78,7 @@ async function requestHeaders(call: OutgoingCall): Promise<Record<string, string
   return headers;
 }
 
-/** Read at each call, so that a rotated token holds at once and none is kept in memory. */
+/** Reads the token at each call: a rotated token applies at once and none stays in memory. */
 async function readToken(file: string): Promise<string> {
   let token: string;
   try {

@@ -1,6 +1,6 @@
 /**
- * A POST to an address that somebody else chose: only where it may go, and only what was checked is
- * called.
+ * A POST to an address that a caller chose: only to allowed hosts, and only to network addresses
+ * that were checked.
  */
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
@@ -14,9 +14,9 @@ import {
   type Resolve,
 } from './addresses.ts';
 
-/** From the look-up of the name to the last header of the answer. */
+/** Milliseconds from the look-up of the name to the last header of the response. */
 export const POST_LIMIT_MS = 10_000;
-/** How much of an answer's unused body is read before the connection is cut. */
+/** Limits of reading an unused response body before the connection is closed. */
 const ANSWER_LIMIT_BYTES = 16_384;
 const ANSWER_LIMIT_MS = 1_000;
 
@@ -34,17 +34,14 @@ export interface PostSettings {
   readonly connector?: (lookup: LookupFunction) => buildConnector.connector;
 }
 
-/**
- * `refused` is for good while the settings are as they are and no connection was made; `failed` may
- * succeed later.
- */
+/** `refused`: not sent, and not allowed with these settings; `failed`: may succeed later. */
 export type PostOutcome =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: TargetRefusal };
 
 /**
- * Sends once. Redirects are answers like any other, and proxies of the environment are not used.
+ * Sends once. Redirects are responses like any other, and the environment's proxies are not used.
  * Never throws.
  */
 export async function guardedPost(
@@ -78,8 +75,8 @@ function connectorOf(settings: PostSettings, lookup: LookupFunction): buildConne
 }
 
 /**
- * A look-up that returns only the checked addresses and queries no server, so that no second answer
- * can differ from the first.
+ * Returns a look-up that returns only the checked network addresses without a DNS query, so that no
+ * second result can differ from the first.
  */
 function onlyThese(addresses: readonly Address[]): LookupFunction {
   return (_host, options, callback) => {
@@ -99,8 +96,8 @@ async function send(
   post: GuardedPost,
   { signal, connect }: { readonly signal: AbortSignal; readonly connect: buildConnector.connector },
 ): Promise<number> {
-  // One agent a call: a kept connection would lead later calls to an address that was checked long
-  // ago.
+  // One agent for each call: a reused connection would lead to a network address that was checked
+  // long ago.
   const agent = new Agent({ connect });
   try {
     const answer = await request(url, {
@@ -119,7 +116,7 @@ async function send(
   }
 }
 
-/** A short word of our own and the system's code; messages of others may hold anything. */
+/** Returns a short word of our own and the system's code; other messages may contain anything. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof AddressRefused) return 'address_not_allowed';
   if (signal.aborted || error instanceof TimeLimitError) return 'timeout';

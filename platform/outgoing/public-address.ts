@@ -1,25 +1,25 @@
-/** Which network addresses belong to the public internet. */
+/** Decides which network addresses belong to the public internet. */
 import ipaddr from 'ipaddr.js';
 
 /**
- * IPv6 gives out global unicast addresses from here alone; all else is special, reserved or not in
- * use.
+ * IPv6 assigns global unicast addresses only from this range; all others are special, reserved or
+ * unused.
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** False for everything private, local, shared, reserved, translated or malformed. */
+/** Returns false for private, local, shared, reserved, translated or malformed addresses. */
 export function isPublicAddress(text: string): boolean {
   const address = parsed(text);
   if (address === null || address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** Whether the address is this machine itself. */
+/** Returns whether the network address is this machine itself. */
 export function isLoopbackAddress(text: string): boolean {
   return parsed(text)?.range() === 'loopback';
 }
 
-/** Only full notation: short and octal forms mean different addresses to different programs. */
+/** Parses only full notation: programs read short and octal forms differently. */
 function parsed(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;

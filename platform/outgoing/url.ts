@@ -1,8 +1,8 @@
-/** Addresses of services of our own, as files of settings name them. */
+/** URLs of our own services, as settings files name them. */
 import { z } from 'zod';
 import { isLoopbackAddress } from './public-address.ts';
 
-/** An http or https URL whose secrets are elsewhere and that paths can be added to. */
+/** An http or https URL without secrets in it, to which paths can be added. */
 export const serviceUrl = z.string().superRefine((value, context) => {
   const parsed = URL.canParse(value) ? new URL(value) : null;
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol)) {
@@ -14,7 +14,7 @@ export const serviceUrl = z.string().superRefine((value, context) => {
   }
 });
 
-/** Whether the URL names this machine itself, by name or address. */
+/** Returns whether the URL names this machine itself, by name or address. */
 export function isLoopbackUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const host = new URL(url).hostname.replace(/^\[(.*)]$/, '$1');

@@ -1,9 +1,9 @@
-/** What a process sees of its tracing. */
+/** The interface of tracing for the rest of the process. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 
 /** The span of one HTTP request. */
 export interface RequestSpan {
-  /** Whatever `work` begins belongs to the request. */
+  /** Runs `work`; spans that `work` begins belong to the request. */
   run<T>(work: () => T): T;
   end(answer: {
     readonly route: string;
@@ -13,16 +13,16 @@ export interface RequestSpan {
 }
 
 export interface Tracing {
-  /** Begins the span of a request, as a part of the caller's trace when it names one. */
+  /** Begins the span of a request, as a part of the caller's trace if the headers name one. */
   request(
     method: string,
     headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   ): RequestSpan;
-  /** Ties work that is done later to what is going on now. */
+  /** Returns `work` bound to the current trace, for work that runs later. */
   bind<T>(work: () => T): () => T;
-  /** Gives the wake of a run a span, and the run its trace. */
+  /** Adds a span to the wake of a run, and passes the trace on to the run. */
   readonly clientInterceptor: WorkflowClientInterceptor;
-  /** Sends what is left and ends. */
+  /** Sends the remaining spans and ends tracing. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * OpenTelemetry: spans to a collector over OTLP, W3C trace context between processes. Loaded only
- * where traces are on.
+ * when tracing is on.
  */
 import {
   context,
@@ -87,7 +87,7 @@ export function createTracing(
   };
 }
 
-/** Of all calls to Temporal the wakes alone: the others are the housekeeping of loops. */
+/** Returns an interceptor that traces only wakes: other calls to Temporal are routine. */
 function wakeInterceptor(): WorkflowClientInterceptor {
   const all = new OpenTelemetryWorkflowClientInterceptor();
   return { signalWithStart: (input, next) => all.signalWithStart(input, next) };
@@ -104,7 +104,7 @@ function contextHeaders(
   );
 }
 
-/** An unreachable collector only loses traces, but the log must say so. */
+/** Makes the log report an unreachable collector, which otherwise loses traces silently. */
 function reportTo(log: Logger): void {
   const quiet = (): void => undefined;
   const warn = (message: string): void => log.warn({ detail: message }, 'traces could not be sent');
