@@ -1,6 +1,4 @@
-/**
- * The workflow code as a worker loads it: the built bundle with this process's settings in front.
- */
+/** Loads the workflow code for a worker: the built bundle, preceded by this process's settings. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowSettings } from '../domain/messages.ts';
@@ -8,8 +6,8 @@ import type { WorkflowSettings } from '../domain/messages.ts';
 const BUILT = fileURLToPath(new URL('../dist/workflows.js', import.meta.url));
 
 /**
- * For the payloads of activities; CommonJS, because the SDK loads it with require, in Node and
- * inside the bundle alike.
+ * Path of the converter that encrypts failures in the payloads of activities. A CommonJS file,
+ * because the SDK loads it with `require`, both in Node and inside the bundle.
  */
 export const FAILURE_CONVERTER = fileURLToPath(
   new URL('../workflows/failure-converter.cjs', import.meta.url),
@@ -17,29 +15,29 @@ export const FAILURE_CONVERTER = fileURLToPath(
 
 export interface BundleOptions extends Partial<WorkflowSettings> {
   /**
-   * Let the Temporal UI show call stacks of waiting runs, and errors their stacks; costs a sixth of
-   * the workflow thread.
+   * Lets the Temporal UI show call stacks of waiting runs, and lets errors have stacks. Costs a
+   * sixth of the workflow thread's time.
    */
   readonly callStacks?: boolean;
 }
 
-/** The SDK takes a stack for every promise that a workflow makes; without frames that is cheap. */
+/** The SDK captures a call stack for every promise of a workflow; a limit of 0 makes that cheap. */
 const NO_CALL_STACKS = 'Error.stackTraceLimit = 0; ';
 
 /**
- * The bundle of this build.
+ * Returns the bundle of this build, with the settings in its first line.
  *
- * @throws Error when nothing was built.
+ * @throws Error when the workflows are not built.
  */
 export function workflowBundle(options: BundleOptions = {}): { readonly code: string } {
   const { encodeFailures = false, callStacks = false, traceHeaders = false } = options;
   const settings: WorkflowSettings = { encodeFailures, traceHeaders };
-  // In front of everything and on its first line, so that the source map's lines stay true.
+  // Added to the first line, so that the line numbers of the source map stay correct.
   const first = `globalThis.workflowSettings = ${JSON.stringify(settings)}; `;
   return { code: first + (callStacks ? readBuilt() : withoutCallStacks(readBuilt())) };
 }
 
-/** The bundle without call stacks. The bench uses it too, for a fair comparison. */
+/** Returns the bundle without call stacks. The bench calls this too, for a fair comparison. */
 export function withoutCallStacks(code: string): string {
   return NO_CALL_STACKS + code;
 }

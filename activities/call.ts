@@ -1,13 +1,14 @@
-/** The limits of a call to the outside, from the activity that makes it. */
+/** Options of outside calls that an activity makes: abort signal, request id and trace headers. */
 import { Context } from '@temporalio/activity';
 import type { CallOptions } from '../domain/executor.ts';
 import { traceHeaders } from '../platform/tracing.ts';
 
-/** Calls that an activity has made so far. */
+/** How many calls each activity has made so far; a number in the request id. */
 const made = new WeakMap<Context, number>();
 
 /**
- * Aborts when the activity is cancelled or its worker shuts down. Each call has its own request id.
+ * Returns options for one outside call. Its signal aborts when the activity is cancelled or its
+ * worker shuts down; each call gets its own request id.
  */
 export function callOptions(): CallOptions {
   const context = Context.current();
@@ -21,7 +22,7 @@ export function callOptions(): CallOptions {
   };
 }
 
-/** The same call, ended after so many milliseconds. */
+/** Returns the same options with a signal that also aborts after `milliseconds`. */
 export function within(options: CallOptions, milliseconds: number): CallOptions {
   return {
     ...options,
@@ -32,8 +33,8 @@ export function within(options: CallOptions, milliseconds: number): CallOptions 
 const BEAT_MS = 2_000;
 
 /**
- * Beats until `stop` is called, so that the server knows this worker is alive and the UI shows
- * `details`.
+ * Sends heartbeats until `stop` is called, so that the Temporal server knows that this worker is
+ * alive and the Temporal UI shows `details`.
  */
 export function startHeartbeat(details: () => unknown = () => undefined): { stop(): void } {
   const context = Context.current();

@@ -1,7 +1,7 @@
 /**
  * Writes decisions about movements. Anyone with access to Temporal can schedule an activity with
  * any arguments, so each decision is computed again from the stored movement; the argument only
- * says which one is expected.
+ * says which decision the run expects.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { advance } from '../domain/commands/advance.ts';
@@ -13,7 +13,10 @@ import type { Database } from '../prisma/client.ts';
 import { readEnd, readMovementView } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 
-/** Not applied: another decision or a change of a node came first; the run loads again. */
+/**
+ * Writes the decision if the stored movement leads to the same one. Returns `applied: false` when
+ * another decision or a node's change came first; the run then loads the movement again.
+ */
 export async function writeIfItFollows(db: Database, handed: DecideArgs): Promise<DecideResult> {
   const view = await readMovementView(db, handed.movement_id);
   if (view === null) return { applied: false, version: handed.version };
@@ -23,7 +26,7 @@ export async function writeIfItFollows(db: Database, handed: DecideArgs): Promis
   return { applied: outcome.ok, version: outcome.head?.version ?? view.version };
 }
 
-/** Writes a decision that was computed from the stored movement, if that has not changed. */
+/** Writes a decision computed from the stored movement, if the movement has not changed. */
 export async function writeDecision(
   db: Database,
   decision: DecideArgs,
@@ -35,9 +38,9 @@ export async function writeDecision(
 }
 
 /**
- * The decision that the view leads to, if it equals `handed`. Only the run knows which nodes a
- * cancel stopped in time: a READY node without a send may be stopped, unless it outlives the
- * cancel.
+ * Returns the decision that the view leads to if it equals `handed`, else null. Only the run knows
+ * which nodes a cancel stopped in time, so those are taken from `handed`: a READY node without a
+ * send may be stopped, unless the plan lets it run after a cancel.
  */
 function decisionFor(view: LoadedMovement, handed: DecideArgs): DecideArgs | null {
   const lasting = onCancelTargets(view.edges);

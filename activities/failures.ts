@@ -1,19 +1,17 @@
-/** The only maker of Temporal failures, and of the pause before a phase is repeated. */
+/** Creates all Temporal failures, and computes the pause before a phase is repeated. */
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { RetryPolicy } from '../domain/plan/types.ts';
 
-/**
- * Another write came first. That write decides, so this run reads the database again.
- */
+/** Thrown when another write came first. That write decides, so the run reads the row again. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
 
-/** Attempts that a phase may spend on executor errors before its node gives up. */
+/** Executor errors after which a node gives up, when its policy sets no number. */
 export const DEFAULT_MAX_ATTEMPTS = 8;
 
-/** Not an error: the phase looked, and should look again after `seconds`. */
+/** Returns a failure that is no error: Temporal repeats the look after `seconds`. */
 export function lookAgain(message: string, seconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
@@ -22,7 +20,7 @@ export function lookAgain(message: string, seconds: number): ApplicationFailure 
   });
 }
 
-/** An executor error that is repeated; `count` errors have happened, this one included. */
+/** Returns the failure of an executor error; Temporal repeats the phase after `delaySeconds`. */
 export function tryAgain(code: string, message: string, delaySeconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
@@ -31,18 +29,18 @@ export function tryAgain(code: string, message: string, delaySeconds: number): A
   });
 }
 
-/** How long a failure made here asks to wait, in milliseconds; null for every other error. */
+/** Returns the milliseconds that a failure of this file asks to wait; null for other errors. */
 export function delayOf(error: unknown): number | null {
   if (!(error instanceof ApplicationFailure)) return null;
   return typeof error.nextRetryDelay === 'number' ? error.nextRetryDelay : null;
 }
 
-/** Errors a phase may have before its node gives up. */
+/** Returns the number of errors after which the node gives up. */
 export function maxAttempts(policy: RetryPolicy | undefined): number {
   return policy?.max_attempts ?? DEFAULT_MAX_ATTEMPTS;
 }
 
-/** Seconds before attempt `count` + 1: exponential from the policy, capped. */
+/** Returns the seconds before attempt `count` + 1: exponential by the policy, with a maximum. */
 export function backoffSeconds(policy: RetryPolicy | undefined, count: number): number {
   const first = policy?.initial_interval_seconds ?? 0.5;
   const factor = policy?.backoff_coefficient ?? 2;
@@ -50,10 +48,10 @@ export function backoffSeconds(policy: RetryPolicy | undefined, count: number): 
   return Math.min(cap, first * factor ** Math.max(0, count - 1));
 }
 
-/** Longest pause between two looks without an answer. */
+/** Longest pause between two looks that got no answer. */
 const LONGEST_LOOK_PAUSE_SECONDS = 60;
 
-/** Seconds before look `count` + 1, after `count` looks without an answer: a minute at most. */
+/** Returns the seconds before look `count` + 1, when no look got an answer; a minute at most. */
 export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number): number {
   return Math.min(
     LONGEST_LOOK_PAUSE_SECONDS,
@@ -61,20 +59,21 @@ export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number)
   );
 }
 
-/** Part of the dependencies of phases and of looks at transfers. */
+/** A setting of phases, and of looks at capital transfers. */
 export interface Unhurried {
-  /** Pause between two looks at a send that waits for a person; a minute when left out. */
+  /** Seconds between two looks at a send that waits for a person; a minute when left out. */
   readonly unhurriedSeconds?: number;
 }
 
-/** Seconds between two looks at a send that a person may decide about at any time. */
+/** Returns the seconds between two looks at a send that a person may decide about at any time. */
 export function unhurriedSeconds({ unhurriedSeconds: seconds = 60 }: Unhurried): number {
   return seconds;
 }
 
 /**
- * Temporal keeps only the name of an unexpected error. Its message may hold a query, a key or text
- * of a venue, and a history cannot be cleaned; so the message goes to the log.
+ * Returns the failure that Temporal may store. For an unexpected error, that is only its name: the
+ * message may hold a query, a key or a venue's text, and a history cannot be cleaned, so the
+ * message goes to the log.
  */
 export function forHistory(error: unknown, log: Logger): unknown {
   if (error instanceof TemporalFailure || error instanceof Overtaken) return error;

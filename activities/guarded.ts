@@ -1,12 +1,12 @@
 /**
- * How an activity's work is run: what it leaves in Temporal's history, and how a lost worker is
- * noticed.
+ * Runs the work of an activity: limits what an error leaves in Temporal's history, and sends
+ * heartbeats so that a lost worker is noticed.
  */
 import type { Logger } from 'pino';
 import { forHistory } from './failures.ts';
 import { startHeartbeat } from './call.ts';
 
-/** Of an unexpected error only the name reaches the history. */
+/** Runs `work`; only the name of an unexpected error reaches Temporal's history. */
 export async function named<T>(
   { log }: { readonly log: Logger },
   work: () => Promise<T>,
@@ -22,8 +22,8 @@ export async function named<T>(
 export type Tell = (details: unknown) => void;
 
 /**
- * {@link named} with heartbeats, so that a dead worker is noticed within seconds and a slow
- * counterpart is not mistaken for one.
+ * Runs `work` as {@link named} does, with heartbeats: a dead worker is noticed within seconds, and
+ * a slow executor does not look like a dead worker.
  */
 export async function beating<T>(
   deps: { readonly log: Logger },

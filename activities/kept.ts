@@ -1,14 +1,17 @@
-/** Repeats a write while the database is away, so that this process's knowledge is not lost. */
+/** Repeats a write while the database is unavailable, so that its result is not lost. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, type ErrorCode } from '../domain/errors.ts';
 
-/** Longer than a failover; the activity of a send may take five minutes, its call included. */
+/**
+ * Longest time of the repeats: longer than a database failover. The activity of a send has five
+ * minutes, its outside call included.
+ */
 const LONGEST_MS = 90_000;
 const PAUSE_MS = 500;
 
 const AWAY: readonly ErrorCode[] = ['dependency_unavailable', 'outcome_unknown', 'overloaded'];
 
-/** Runs work that may run twice, again and again while the database is away. */
+/** Repeats `work` while the database is unavailable; `work` must be safe to run twice. */
 export async function whileAway<T>(work: () => Promise<T>): Promise<T> {
   const since = performance.now();
   for (;;) {

@@ -1,21 +1,21 @@
 /**
- * What a stopping worker does with running work: it waits for sends and never aborts them; it
+ * What a stopping worker does with running work. It waits for sends and never aborts them. It
  * abandons at once every call that another worker may repeat, which costs the node no attempt.
  */
 import { callOptions } from './call.ts';
 import { lookAgain } from './failures.ts';
 import type { CallOptions } from '../domain/executor.ts';
 
-/** A send from its fence to the record of its answer. */
+/** Identifies a send, from its fence until its answer is recorded. */
 export type Send =
   { readonly movement_id: string; readonly node_key: string } | { readonly transfer_id: string };
 
-/** Part of the dependencies of phases and looks at transfers; left out: the worker never stops. */
+/** A dependency of phases and of looks at transfers; when left out, the worker never stops. */
 export interface Leaves {
   readonly leaving?: Leaving;
 }
 
-/** How soon another worker may take what this one abandons. */
+/** Seconds until another worker may take the work that a stopping worker abandons. */
 export const AGAIN_SECONDS = 0.05;
 
 export class Leaving {
@@ -24,7 +24,7 @@ export class Leaving {
   readonly #givingUp = new Set<() => void>();
   #ended: () => void = () => undefined;
 
-  /** From now on the worker waits for sends only. */
+  /** Abandons all repeatable calls, now and from now on; only sends may still end. */
   leave(): void {
     this.#left = true;
     for (const giveUp of this.#givingUp) giveUp();
@@ -34,12 +34,12 @@ export class Leaving {
     return this.#left;
   }
 
-  /** Sends under way. */
+  /** The sends under way. */
   get sends(): readonly Send[] {
     return [...this.#sends];
   }
 
-  /** Fulfilled once no send is under way. */
+  /** Resolves once no send is under way. */
   async whenSent(): Promise<void> {
     while (this.#sends.size > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
   }
@@ -54,14 +54,18 @@ export class Leaving {
     }
   }
 
-  /** @throws a failure that makes another worker repeat the activity, once this worker stops. */
+  /**
+   * Runs `call` until it ends or this worker stops.
+   *
+   * @throws a failure that makes another worker repeat the activity, when this worker stops.
+   */
   async repeatable<T>(call: (options: CallOptions) => Promise<T>): Promise<T> {
     const stops = lookAgain('its worker stops; another one goes on', AGAIN_SECONDS);
     if (this.#left) throw stops;
     const options = callOptions();
     const abort = new AbortController();
     let giveUp = (): void => undefined;
-    // Not every call ends with its signal, so the race does not wait for it.
+    // Not every call ends when its signal aborts, so the race below does not wait for the call.
     const over = new Promise<never>((_, reject) => {
       giveUp = () => {
         reject(stops);
@@ -79,12 +83,12 @@ export class Leaving {
   }
 }
 
-/** A send that is waited for when its worker stops. */
+/** Runs `work` as a send: a stopping worker waits for it. */
 export function sending<T>({ leaving }: Leaves, send: Send, work: () => Promise<T>): Promise<T> {
   return leaving === undefined ? work() : leaving.sending(send, work);
 }
 
-/** A call that a stopping worker abandons; see {@link Leaving.repeatable}. */
+/** Runs `call`, which a stopping worker abandons; see {@link Leaving.repeatable}. */
 export function repeatable<T>(
   { leaving }: Leaves,
   call: (options: CallOptions) => Promise<T>,
@@ -92,7 +96,7 @@ export function repeatable<T>(
   return leaving === undefined ? call(callOptions()) : leaving.repeatable(call);
 }
 
-/** The send as a line of a log names it. */
+/** Returns the name of the send for a log line. */
 export function nameOf(send: Send): string {
   return 'transfer_id' in send
     ? `capital transfer ${send.transfer_id}: submit`

@@ -1,4 +1,4 @@
-/** The activities of a movement, built from explicit dependencies. */
+/** Builds the activities of a movement from explicit dependencies. */
 import { expire } from '../domain/commands/approval.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
 import type {
@@ -25,7 +25,10 @@ import type { PhaseDependencies } from './phases/context.ts';
 import { runPhase } from './phases/phase.ts';
 import { ask, record, STEPS } from './phases/team.ts';
 
-/** Each is safe to run again: it first returns what the database already records. */
+/**
+ * Returns the activities. Each is safe to run again: it first returns the result that the database
+ * already records.
+ */
 export function createMovementActivities(deps: PhaseDependencies): MovementActivities {
   const phase = (name: Phase) => (args: RecoverArgs) =>
     beating(deps, () => runPhase(deps, STEPS[name], args));
@@ -39,12 +42,12 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       return first === null ? decided : { ...decided, begun: first };
     },
     async expire({ movement_id }) {
-      // Refused when an approval came first or the database's clock is behind: the run loads and
-      // sees.
+      // The database refuses this when an approval came first or when its clock says that it is too
+      // early; the run then loads the movement and sees its state.
       await applyTransition(deps.db, expire(movement_id));
     },
     preflight: (args) => {
-      // A node that only looks. Older workers run this activity first, so its name stays.
+      // `whole` marks a node that only looks. Older workers know this activity, so its name stays.
       if (args.whole === true) return beating(deps, () => preflightAndLook(deps, args));
       return args.chained === true
         ? beating(deps, () => preflightAndPrepare(deps, args))
@@ -66,8 +69,8 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
 }
 
 /**
- * The movement; with `decides`, after its next decision is written, so that the run can start ready
- * nodes at once.
+ * Loads the movement. With `decides`, it also writes the next decision, so that the run can start
+ * ready nodes at once.
  */
 async function load(
   deps: PhaseDependencies,
@@ -81,13 +84,17 @@ async function load(
     const outcome = await writeDecision(deps.db, decision);
     return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
   } catch (error) {
-    // This load has marked commands as seen, so the run must get its view; it decides by itself.
+    // This load has marked commands as seen, so the run must get its view; the run then decides
+    // itself.
     deps.log.warn({ err: error, movement_id }, 'a load could not write what follows from it');
     return view;
   }
 }
 
-/** After a cancel the run decides: only the run knows which nodes it has stopped. */
+/**
+ * States in which a load writes the next decision. After a cancel only the run may decide: only the
+ * run knows which nodes it has stopped.
+ */
 const DECIDED_AT_ONCE: readonly MovementState[] = [
   'APPROVED',
   'EXECUTING',
@@ -95,10 +102,7 @@ const DECIDED_AT_ONCE: readonly MovementState[] = [
   'MANUAL_INTERVENTION',
 ];
 
-/**
- * The movement, and how the executor of each node is reached, which this process knows and the
- * database does not.
- */
+/** Loads the movement and adds how this process calls the executor of each node. */
 async function describedView(
   deps: PhaseDependencies,
   movementId: string,

@@ -1,4 +1,4 @@
-/** Duration of phases, by phase and outcome. */
+/** Metric of the duration of phases, by phase and outcome. */
 import { Histogram } from 'prom-client';
 import type { Phase, PhaseResult } from '../domain/messages.ts';
 import type { PhaseRow } from '../store/phases.ts';
@@ -13,13 +13,13 @@ const durations = new Histogram({
 });
 
 /**
- * `done`: the phase is over and the node goes on or is COMPLETED; `failed`: the node is FAILED;
- * `unknown`: it is UNKNOWN; `not_yet`: it looks again later; `recover`: no usable answer; `error`:
- * repeated because of an error.
+ * Outcome of a phase. `done`: the node continues or is COMPLETED; `failed`: the node is FAILED;
+ * `unknown`: the node is UNKNOWN; `not_yet`: the phase looks again later; `recover`: the executor
+ * returned no usable answer; `error`: the phase is repeated because of an error.
  */
 export type PhaseOutcome = 'done' | 'failed' | 'unknown' | 'not_yet' | 'recover' | 'error';
 
-/** Runs `work`, the rest of a phase, and records its duration. `started`: monotonic clock. */
+/** Runs `work`, the rest of a phase, and records the time since `started` (monotonic clock). */
 export async function measured<T extends PhaseResult>(
   deps: PhaseDependencies,
   phase: Phase,
@@ -55,12 +55,18 @@ function notYet(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'type' in error && error.type === 'NOT_YET';
 }
 
-/** When this process called a team's worker, by {@link notePhaseStart}'s key. */
+/**
+ * Start times of phases whose executor is a team's worker, by the key that {@link notePhaseStart}
+ * gets; milliseconds of the monotonic clock.
+ */
 const phaseStarts = new Map<string, number>();
-/** Where another process records the answer the start stays here, so the oldest are dropped. */
+/**
+ * Most start times that are kept. When another process records the answer, the start time is never
+ * taken here, so the oldest are dropped.
+ */
 const MOST_STARTS = 10_000;
 
-/** Remembers when the first half of a team's phase began. */
+/** Remembers when a phase of a team's worker started; {@link takePhaseStart} reads it. */
 export function notePhaseStart(key: string, started: number): void {
   phaseStarts.delete(key);
   phaseStarts.set(key, started);
@@ -68,7 +74,7 @@ export function notePhaseStart(key: string, started: number): void {
   if (phaseStarts.size > MOST_STARTS && oldest !== undefined) phaseStarts.delete(oldest);
 }
 
-/** When the phase started; null when it started in another process. */
+/** Returns and removes the start time of a phase; null when it started in another process. */
 export function takePhaseStart(key: string): number | null {
   const started = phaseStarts.get(key) ?? null;
   phaseStarts.delete(key);

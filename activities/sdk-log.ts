@@ -1,6 +1,4 @@
-/**
- * Sends what Temporal's SDK says through our own log, so that a process writes one kind of line.
- */
+/** Sends the log lines of Temporal's SDK through the service's log, in the same format. */
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
@@ -13,8 +11,8 @@ const LEVELS = {
 } as const satisfies Record<LogLevel, string>;
 
 /**
- * Call once, before any other use of the SDK. "Not yet" failures are how phases poll, so they are
- * no warnings.
+ * Installs the log; call it once, before any other use of the SDK. NOT_YET failures are logged at
+ * debug level, since phases poll with them.
  */
 export function installSdkLog(log: Logger): void {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {

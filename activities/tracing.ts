@@ -1,4 +1,4 @@
-/** Spans around activities, as parts of the trace that started their run. Loads OpenTelemetry. */
+/** Adds a trace span for each activity, in the trace that started its run. Loads OpenTelemetry. */
 import { OpenTelemetryActivityInboundInterceptor } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 

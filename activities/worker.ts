@@ -22,12 +22,12 @@ import { FAILURE_CONVERTER } from './bundle.ts';
 import { nameOf, type Leaving } from './leaving.ts';
 
 const RETRY_MS = 500;
-/** An operator has to act, which takes longer; a long pause keeps the log short. */
+/** Pause when an operator has to act first; it is long so that the log stays short. */
 const OPERATOR_RETRY_MS = 10_000;
-/** Time for the SDK to close after `stopSeconds`. */
+/** Milliseconds that the SDK gets to close after `stopSeconds`. */
 const CLOSE_MS = 1_000;
 
-/** How a worker is set up, whatever it runs; docs/performance.md says what was measured. */
+/** Limits of every worker; docs/performance.md has the measurements behind them. */
 export const WORKER_TUNING = {
   maxCachedWorkflows: 2_000,
   maxConcurrentWorkflowTaskExecutions: 200,
@@ -36,38 +36,41 @@ export const WORKER_TUNING = {
 } as const;
 
 export interface WorkerOptions {
-  /** How the server is reached now. */
+  /** Returns the current address and credentials of the Temporal server. */
   readonly access: () => TemporalAccess;
-  /** What keeps the server from answering, for the log. */
+  /** Returns why the server cannot be reached, for the log. */
   readonly explain?: (error: unknown) => Promise<TemporalFault>;
   readonly activities: MovementActivities & Partial<CapitalTransferActivities>;
   readonly workflowBundle: { readonly code: string };
-  /** Encrypts payloads; the bundle must then be one that encodes failures. */
+  /** Encrypts payloads; requires a bundle that also encrypts failures (`encodeFailures`). */
   readonly payloadCodec?: PayloadCodec | undefined;
-  /** Sees every activity. */
+  /** Is called around every activity (for tracing). */
   readonly activityInterceptor?: ActivityInterceptorsFactory | undefined;
   readonly log: Logger;
-  /** Handles running activities when the worker stops. */
+  /** Decides what happens to running activities when the worker stops. */
   readonly leaving: Leaving;
-  /** How long a stopping worker waits for running activities. */
+  /** Longest time, in seconds, that a stopping worker waits for running activities. */
   readonly stopSeconds: number;
-  /** Called once connected and before work is taken; repeated until it succeeds. */
+  /** Called after the worker has connected and before it takes work; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
 }
 
 export interface RunningWorker {
-  /** Whether it is polling for work now. */
+  /** Returns whether the worker is polling for work now. */
   isRunning(): boolean;
   /** Moves to a connection with a renewed key or certificate; running work continues. */
   use(renewed: TemporalAccess): Promise<void>;
   /**
-   * Stops polling, abandons repeatable calls, and waits for sends. Returns the names of those that
-   * had not ended after `stopSeconds`.
+   * Stops polling, abandons repeatable calls and waits for sends. Returns the names of the sends
+   * that had not ended after `stopSeconds`.
    */
   stop(): Promise<readonly string[]>;
 }
 
-/** Connects (for as long as it takes) and works until stopped; a worker that fails is replaced. */
+/**
+ * Connects to Temporal, however long that takes, and works until it is stopped. A worker that fails
+ * is replaced.
+ */
 export function startWorker(options: WorkerOptions): RunningWorker {
   const { payloadCodec, leaving, stopSeconds } = options;
   let worker: Worker | null = null;
@@ -151,7 +154,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       pause.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();
       leaving.leave();
-      // Without a connection only sends of a lost worker can still be running.
+      // Without a connection no worker runs now, but sends of an earlier worker may still run.
       const ended = Promise.all([worker === null ? undefined : done, leaving.whenSent()]);
       try {
         await within(ended, stopSeconds * 1_000 + CLOSE_MS);

@@ -1,11 +1,11 @@
 /**
- * What the phases of an executor may answer, a constructor for each, so that a wrong answer does
- * not compile.
+ * What the phases of an executor may return: one constructor for each answer, so that a wrong
+ * answer does not compile.
  */
 import type { Artifact, CompletionAssurance, SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 
-/** What may go with most answers. `output` is what later nodes of the plan can refer to. */
+/** Optional fields of most answers. Later nodes of the plan can refer to `output`. */
 export interface Extras {
   readonly external_ref?: string;
   readonly output?: JsonObject;
@@ -38,13 +38,13 @@ export type Failed = {
 export type NotLanded = { readonly next_state: 'READY' };
 export type Unknown = { readonly next_state: 'UNKNOWN'; readonly error_message: string };
 
-/** preflight: nothing speaks against it. */
+/** Result of preflight: the action may run. */
 export function passed(): null {
   return null;
 }
 
 /**
- * prepare: everything that submit will do, decided now. The same bytes come back to submit, also
+ * Result of prepare: everything that submit will do, decided now. Submit gets the same bytes, also
  * when it is repeated.
  */
 export function prepared<P extends JsonObject>(action: P, signRequest?: SignRequest): Prepared<P> {
@@ -56,8 +56,8 @@ export function prepared<P extends JsonObject>(action: P, signRequest?: SignRequ
 }
 
 /**
- * submit, recover, cancel: the other side has it under `externalRef`; observe will tell how it
- * ends.
+ * Result of submit, recover or cancel: the provider has accepted the send as `externalRef`; observe
+ * reports later how it ends.
  */
 export function accepted(
   externalRef: string,
@@ -66,15 +66,18 @@ export function accepted(
   return { next_state: 'SUBMITTED', external_ref: externalRef, ...extras };
 }
 
-/** observe, recover: it is under way; ask again in so many seconds. */
+/**
+ * Result of observe or recover: the send is still under way; the service asks again after
+ * `afterSeconds`.
+ */
 export function pending(afterSeconds: number, extras: Extras = {}): Pending {
   return { next_state: 'OBSERVING', retry_after_seconds: afterSeconds, ...extras };
 }
 
 /**
- * The effect is there, and final as far as this executor can tell. `assurance` says what has been
- * shown, where that is more than the provider's own word; less than `context.completion_assurance`
- * asks for, and the service goes on observing.
+ * Result: the send had its effect, which is final as far as this executor can tell. `assurance`
+ * says what has been proven, if that is more than the provider's own statement. If it is less than
+ * `context.completion_assurance` requires, the service continues to observe.
  */
 export function completed(
   extras: Extras & { readonly assurance?: CompletionAssurance } = {},
@@ -83,33 +86,31 @@ export function completed(
 }
 
 /**
- * Proven: nothing landed and nothing will, or the other side has ended it. Never for "I could not
- * reach the bank":
- * that is an exception (or {@link unknown} in recover), since a failed node may be paid again.
+ * Result: proven that nothing landed and nothing will, or that the provider has ended the send.
+ * Never return this for "I could not reach the bank": throw an exception (or return {@link unknown}
+ * in recover), since a failed node may be paid again.
  */
 export function failed(code: string, message: string): Failed {
   return { next_state: 'FAILED', error_code: code, error_message: message };
 }
 
-/**
- * recover only: nothing was sent under this key, and nothing that is still on its way can arrive.
- */
+/** Result of recover only: nothing was sent under this key, and nothing can still arrive. */
 export function notLanded(): NotLanded {
   return { next_state: 'READY' };
 }
 
 /**
- * recover only: the outcome is not known now. The service calls again a few times, and then a
- * person decides.
+ * Result of recover only: the outcome is not known now. The service calls recover a few more times,
+ * and then a person decides.
  */
 export function unknown(message: string): Unknown {
   return { next_state: 'UNKNOWN', error_message: message };
 }
 
 /**
- * A request that cannot be served however often it is repeated: a 4xx over HTTP, a failure that is
- * not retried on a task queue. Ends the node in preflight and prepare; in submit it proves nothing,
- * so return {@link failed} there.
+ * Thrown for a request that can never be served, however often it is repeated: a 4xx over HTTP, a
+ * failure without retry on a task queue. Ends the node in preflight and prepare. In submit it
+ * proves nothing, so return {@link failed} there.
  */
 export class Rejected extends Error {
   override readonly name = 'Rejected';
@@ -122,7 +123,7 @@ export class Rejected extends Error {
   }
 }
 
-/** Not now: a 503 over HTTP, a retried failure on a task queue. */
+/** Thrown for "not now": a 503 over HTTP, a failure with retry on a task queue. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly retryAfterSeconds: number | undefined;

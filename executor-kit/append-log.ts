@@ -1,7 +1,4 @@
-/**
- * An append-only file of JSON lines: a line that was appended survives the end of the process and
- * of the machine.
- */
+/** An append-only file of JSON lines, which survive a crash of the process or the machine. */
 import {
   closeSync,
   existsSync,
@@ -16,19 +13,19 @@ import {
 import { dirname, resolve } from 'node:path';
 
 export interface AppendLog {
-  /** The lines that stood there when it was opened, parsed. */
+  /** The lines that the file had when it was opened, parsed. */
   readonly lines: readonly unknown[];
-  /** Returns once the line is on disk. After an error the log takes nothing more. */
+  /** Appends a line; returns once it is on disk. After an error it accepts no more lines. */
   append(line: unknown): void;
   close(): void;
 }
 
 /**
- * Opens `file`, creating it and its folder. A last line without an end was cut off by a crash; no
- * caller ever saw it, so it is dropped.
+ * Opens `file`; creates the file and its folder if they are missing. A last line without a line end
+ * was cut off by a crash; no caller ever saw it, so it is dropped.
  *
- * @throws Error when a whole line is not JSON: something else has written there, and the rest
- * cannot be trusted.
+ * @throws Error when a whole line is not JSON: another program has written to the file, and the
+ *   rest cannot be trusted.
  */
 export function openAppendLog(file: string): AppendLog {
   const folder = dirname(resolve(file));
@@ -55,7 +52,7 @@ export function openAppendLog(file: string): AppendLog {
           written += writeSync(descriptor, text, written);
         fdatasyncSync(descriptor);
       } catch (error) {
-        // Half a line may stand there (a full disk). Another one behind it would make both
+        // The file may now end with half a line (a full disk). A further line would make both
         // unreadable.
         close();
         throw error;
@@ -73,7 +70,7 @@ function parseLine(file: string, text: string, number: number): unknown {
   }
 }
 
-/** A new file survives a power cut only once its folder's entry is written. */
+/** Syncs the folder: a new file survives a power cut only once its folder's entry is on disk. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);

@@ -1,10 +1,10 @@
-/** The bearer token of an executor, kept in a file so that it can be changed without a restart. */
+/** Checks the bearer token of an executor; its file can be changed without a restart. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /**
- * A check of Authorization headers against the token in `file`, which is read anew for each of
- * them.
+ * Returns a function that checks an Authorization header against the token in `file`, which is read
+ * again for every header.
  *
  * @throws Error when the file holds no usable token, so that a server without its secret does not
  *   start.
@@ -14,8 +14,8 @@ export function bearerCheck(file: string): (header: string | undefined) => boole
   return (header) => {
     const sent = /^Bearer +([\x21-\x7e]+) *$/i.exec(header ?? '')?.[1];
     const token = readToken(file);
-    // Digests have one length, so neither the length nor the first differing byte shows in the time
-    // it takes.
+    // Digests all have the same length, so the time of the comparison shows neither the token's
+    // length nor its first different byte.
     return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
   };
 }

@@ -1,4 +1,4 @@
-/** An executor as a team writes it: five phases and cancel, typed, with the wire kept outside. */
+/** An executor as a team writes it: five phases and cancel, typed, without the wire format. */
 import type { z } from 'zod';
 import type {
   CallOptions,
@@ -26,54 +26,52 @@ export * from './answers.ts';
 
 export interface Submission<P extends JsonObject> {
   readonly context: ExecutionContext;
-  /** What prepare answered, checked against the definition's schema. */
+  /** What prepare returned, checked against the definition's schema. */
   readonly prepared: P;
-  /** The signer's answer, when prepare requested a signature. */
+  /** The signer's answer, if prepare requested a signature. */
   readonly sign_result?: JsonObject;
 }
 
 export type Progress = Accepted | Pending | Completed | Failed;
 
 /**
- * `call.signal` aborts when the caller has gone or the time to send has passed: look at it right
- * before sending.
+ * An executor's phases. `call.signal` aborts when the caller has disconnected or the time to send
+ * has passed: check it right before sending.
  */
 export interface ExecutorDefinition<P extends JsonObject> {
   readonly name: string;
-  /** The shape of prepared_action. It must take what prepare answers, unchanged. */
+  /** Schema of prepared_action. It must accept what prepare returns, without changing it. */
   readonly prepared: z.ZodType<P>;
   preflight(context: ExecutionContext, call: CallOptions): Promise<null | Failed>;
   prepare(context: ExecutionContext, call: CallOptions): Promise<Prepared<P> | Failed>;
   /**
-   * The only phase with an effect. One effect for one `context.idempotency_key`, however often it
-   * is called.
+   * The only phase with an effect. It must have one effect per `context.idempotency_key`, however
+   * often it is called.
    */
   submit(submission: Submission<P>, call: CallOptions): Promise<Progress>;
   observe(context: ExecutionContext, call: CallOptions): Promise<Progress>;
-  /** What became of the submits under this key. */
+  /** Returns what became of the submits under this key. */
   recover(context: ExecutionContext, call: CallOptions): Promise<Progress | NotLanded | Unknown>;
-  /** Stop it if that is still possible, and say how it stands. */
+  /** Stops the send if that is still possible, and returns its state. */
   cancel(context: ExecutionContext, call: CallOptions): Promise<Progress>;
-  /** Anything that may be shown; throw when the executor cannot work. */
+  /** Returns details that may be shown to anybody; throws when the executor cannot work. */
   health?(): Promise<JsonObject>;
-  /**
-   * How many effects a key has had, counted where the effects are. Only the conformance check asks.
-   */
+  /** Returns the number of effects of a key, counted at the provider; only for the check. */
   effects?(idempotencyKey: string): Promise<number>;
 }
 
 /**
- * An executor that can be served: by `serveExecutor` over HTTP, by `runExecutorWorker` on a task
+ * An executor that can be served by `serveExecutor` over HTTP, by `runExecutorWorker` on a task
  * queue, or by both.
  */
 export interface DefinedExecutor {
   readonly name: string;
   /**
-   * Runs one phase on an unchecked request and gives its checked answer; null is a passed
+   * Runs one phase on an unchecked request and returns its checked answer; null is a passed
    * preflight.
    *
-   * @throws Rejected when the request does not fit, ExecutorFault when the answer does not, and
-   *   what the phase throws.
+   * @throws Rejected when the request is invalid, ExecutorFault when the answer is invalid, and
+   *   whatever the phase throws.
    */
   answer(
     phase: ExecutorPhase,
@@ -84,7 +82,7 @@ export interface DefinedExecutor {
   readonly effects?: (idempotencyKey: string) => Promise<number>;
 }
 
-/** Turns a definition into an executor that checks what comes in and what goes out. */
+/** Turns a definition into an executor that checks requests and answers. */
 export function defineExecutor<P extends JsonObject>(
   definition: ExecutorDefinition<P>,
 ): DefinedExecutor {

@@ -1,15 +1,15 @@
-/** Reads the JSON body of a request, whole and bounded. */
+/** Reads the whole JSON body of a request, up to a size limit. */
 import type { IncomingMessage } from 'node:http';
 import { Rejected } from './answers.ts';
 
-/** The protocol's objects may be 256 KiB each, and a submit can carry several. */
+/** Default size limit: an object may have 256 KiB, and a submit carries several objects. */
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
- * The request's body as JSON.
+ * Returns the request's body, parsed as JSON.
  *
- * @throws Rejected with status 400 (not JSON in UTF-8), 413 (too long) or 415 (declared as
- *   something else).
+ * @throws Rejected with status 400 (not JSON in UTF-8), 413 (too long) or 415 (declared as another
+ *   type).
  */
 export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
   const type = request.headers['content-type'];
@@ -29,7 +29,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLong;
   const chunks: Buffer[] = [];
   let size = 0;
-  // No `for await`: leaving such a loop destroys the socket before the refusal is on its way.
+  // No `for await`: leaving such a loop would destroy the socket before the refusal is sent.
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;

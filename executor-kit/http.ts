@@ -8,14 +8,14 @@ import type { DefinedExecutor } from './define.ts';
 import { BODY_LIMIT_BYTES, readJsonBody } from './http-body.ts';
 
 export interface ServeOptions {
-  /** 0 takes any free port. */
+  /** Port to listen on; 0 chooses any free port. */
   readonly port: number;
-  /** Default 127.0.0.1, which only this machine can reach. */
+  /** Address to listen on; default 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
   /** A file with the bearer token that every call must carry. */
   readonly authTokenFile?: string;
   readonly maxBodyBytes?: number;
-  /** How long running calls may take to finish at stop (10 s). */
+  /** Milliseconds that running calls get to finish at a stop; 10 000 when left out. */
   readonly graceMs?: number;
   readonly log?: (line: string) => void;
 }
@@ -23,7 +23,7 @@ export interface ServeOptions {
 export interface ServedExecutor {
   readonly port: number;
   readonly url: string;
-  /** Takes no new calls and lets running ones finish for a while. */
+  /** Accepts no new calls, and gives running calls `graceMs` to finish. */
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ type Server = {
 };
 
 /**
- * Listens and answers the six phases and `GET /health` (and `GET /effects/<key>` where the executor
+ * Listens, and serves the six phases and `GET /health` (and `GET /effects/<key>` if the executor
  * counts effects).
  *
  * @throws Error when the port is taken or the token file holds no token.
@@ -62,8 +62,8 @@ export async function serveExecutor(
     stopping: false,
     log,
   };
-  // Longer than the service keeps an idle connection, so that it is never the server that closes
-  // one just as a call leaves.
+  // Longer than the service keeps an idle connection, so that the server never closes a connection
+  // just as a call is sent.
   const server = createServer(
     { keepAliveTimeout: 15_000, requestTimeout: 30_000, headersTimeout: 10_000 },
     (request, response) => {
@@ -104,12 +104,12 @@ async function respond(
     reply = await route(server, request, gone.signal);
   } catch (error) {
     reply = refusal(error);
-    // The words of an unexpected error stay in this log: they may name hosts and accounts.
+    // The message of an unexpected error stays in this log, since it may name hosts and accounts.
     if (reply.status >= 500 && !gone.signal.aborted)
       server.log(`${request.method} ${request.url}: ${String(error)}`);
   }
   // After a refusal the rest of the body is not read, so the connection cannot carry another call.
-  // One that is kept would hold up a stop.
+  // During a stop, an open connection would delay the stop.
   const close = request.complete && !server.stopping ? {} : { connection: 'close' };
   if (reply.body === undefined)
     response.writeHead(reply.status, { ...reply.headers, ...close }).end();

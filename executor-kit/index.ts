@@ -1,6 +1,6 @@
 /**
- * What the kit's package gives under its own name: everything that an executor over HTTP needs.
- * `task-queue.ts` is the other half, since only that needs Temporal's packages.
+ * The main exports of the kit's package: everything that an executor over HTTP needs.
+ * `task-queue.ts` is separate, since only that part needs Temporal's packages.
  */
 export * from './define.ts';
 export { serveExecutor, type ServedExecutor, type ServeOptions } from './http.ts';

@@ -1,4 +1,4 @@
-/** One process for one journal: two would each send what the other does not know of. */
+/** Lets only one process use a journal: two would not see, and would repeat, each other's sends. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, realpathSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const RETRY_MS = 100;
 
 /**
- * Holds `path` for this process until the returned function is called or the process ends, however
- * it ends: the lock is a name in the kernel and no file, which a killed process would leave behind.
+ * Locks `path` for this process until the returned function is called or the process ends in any
+ * way. The lock is a name in the kernel, not a file, which a killed process would leave behind.
  * Only Linux has such names; elsewhere nothing is locked. Waits up to `waitMs` for an earlier
- * process to be gone; the error calls it `holder`.
+ * process to end; the error calls that process `holder`.
  *
- * @throws Error when another process still holds it then.
+ * @throws Error when another process still holds the lock then.
  */
 export async function lockPath(
   path: string,

@@ -1,7 +1,4 @@
-/**
- * Temporal's native part, set up once for a process: it says only what went wrong, and leaves
- * signals to the process.
- */
+/** Sets up Temporal's native runtime once per process: errors only, no signal handlers. */
 import {
   DefaultLogger,
   makeTelemetryFilterString,
@@ -11,7 +8,7 @@ import {
 
 let installed = false;
 
-/** Repeating it changes nothing, and so does a runtime that somebody else has set up before. */
+/** Installs the runtime, unless this or other code has already installed one. */
 export function installRuntime(level: LogLevel): void {
   if (installed) return;
   installed = true;
@@ -23,6 +20,6 @@ export function installRuntime(level: LogLevel): void {
       shutdownSignals: [],
     });
   } catch {
-    // Set up already, by the team's own code: theirs stays.
+    // The team's own code has installed a runtime already; that one stays.
   }
 }

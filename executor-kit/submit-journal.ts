@@ -1,7 +1,7 @@
 /**
- * The memory of an executor: which keys it received and what became of them. The order makes an
- * executor safe: first the key is written down, then the money moves, then the reference is written
- * down. Whatever is interrupted, the journal then says for which keys something may have happened.
+ * The journal of an executor: which idempotency keys it received, and what became of them. The
+ * order makes an executor safe: first the key is written, then the money moves, then the reference
+ * is written. After any interruption the journal shows for which keys something may have happened.
  */
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
@@ -11,21 +11,21 @@ import { openAppendLog, type AppendLog } from './append-log.ts';
 import { Rejected } from './answers.ts';
 import { lockPath } from './lock.ts';
 
-/** In the order in which an entry may go through them. */
+/** States of an entry, in the order in which it may pass through them. */
 const STATES = ['INTENDED', 'ACCEPTED', 'COMPLETED', 'FAILED'] as const;
 
 export interface JournalEntry {
   readonly key: string;
   /**
-   * INTENDED: something may have been sent. ACCEPTED: it was, under external_ref. COMPLETED and
+   * INTENDED: something may have been sent. ACCEPTED: it was sent, as external_ref. COMPLETED and
    * FAILED are final.
    */
   readonly state: (typeof STATES)[number];
-  /** What `begin` received. */
+  /** The action to be done, as `begin` received it. */
   readonly intention: JsonObject;
   readonly external_ref?: string;
   readonly note?: string;
-  /** When it was last written, ISO 8601. */
+  /** Time of the last write, ISO 8601. */
   readonly at: string;
 }
 export type JournalChange = Partial<Pick<JournalEntry, 'state' | 'external_ref' | 'note'>>;
@@ -42,26 +42,27 @@ const entrySchema = z.object({
 export interface Journal {
   get(key: string): JournalEntry | undefined;
   /**
-   * Writes `key` and what is to be done down, before anything is done; a known key is returned as
-   * it stands.
+   * Writes the key and the intended action before anything is done; returns the entry unchanged if
+   * the key is known.
    *
-   * @throws Rejected (409) when the key is known for something else.
+   * @throws Rejected (409) when the key is known for another action.
    */
   begin(key: string, intention: JsonObject): JournalEntry;
-  /** Writes down how it stands now. A final state and a reference never change. */
+  /** Writes the present state of the entry. A final state and a reference never change. */
   update(key: string, change: JournalChange): JournalEntry;
   /**
-   * Runs `work` while no other work for the same key runs, so that five submits at once are one
-   * after another.
+   * Runs `work` while no other work for the same key runs, so that several submits at the same time
+   * run one after another.
    */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** All entries, oldest first. */
+  /** Returns all entries, oldest first. */
   entries(): readonly JournalEntry[];
   close(): void;
 }
 
 /**
- * Opens the journal in `file`. All entries are kept in memory: good for some hundred thousand.
+ * Opens the journal in `file`. Keeps all entries in memory, which is fine for some hundred thousand
+ * entries.
  *
  * @throws Error when the file is damaged or another process uses it.
  */
@@ -69,8 +70,8 @@ export async function openJournal(
   file: string,
   options: { readonly lockWaitMs?: number } = {},
 ): Promise<Journal> {
-  // Locked before it is read: opening it cuts off a half-written last line, which may be one that
-  // is just being written.
+  // Locked before the file is read: opening cuts off a half-written last line, which another
+  // process may be writing just now.
   const unlock = await lockPath(file, options.lockWaitMs ?? 5_000);
   try {
     return journalOver(openAppendLog(file), unlock);

@@ -21,30 +21,30 @@ export type { ExecutorActivities } from '../domain/executor.ts';
 export { signedResult } from '../executors/result-signature.ts';
 
 export interface WorkerOptions {
-  /** host:port of Temporal's front end. */
+  /** Address of the Temporal server, as host:port. */
   readonly address: string;
   readonly namespace: string;
   /** The task queue that the registry file names for this executor. */
   readonly taskQueue: string;
-  /** As the service's SVC_PAYLOAD_KEYS: needed where it encrypts what passes through Temporal. */
+  /** The service's SVC_PAYLOAD_KEYS; required if the service encrypts payloads in Temporal. */
   readonly payloadKeys?: string | undefined;
   /**
-   * What the file holds that `result_secret_file` of the registry entry names. Without it the
-   * service does not believe FAILED of a submit that began, and asks a person.
+   * Content of the file that the registry entry names as `result_secret_file`. Without it the
+   * service does not believe a FAILED after a submit has started, and asks a person.
    */
   readonly resultSecret?: string | undefined;
   readonly log?: (line: string) => void;
 }
 
 export interface RunningExecutorWorker {
-  /** Ends after stop; rejects when the worker cannot go on. */
+  /** Resolves after `stop`; rejects when the worker cannot continue. */
   readonly done: Promise<void>;
-  /** Takes no new calls and lets running ones finish for 10 s. */
+  /** Accepts no new calls, and gives running calls 10 s to finish. */
   stop(): Promise<void>;
 }
 
 /**
- * Connects and answers the six activities.
+ * Connects to Temporal and serves the six activities.
  *
  * @throws Error when Temporal cannot be reached or has no such namespace, or when a payload key is
  *   malformed.
@@ -83,10 +83,10 @@ export async function runExecutorWorker(
 }
 
 /**
- * The part of a worker's options that lets it read and write encrypted payloads; nothing without
- * keys.
+ * Returns the part of a worker's options with which it reads and writes encrypted payloads; empty
+ * without keys.
  *
- * @throws Error that names the malformed entry by its place.
+ * @throws Error that names the position of the malformed entry.
  */
 export function withPayloadKeys(keys: string | undefined): {
   readonly dataConverter?: { readonly payloadCodecs: PayloadCodec[] };
@@ -98,7 +98,8 @@ export function withPayloadKeys(keys: string | undefined): {
 }
 
 /**
- * The activities of a worker, for teams that register them beside others of their own.
+ * Returns the activities of a worker, for teams that register them together with their own
+ * activities.
  *
  * @throws Error when the secret has fewer than 16 bytes.
  */
@@ -143,7 +144,7 @@ export function executorActivities(
   return activities;
 }
 
-/** The key of the request, which the executor has checked by now. */
+/** Returns the request's idempotency key; the executor has checked the request before. */
 function keyOf(request: unknown): string {
   const { context = request } = request as { readonly context?: unknown };
   return (context as ExecutionContext).idempotency_key;
@@ -162,7 +163,8 @@ async function submitInTime(
       REJECTED_FAILURE,
     );
   }
-  // No refusal: an earlier delivery of the same submit may have sent. The service asks recover.
+  // No refusal (Rejected): an earlier delivery of the same submit may have sent. The service calls
+  // recover next.
   if (left <= 0)
     throw ApplicationFailure.nonRetryable(
       'the time to send has passed; nothing was sent',
@@ -183,8 +185,8 @@ function callOptions(): CallOptions {
 }
 
 /**
- * The words of an unexpected error stay here: Temporal's history is read by others, and keeps what
- * it gets.
+ * Converts an error to a Temporal failure. The message of an unexpected error goes only to this
+ * log: others can read Temporal's history, and it keeps everything.
  */
 function failureOf(
   phase: ExecutorPhase,

@@ -1,9 +1,6 @@
-/** For the main file of an executor: stays until a signal, stops cleanly, and leaves. */
+/** Helpers for the main file of an executor: run until a signal, stop cleanly, exit. */
 
-/**
- * Runs `stop` at SIGTERM, SIGINT or SIGHUP and ends the process: with 0, or with 1 when something
- * went wrong.
- */
+/** Runs `stop` at SIGTERM, SIGINT or SIGHUP and ends the process; status 1 when `stop` fails. */
 export function stopOnSignal(stop: () => Promise<void>): void {
   let stopping = false;
   const end = (): void => {

@@ -1,4 +1,4 @@
-/** A bounded JSON object: what may be kept in a jsonb column and sent on without surprises. */
+/** A JSON object with size limits, which a jsonb column can store without changes. */
 import { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 
@@ -8,8 +8,8 @@ export interface JsonBounds {
 }
 
 /**
- * A schema for a plain JSON object within `bounds`, without NUL and lone surrogates, which Postgres
- * refuses.
+ * Returns a schema for a plain JSON object within `bounds`, without NUL and lone surrogates, which
+ * Postgres refuses.
  */
 export function jsonObject(bounds: JsonBounds): z.ZodType<JsonObject> {
   return z.custom<JsonObject>((value) => isBoundedObject(value, bounds), {
@@ -41,6 +41,7 @@ function isStorable(text: string): boolean {
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Objects of another realm (a vm context) have their own Object.prototype, whose parent is null.
+  // An object of another realm (a vm context) has that realm's Object.prototype, whose prototype is
+  // null.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -1,6 +1,6 @@
 /**
- * The wire form of the executor protocol: what may travel, how large it may be, and when a state
- * may be said.
+ * The wire format of the executor protocol: its fields, their size limits, and the states that each
+ * phase may report.
  */
 import { z } from 'zod';
 import {
@@ -18,13 +18,13 @@ import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
 
 /**
- * Longest error message that is kept; a longer one is cut, since its length must not make an
+ * Longest error message, in characters. A longer one is cut, since a long message must not make an
  * outcome unknown.
  */
 const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
-/** Codes by which the service knows its own words: edges, alarms and lanes are decided by them. */
+/** Codes that only the service may set: they decide plan edges, alarms and nonce lanes. */
 const OWN_CODES: readonly string[] = [
   'NODE_TIMED_OUT',
   'TRANSACTION_CANCELLED',
@@ -34,12 +34,14 @@ const OWN_CODES: readonly string[] = [
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /**
- * The states each phase may report; everything else is a protocol error.
+ * The states that each phase may report; any other state is a protocol error.
  *
- * - preflight passes with null (204 on the wire), so a body there can only be a refusal.
- * - prepare never reports COMPLETED, even when there is nothing to do: that would step past the
- *   fence and its checks. An action with nothing to do says SUBMITTING and completes in submit.
- * - READY and UNKNOWN are answers to "did anything land?", which only recover asks.
+ * Preflight: a pass is null (204 over HTTP), so a body can only be a refusal.
+ *
+ * Prepare never reports COMPLETED, even when there is nothing to do: that would bypass the fence
+ * and its checks. Such an action reports SUBMITTING and completes in submit.
+ *
+ * READY and UNKNOWN answer the question "did anything land?", which only recover asks.
  */
 export const LEGAL_STATES = {
   preflight: ['FAILED'],
@@ -51,12 +53,12 @@ export const LEGAL_STATES = {
 } as const satisfies Record<ExecutorPhase, readonly ExecutionState[]>;
 
 /**
- * Phases in which SUBMITTING means "accepted, not yet confirmed", which is what SUBMITTED says for
- * us.
+ * Phases in which an executor's SUBMITTING means "accepted, not yet confirmed", which the service
+ * calls SUBMITTED.
  */
 const ACCEPTED_IS_SUBMITTED: readonly ExecutorPhase[] = ['submit', 'recover', 'cancel'];
 
-/** Text that Postgres can store: no NUL and no lone surrogate. */
+/** Returns a schema for a text that Postgres can store: no NUL and no lone surrogate. */
 const text = (max: number) =>
   z
     .string()
@@ -68,7 +70,7 @@ const text = (max: number) =>
     );
 
 const UNSTORABLE = /[\0\p{Surrogate}]/gu;
-// Once more after the cut, which may have left half of a pair.
+// Removes surrogates once more after the cut, which may have left half of a pair.
 const message = z
   .string()
   .transform((value) =>
@@ -141,12 +143,12 @@ export const submitBodySchema = z.object({
 export type SubmitBody = z.infer<typeof submitBodySchema>;
 
 /**
- * Reads an executor's answer to `phase`. Unknown keys are dropped, a null field counts as absent,
- * and SUBMITTING becomes SUBMITTED where it means "accepted". A FAILED without a code gets
- * EXECUTOR_REJECTED; a code by which the service knows its own words gets `EXECUTOR_` before it.
+ * Checks and returns an executor's answer to `phase`. Drops unknown keys, treats a null field as
+ * absent, and changes SUBMITTING to SUBMITTED in phases where it means "accepted". A FAILED without
+ * a code gets EXECUTOR_REJECTED; a code that only the service may set gets the prefix `EXECUTOR_`.
  *
- * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer does not
- *   fit.
+ * @throws ExecutorFault of kind `protocol`, code EXECUTOR_PROTOCOL_ERROR, when the answer is
+ *   invalid.
  */
 export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResult {
   const parsed = executionResultSchema.safeParse(withoutNulls(value));
@@ -163,19 +165,19 @@ export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResu
   if (result.next_state === 'SUBMITTING' && ACCEPTED_IS_SUBMITTED.includes(phase)) {
     return { ...result, next_state: 'SUBMITTED' };
   }
-  // Only a prepare that goes on may ask for a signature; elsewhere the key is as unknown as any
-  // other.
+  // Only a successful prepare may request a signature; in any other answer sign_request is dropped
+  // like an unknown key.
   const signs =
     phase === 'prepare' && result.next_state === 'SUBMITTING' && sign_request !== undefined;
   return signs ? { ...result, sign_request } : result;
 }
 
-/** The fault for an answer that does not fit the protocol. */
+/** Returns the fault for an answer that does not fit the protocol. */
 export function protocolFault(detail: string, cause?: unknown): ExecutorFault {
   return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', detail, { cause });
 }
 
-/** Whether `name` is one of the six phases, for routing. */
+/** Returns whether `name` is one of the six phases; for routing. */
 export function isExecutorPhase(name: string): name is ExecutorPhase {
   return EXECUTOR_PHASES.some((phase) => phase === name);
 }

@@ -1,4 +1,4 @@
-/** The registry file: remote and task-queue executors and signers, declared outside the code. */
+/** Reads the registry file, which declares remote and task-queue executors and signers. */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -43,7 +43,7 @@ const payee = z.strictObject({
   chain_id_field: fieldPath.exactOptional(),
 });
 
-/** `payees` and `not_payees` of an entry, for whoever reads them elsewhere. */
+/** Schemas of an entry's `payees` and `not_payees`; the executor check reads the same fields. */
 export const payeesSchema = z.array(payee).max(20);
 export const notPayeesSchema = z.array(fieldPath).max(100);
 
@@ -67,7 +67,8 @@ const shared = {
 const remote = z.strictObject({
   ...shared,
   kind: z.literal('remote'),
-  // Whoever stands between could answer in its place, or take the token.
+  // Over plain http, an attacker on the network could answer in the executor's place or take the
+  // token.
   url: serviceUrl.refine(
     (url) => url.startsWith('https:') || isLoopbackUrl(url),
     'must be https, unless the executor is on this machine',
@@ -86,18 +87,18 @@ const taskQueue = z.strictObject({
   result_secret_file: name.max(4_096).exactOptional(),
 });
 
-/** One entry of `executors`. */
+/** Schema of one entry of `executors`. */
 export const executorEntrySchema = z.discriminatedUnion('kind', [remote, taskQueue]);
 export type ExecutorEntry = z.infer<typeof executorEntrySchema>;
 
 export interface RegistryFile<Signer> {
   readonly executors: readonly (RemoteExecutorSettings | TaskQueueExecutorSettings)[];
   readonly signers: readonly Signer[];
-  /** The file's folder, against which relative paths resolve. */
+  /** Folder of the file; relative paths in the file start there. */
   readonly folder: string;
 }
 
-/** All faults of a registry file at once, each naming its place. */
+/** Thrown with all faults of a registry file; each names its position. */
 export class RegistryFileError extends Error {
   override readonly name = 'RegistryFileError';
   readonly problems: readonly string[];
@@ -108,10 +109,11 @@ export class RegistryFileError extends Error {
 }
 
 /**
- * Reads and checks the registry file. `signerSchema` is the schema of one entry of `signers`. Files
- * with the secrets of executors are looked at unless they are `left`, by a process that calls none.
+ * Reads and checks the registry file. `signerSchema` is the schema of one entry of `signers`.
+ * `secrets`: `checked` also checks the files with executors' secrets; `left` does not, for a
+ * process that calls no executor.
  *
- * @throws RegistryFileError with every fault found.
+ * @throws RegistryFileError with all faults.
  */
 export function readRegistryFile<Signer>(
   file: string,
@@ -187,8 +189,8 @@ function repeatedKeys(entries: readonly ExecutorEntry[]): string[] {
 }
 
 /**
- * Of a type that is not built in only its entry can say who is paid; without that nothing could
- * hold it to the allowlist.
+ * Returns a fault for each entry that sends an action type of its own without `payees`. Only the
+ * entry can say whom such a type pays; without it the allowlist could not be applied.
  */
 function undeclaredPayees(entries: readonly ExecutorEntry[]): string[] {
   return entries.flatMap((entry, index) => {

@@ -1,4 +1,4 @@
-/** All executors of this process, whichever way they are provided, under one key each. */
+/** All executors that this process knows, of every kind, each with one key. */
 import type { Executor, ExecutorDescriptor } from '../domain/executor.ts';
 import {
   createRemoteExecutor,
@@ -8,23 +8,23 @@ import {
 import { describeTaskQueue, type TaskQueueExecutorSettings } from './task-queue.ts';
 
 export interface ExecutorRegistry {
-  /** Every executor's descriptor, in the order of registration. */
+  /** Returns every executor's descriptor, in the order of registration. */
   list(): readonly ExecutorDescriptor[];
-  /** What is known of one executor, also of those that no module of this process can call. */
+  /** Returns the descriptor of one executor, also of one that this process cannot call. */
   describe(executorKey: string): ExecutorDescriptor | undefined;
   /**
-   * The executor to call from here; undefined for task-queue executors, whose phases run on their
-   * team's queue.
+   * Returns the executor that this process can call; undefined for a task-queue executor, whose
+   * phases run on its team's queue.
    */
   get(executorKey: string): Executor | undefined;
-  /** Ends the connections of remote executors. */
+  /** Closes the connections of remote executors. */
   close(): Promise<void>;
 }
 
 /**
- * Builds the registry from local modules and what the registry file declares outside this process.
+ * Builds the registry from local modules and from the registry file's entries.
  *
- * @throws Error when two of them share a key.
+ * @throws Error when two executors have the same key.
  */
 export function createExecutorRegistry(parts: {
   readonly locals: readonly Executor[];

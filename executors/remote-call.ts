@@ -1,13 +1,10 @@
-/**
- * One HTTP call to a remote executor, made once and never repeated: repeating is the caller's
- * decision.
- */
+/** Makes one HTTP call to a remote executor; only the caller may repeat it. */
 import { randomUUID } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { ExecutorFault, type CallOptions } from '../domain/executor.ts';
 import { CallError, callOnce, type OutgoingAnswer } from '../platform/outgoing/call.ts';
 
-/** Largest answer that is read; a longer one is a protocol error. */
+/** Largest answer that is read, in bytes; a longer one is a protocol error. */
 export const RESPONSE_LIMIT_BYTES = 1024 * 1024;
 
 export interface RemoteCall {
@@ -23,8 +20,8 @@ export interface RemoteCall {
 export type RemoteAnswer = OutgoingAnswer;
 
 /**
- * Sends `call` and reads the whole answer, whatever its status. Redirects are answers, not
- * followed.
+ * Sends `call` and returns the whole answer, whatever its status. A redirect is an answer and is
+ * not followed.
  *
  * @throws ExecutorFault `timeout` (time-out or aborted), `unreachable` (no complete answer),
  *   `protocol` (too long).
@@ -58,7 +55,10 @@ function requestHeaders(call: RemoteCall, options: CallOptions): Record<string, 
   };
 }
 
-/** Node keys may hold any character, header values may not; the exact key stands in the body. */
+/**
+ * Encodes the key for a header: node keys may hold any character, header values may not. The body
+ * has the exact key.
+ */
 function headerSafe(value: string): string {
   return value.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
 }

@@ -1,4 +1,4 @@
-/** What an HTTP status of a remote executor means for the call. */
+/** Converts an HTTP status of a remote executor to a fault. */
 import { ExecutorFault } from '../domain/executor.ts';
 import type { RemoteAnswer } from './remote-call.ts';
 
@@ -6,8 +6,8 @@ const RETRY_AFTER_LIMIT_SECONDS = 3_600;
 const DETAIL_LIMIT = 300;
 
 /**
- * The fault for an answer outside 2xx: 429 and 5xx may be repeated, 408 timed out, other 4xx are
- * refusals.
+ * Returns the fault for an answer outside 2xx: 429 and 5xx may be repeated, 408 is a time-out,
+ * other 4xx are refusals.
  */
 export function statusFault(answer: RemoteAnswer): ExecutorFault {
   const { status } = answer;
@@ -28,8 +28,8 @@ export function statusFault(answer: RemoteAnswer): ExecutorFault {
 }
 
 /**
- * Seconds from a Retry-After header (a number or a date), bounded; undefined when there is none to
- * use.
+ * Returns the seconds of a Retry-After header (a number or a date), with an upper limit; undefined
+ * when the header is missing or unusable.
  */
 export function retryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const value = Array.isArray(header) ? header[0] : header;
@@ -43,8 +43,8 @@ export function retryAfter(header: string | string[] | undefined, now: number): 
 }
 
 /**
- * The executor's own words, from a JSON body only, without control characters and angle brackets,
- * and short.
+ * Returns the executor's own message from a JSON body, shortened and without control characters and
+ * angle brackets; empty when there is none.
  */
 function detailOf(body: Buffer): string {
   const words = ownWords(parse(body));

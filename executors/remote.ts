@@ -1,7 +1,4 @@
-/**
- * An executor behind HTTP: the remote protocol, called once per phase and never retried by the
- * transport.
- */
+/** An executor that is called over HTTP, once per phase; the transport never retries. */
 import { Agent } from 'undici';
 import {
   ExecutorFault,
@@ -20,7 +17,7 @@ import { statusFault } from './remote-faults.ts';
 
 const HEALTH_TIMEOUT_SECONDS = 5;
 
-/** A remote executor as the registry file declares it, paths resolved and defaults filled in. */
+/** A remote executor as the registry file declares it, with resolved paths and default values. */
 export interface RemoteExecutorSettings extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'remote';
@@ -35,20 +32,21 @@ export interface RemoteExecutorSettings extends DeclaredFacts {
   readonly chain_family?: string;
 }
 
-/** A remote executor owns its connections, which `close` ends. */
+/** A remote executor with its own connections, which `close` ends. */
 export interface RemoteExecutor extends Executor {
   close(): Promise<void>;
 }
 
 /**
- * The executor at `settings.url`. Every phase throws ExecutorFault: `timeout`, `unreachable`,
- * `server_error` (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never throws.
+ * Creates the executor at `settings.url`. Every phase throws ExecutorFault: `timeout`,
+ * `unreachable`, `server_error` (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never
+ * throws.
  */
 export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteExecutor {
   const kept = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
-  // A reused connection may be closed by the other side just as the request leaves, and then it is
-  // unknown whether it arrived. That is a retry for a question, but a case for recovery for a
-  // submit: it gets a connection of its own.
+  // The other side may close a reused connection just as a request is sent, and then it is unknown
+  // whether the request arrived. A phase without an effect is simply repeated, but a submit would
+  // need recovery, so each submit uses a new connection.
   const fresh = new Agent({ connect: { timeout: 10_000 }, pipelining: 0 });
   const base = settings.url.replace(/\/+$/, '');
   const auth =

@@ -1,7 +1,7 @@
 /**
- * What a team's worker signs: that nothing was sent ends a node for good, and everything that
- * passes through Temporal can be written by whoever reaches it. The secret of the registry entry
- * can not.
+ * Signs and checks results of a team's worker. A result that nothing was sent ends a node for good.
+ * Anyone with access to Temporal can forge a result, but not its signature: that needs the secret
+ * of the registry entry.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -9,35 +9,35 @@ import canonicalize from 'canonicalize';
 import type { ExecutorPhase } from '../domain/executor.ts';
 import { isObject } from '../domain/json.ts';
 
-/** The field of a result that holds its signature. */
+/** Name of the result's field that holds its signature. */
 export const RESULT_SIGNATURE = 'result_signature';
 
 /** Shortest secret that is used, in bytes. */
 export const LEAST_SECRET_BYTES = 16;
 
-/** What a result answers. */
+/** The call that a result belongs to. */
 export interface AnsweredCall {
   readonly idempotency_key: string;
   readonly phase: ExecutorPhase;
 }
 
 /**
- * HMAC-SHA256, in lower-case hex, over four lines joined by a line feed: `svc-executor-result/1`,
- * the idempotency key, the phase, and the result without its signature as RFC 8785 canonical JSON.
- * The key is the secret's UTF-8 bytes.
+ * Returns the HMAC-SHA256, in lower-case hex, over four lines joined by a line feed:
+ * `svc-executor-result/1`, the idempotency key, the phase, and the result without its signature as
+ * RFC 8785 canonical JSON. The HMAC key is the secret's UTF-8 bytes.
  */
 export function resultSignature(secret: string, call: AnsweredCall, result: object): string {
   const unsigned = Object.fromEntries(
     Object.entries(result).filter(([name]) => name !== RESULT_SIGNATURE),
   );
-  // As JSON has it: what is undefined does not travel.
+  // Through JSON, since undefined fields are not sent.
   const text = canonicalize(JSON.parse(JSON.stringify(unsigned))) ?? '';
   return createHmac('sha256', secret)
     .update(['svc-executor-result/1', call.idempotency_key, call.phase, text].join('\n'), 'utf8')
     .digest('hex');
 }
 
-/** The result with its signature. */
+/** Returns the result with its signature added. */
 export function signedResult<R extends object>(
   secret: string,
   call: AnsweredCall,
@@ -46,7 +46,7 @@ export function signedResult<R extends object>(
   return { ...result, result_signature: resultSignature(secret, call, result) };
 }
 
-/** Whether the result is signed with the secret that the file holds now. */
+/** Returns whether the result is signed with the secret that the file holds now. */
 export async function isSignedResult(
   secretFile: string,
   call: AnsweredCall,
@@ -61,7 +61,7 @@ export async function isSignedResult(
   return timingSafeEqual(Buffer.from(shown, 'hex'), Buffer.from(right, 'hex'));
 }
 
-/** The secret of a file's text, without white space around it; null when it is too short. */
+/** Returns the secret in a file's text, without white space around it; null: too short. */
 export function usableSecret(text: string): string | null {
   const secret = text.trim();
   return Buffer.byteLength(secret) < LEAST_SECRET_BYTES ? null : secret;

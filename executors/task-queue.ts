@@ -1,10 +1,10 @@
 /**
- * An executor that a team's own Temporal worker provides: here only described, since its phases run
- * on the team's queue.
+ * Describes an executor that a team's own Temporal worker provides; its phases run on the team's
+ * task queue, not here.
  */
 import type { DeclaredFacts, ExecutorDescriptor } from '../domain/executor.ts';
 
-/** A task-queue executor as the registry file declares it, defaults filled in. */
+/** A task-queue executor as the registry file declares it, with default values. */
 export interface TaskQueueExecutorSettings extends DeclaredFacts {
   readonly executor_key: string;
   readonly kind: 'task_queue';
@@ -19,7 +19,7 @@ export interface TaskQueueExecutorSettings extends DeclaredFacts {
   readonly result_secret_file?: string;
 }
 
-/** What the registry says about it. */
+/** Returns the registry's descriptor of a task-queue executor. */
 export function describeTaskQueue(settings: TaskQueueExecutorSettings): ExecutorDescriptor {
   return { ...settings, endpoint: `task-queue:${settings.task_queue}`, in_process: false };
 }

@@ -1,7 +1,7 @@
 /**
- * `fundadmin`: what is done with access to the database, not through the API. Results go to
- * standard output, everything else to standard error. Exit status: 0 done, 1 refused or not in
- * order, 2 wrong usage.
+ * `fundadmin`: commands that use the database directly, not the API. Results go to standard output,
+ * everything else to standard error. Exit status: 0 done, 1 refused or a check found faults, 2
+ * wrong usage.
  */
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.ts';
@@ -20,7 +20,7 @@ import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
 import { temporalCommands } from './temporal/commands.ts';
 
-/** Each group adds its commands; a new group is one line here and a folder beside this file. */
+/** The groups of commands. A new group needs one line here and a folder in tools/. */
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addAllowlistCommands,
   auditCommands,
@@ -37,7 +37,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   temporalCommands,
 ];
 
-/** The program with all its groups. */
+/** Returns the program with all its groups of commands. */
 export function fundadminProgram(io: ToolIo): Command {
   const program = new Command('fundadmin')
     .description('Operate the fund movement orchestrator where its database is.')
@@ -48,10 +48,10 @@ export function fundadminProgram(io: ToolIo): Command {
   return program;
 }
 
-/** Runs one command line (without node and script) and answers the exit status. */
+/** Runs one command line (without node and script) and returns the exit status. */
 export async function fundadmin(args: readonly string[], io: ToolIo): Promise<number> {
   try {
-    // The specification writes the option both ways.
+    // The specification uses both spellings of this option.
     const known = args.map((arg) => arg.replace(/^--key_id(?=$|=)/, '--key-id'));
     await fundadminProgram(io).parseAsync(known, { from: 'user' });
     return 0;

@@ -1,4 +1,4 @@
-/** The database of a command: where it is, and a connection for as long as the command runs. */
+/** Connects a command to its database while the command runs. */
 import { readDatabaseAddress } from '../domain/database-address.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { createAuditMacs, type AuditMacs } from '../platform/audit-chain.ts';
@@ -7,7 +7,7 @@ import type { SettingName, Values } from '../platform/config/settings.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ToolError, type ToolIo } from './io.ts';
 
-/** Spread into a command's options by `.option(...DATABASE_OPTION)`. */
+/** The option for the database's URL; used as `.option(...DATABASE_OPTION)`. */
 export const DATABASE_OPTION = [
   '--database-url <url>',
   'the database; SVC_DATABASE_URL when left out',
@@ -17,7 +17,7 @@ export interface DatabaseOption {
   readonly databaseUrl?: string;
 }
 
-/** The address that the option gives, else the environment. */
+/** Returns the database's URL from the option, or else from the environment. */
 export function databaseUrl(options: DatabaseOption, io: ToolIo): string {
   const url = options.databaseUrl ?? setting(io, 'SVC_DATABASE_URL') ?? '';
   if (!/^postgres(ql)?:\/\//.test(url)) {
@@ -35,8 +35,8 @@ export function databaseUrl(options: DatabaseOption, io: ToolIo): string {
 }
 
 /**
- * One setting of the environment, or of the file that it names; a fault in it is the caller's to
- * mend.
+ * Returns one setting from the environment, or from the file that the environment names. Throws a
+ * {@link ToolError} when the setting is invalid, since the caller can correct it.
  */
 export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] | undefined {
   try {
@@ -46,21 +46,25 @@ export function setting<N extends SettingName>(io: ToolIo, name: N): Values[N] |
   }
 }
 
-/** By the service's SVC_AUDIT_KEY, else its SVC_SECRETS_KEY; without both they make no MAC. */
+/**
+ * Returns the MACs of audit rows, with the key SVC_AUDIT_KEY or else SVC_SECRETS_KEY; without both
+ * keys no MAC is made.
+ */
 export function auditMacs(io: ToolIo): AuditMacs {
   const own = setting(io, 'SVC_AUDIT_KEY') ?? [];
   return createAuditMacs(own.length > 0 ? [] : (setting(io, 'SVC_SECRETS_KEY') ?? []), own);
 }
 
-/** Says so where nothing will vouch for the audit row of `what`. */
+/** Warns when no key is set, since the audit row of `what` then gets no MAC. */
 export function warnUnvouched(io: ToolIo, what: string): void {
   if (!auditMacs(io).keyed)
     io.err(`SVC_SECRETS_KEY is not set: \`audit verify\` will report the row of this ${what}.\n`);
 }
 
 /**
- * Runs `work` on a connection; what the database refuses becomes a {@link ToolError}. With a key of
- * the service ({@link auditMacs}) the audit rows that `work` writes are vouched for as its own are.
+ * Runs `work` on a connection; a refusal of the database becomes a {@link ToolError}. With a key of
+ * the service ({@link auditMacs}), the audit rows that `work` writes get a MAC, like the service's
+ * own rows.
  */
 export async function withDatabase<T>(
   options: DatabaseOption,
@@ -80,7 +84,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Faults of the database in a sentence; anything else as it is. */
+/** Returns a fault of the database as a {@link ToolError}; any other error unchanged. */
 export function databaseRefusal(error: unknown): unknown {
   if (error instanceof ServiceError)
     return new ToolError(`The database does not answer (${error.code}).`, { cause: error });

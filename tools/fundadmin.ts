@@ -1,4 +1,4 @@
-/** The program `fundadmin`: its command line over this process' environment and streams. */
+/** The program `fundadmin`: runs the command line in this process's environment. */
 import { environment } from '../platform/config.ts';
 import { fundadmin } from './command-line.ts';
 

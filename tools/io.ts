@@ -1,15 +1,15 @@
-/** What a command of `fundadmin` may use of its process, so that tests can give it another one. */
+/** The parts of the process that a command of `fundadmin` may use; tests replace them. */
 export interface ToolIo {
   readonly env: NodeJS.ProcessEnv;
-  /** Results: standard output. */
+  /** Writes results, to standard output. */
   readonly out: (text: string) => void;
-  /** Everything else a person reads: standard error. */
+  /** Writes everything else that a person reads, to standard error. */
   readonly err: (text: string) => void;
 }
 
 /**
- * A fault that the caller can mend: its message is all that is shown, and the exit status is 1
- * unless it says otherwise.
+ * Thrown for a fault that the caller can correct. Only its message is shown; the exit status is 1
+ * unless `exitCode` is set.
  */
 export class ToolError extends Error {
   override readonly name = 'ToolError';

@@ -1,4 +1,4 @@
-/** The activities of a capital transfer, built from explicit dependencies. */
+/** Builds the activities of a capital transfer from explicit dependencies. */
 import type { CapitalTransferActivities } from '../../domain/messages.ts';
 import { loadTransfer } from '../../store/capital-transfers.ts';
 import { beating, named } from '../guarded.ts';
@@ -6,7 +6,7 @@ import { look } from './look.ts';
 import { submit } from './submit.ts';
 import type { TransferDependencies } from './context.ts';
 
-/** Each is safe to run again: what the database records is looked at first. */
+/** Returns the activities. Each is safe to run again: it first reads what the database records. */
 export function createTransferActivities(deps: TransferDependencies): CapitalTransferActivities {
   return {
     loadTransfer: async ({ transfer_id, run_id }) => {

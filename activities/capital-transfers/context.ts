@@ -12,15 +12,15 @@ export interface TransferDependencies extends Unhurried, Leaves {
   readonly db: Database;
   readonly log: Logger;
   readonly providers: readonly TransferProvider[];
-  /** How far other clocks are from this host; none is measured when left out. */
+  /** Differences between other clocks and this host's clock; when left out, no clock is checked. */
   readonly clocks?: { readonly differences: Differences };
-  /** How long a provider may take to confirm before a person has to decide. */
+  /** Seconds that a provider may take to confirm before a person has to decide. */
   readonly pendingSeconds: number;
-  /** Fetches balances in the background: an ended transfer has changed those of both venues. */
+  /** Fetches a venue's balances in the background; called when a transfer has changed them. */
   readonly refreshBalances: (venueKey: string) => void;
 }
 
-/** Applies the step, and fetches the balances of both venues when the step ended the transfer. */
+/** Writes the step, and fetches the balances of both venues when the step ended the transfer. */
 export async function applyStep(
   deps: TransferDependencies,
   step: TransferStep,
@@ -33,10 +33,10 @@ export async function applyStep(
   return outcome;
 }
 
-/** Pause of a transfer that waits for clocks. */
+/** Seconds before a transfer is tried again while the database's or a venue's clock is wrong. */
 export const CLOCK_PAUSE_SECONDS = 5;
 
-/** Which clock stops the transfer from being sent; null where none does. */
+/** Returns which clock stops the transfer from being sent; null when no clock does. */
 export function clocksApart(deps: TransferDependencies, row: TransferRow): string | null {
   return clockProblem(deps.clocks?.differences ?? new Map(), [
     row.source_venue,
@@ -44,7 +44,7 @@ export function clocksApart(deps: TransferDependencies, row: TransferRow): strin
   ]);
 }
 
-/** The transfer as its provider knows it. */
+/** Maps the transfer's row to the order that its provider gets. */
 export function orderOf(row: TransferRow): TransferOrder {
   return {
     reference: row.transfer_id,

@@ -1,7 +1,8 @@
 /**
- * Finds out what became of a capital transfer: calls its provider, by failing retryably, until its
- * record changes something. It first takes over from the worker that sent, which can then write
- * nothing more; it believes "no such record" only once nothing can be under way.
+ * Finds out what became of a capital transfer: calls its provider until the provider's record
+ * changes something. Each call that changes nothing fails with a retryable failure. The look first
+ * takes the transfer over from the worker that sent, which can then write nothing more. It believes
+ * "no such record" only once no send can still be under way.
  */
 import { Context } from '@temporalio/activity';
 import {
@@ -50,9 +51,9 @@ export async function look(
       provider.find(orderOf(row), within(options, provider.timeout_seconds * 1000)),
     );
   } catch (error) {
-    // This worker stops; the provider is not at fault.
+    // This worker stops; that is no fault of the provider.
     if (delayOf(error) !== null) throw error;
-    // Every error counts, also a defect of this program: else no person would ever hear of it.
+    // Every error counts, also a defect of this program; otherwise no person would ever see it.
     deps.log.warn(
       { err: error, transfer_id: transferId },
       'the provider of a capital transfer does not answer',
@@ -70,7 +71,7 @@ export async function look(
   );
 }
 
-/** The transfer, taken over from its sender; null where there is nothing to look for. */
+/** Takes the transfer over from its sender and returns its row; null: nothing to look for. */
 async function waiting(
   deps: TransferDependencies,
   transferId: string,
@@ -85,7 +86,7 @@ async function waiting(
   return ok ? taken : null;
 }
 
-/** Why a record that is not found is left to a person. */
+/** The reason shown when a transfer without a record is left to a person. */
 const LEFT_TO_A_PERSON: Readonly<
   Record<Extract<AfterNotFound, { next: 'person' }>['why'], string>
 > = {
@@ -93,11 +94,11 @@ const LEFT_TO_A_PERSON: Readonly<
   accepted: 'the provider shows no record of it',
   unsafe_key:
     'the provider shows no record, and does not promise that a repeat has no second effect',
-  // An order of long ago is of no use by now, and a person may have found another way.
+  // After so long the order may be useless, and a person may have moved the funds another way.
   late: 'nothing landed, and it is too late to send it again by itself',
 };
 
-/** There is no record, which may prove nothing: {@link afterTransferNotFound} says what follows. */
+/** Handles a missing record, which may prove nothing; {@link afterTransferNotFound} decides. */
 async function notFound(
   deps: TransferDependencies,
   provider: TransferProvider,
@@ -115,10 +116,10 @@ async function notFound(
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
     case 'send': {
-      // It cannot be sent while clocks differ; after `pendingSeconds` a person decides.
+      // The transfer cannot be sent while clocks disagree; after `pendingSeconds` a person decides.
       const apart = clocksApart(deps, row);
       if (apart !== null) return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
-      // The fence is closed: keep looking until it opens.
+      // The service is frozen and sends nothing, so keep looking until it sends again.
       if ((await readCutover(deps.db)).mode === 'frozen')
         throw lookAgain('no send begins at present', FROZEN_SECONDS);
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
@@ -134,8 +135,8 @@ async function notFound(
 }
 
 /**
- * Nothing new: looks again later (at most `within` seconds), or after too long leaves it to a
- * person.
+ * Handles a look that brought nothing new: looks again later (in at most `within` seconds), or
+ * leaves the transfer to a person after too long.
  */
 async function unanswered(
   deps: TransferDependencies,
@@ -158,7 +159,7 @@ async function applied(
   deps: TransferDependencies,
   step: TransferStep,
 ): Promise<LookTransferResult> {
-  // Even if the step was refused, the run loads the present state.
+  // Also when the database refused the step, the run loads the present state.
   const { row } = await applyStep(deps, step);
   return load(row?.epoch ?? 0);
 }

@@ -1,4 +1,7 @@
-/** Sends a capital transfer: fence, send once, record. `look` handles all but a proven answer. */
+/**
+ * Sends a capital transfer: passes the fence, sends once, records the answer. A send without a
+ * usable answer is left to `look`.
+ */
 import { ExecutorFault } from '../../domain/executor.ts';
 import { providerOf } from '../../domain/capital-transfers/provider.ts';
 import {
@@ -25,7 +28,7 @@ import {
   type TransferDependencies,
 } from './context.ts';
 
-/** Throws when nothing could be sent yet; the run then loads the transfer and tries again. */
+/** Sends the transfer. Throws when that is not possible yet; the run then tries again. */
 export async function submit(
   deps: TransferDependencies,
   { transfer_id, epoch }: SubmitTransferArgs,
@@ -50,7 +53,8 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   try {
     const answer = await provider.submit(orderOf(fenced.row), within(callOptions(), left));
     const step = answered(fenced.row, answer, deps.pendingSeconds);
-    // Refused: a look has taken over meanwhile and decides.
+    // The database refuses this write when a look has taken the transfer over; the look then
+    // decides.
     if (step !== null) await whileAway(() => applyStep(deps, step));
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
@@ -63,7 +67,8 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
 }
 
 /**
- * Another worker, or this one after a restart, may be bound; until it is sent it may still fail.
+ * Handles a transfer whose venue accounts this worker lacks. It is tried again, since another
+ * worker may have them; a transfer that was never sent fails after `pendingSeconds`.
  */
 async function unbound(deps: TransferDependencies, row: TransferRow, epoch: number): Promise<void> {
   if (

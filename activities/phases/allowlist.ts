@@ -1,6 +1,4 @@
-/**
- * The allowlist before a send: preflight checks it to fail early; only the fence's check counts.
- */
+/** Checks the allowlist before a send: preflight to fail early, and the fence, which decides. */
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
@@ -18,10 +16,10 @@ export interface NotAllowed {
   readonly message: string;
 }
 
-/** Where the payees of a node are read. */
+/** Dependencies that are needed to find the payees of a node. */
 type AllowlistSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'>;
 
-/** The addresses that must be on the allowlist, or why the node may pay none. */
+/** Returns the payee addresses that must be on the allowlist, or why the node may pay none. */
 export async function payeesOf(
   deps: AllowlistSources,
   row: PhaseRow,
@@ -42,7 +40,10 @@ export async function payeesOf(
   return { ok: true, addresses: addresses };
 }
 
-/** Whom the node pays. Reads the rest of the plan only where an address may be its own. */
+/**
+ * Returns the node's payees. Reads the rest of the plan only when an address may belong to the plan
+ * itself (its tokens or signers).
+ */
 async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly Destination[]> {
   const { node, plan, prepared_action, output, sign_request } = row;
   const { intent, input_params } = plan;
@@ -62,7 +63,7 @@ async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly D
   return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
 }
 
-/** Why the node may not pay now, or null. Queries the database only where the node has payees. */
+/** Returns why the node may not pay now, or null. Without payees no query is made. */
 export async function notAllowed(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -89,7 +90,7 @@ export function sentenceOf(code: AllowlistCode, address: string): string {
   return `${address} ${SENTENCES[code]}`;
 }
 
-/** The code of a problem that the fence found; the general one for a reason unknown here. */
+/** Returns the code of the fence's reason; a general code for an unknown reason. */
 export function codeOf(reason: string): AllowlistCode {
   return reason in SENTENCES ? (reason as AllowlistCode) : 'ADDRESS_NOT_ALLOWLISTED';
 }

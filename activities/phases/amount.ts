@@ -1,9 +1,9 @@
-/** The amount of a node, if it is known yet, and whether its limits allow it. */
+/** Finds the amount of a node, if it is known yet, and checks it against its limits. */
 import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
 import { tokenMismatch, type ChainAssets } from '../../domain/plan/tokens.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
-/** The node's amount as known now; null when an output it refers to holds none. */
+/** Returns the node's amount; null while the output that it refers to has no amount. */
 export function amountOf(row: PhaseRow): string | null {
   return (
     row.amount ??
@@ -15,7 +15,7 @@ type Sendable =
   | { readonly ok: true; readonly amount: string }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-/** The node's amount where it is known and within every limit, or why nothing may be sent. */
+/** Returns the node's amount if it is known and within every limit, or why nothing may be sent. */
 export function allowedAmount(row: PhaseRow): Sendable {
   const amount = amountOf(row);
   if (amount === null)
@@ -33,7 +33,10 @@ export function allowedAmount(row: PhaseRow): Sendable {
   };
 }
 
-/** {@link allowedAmount}, if the node's token still is the asset of the amount. */
+/**
+ * Returns {@link allowedAmount} if the node's token still is the asset of the amount, or why
+ * nothing may be sent.
+ */
 export function amountToSend(row: PhaseRow, chains: ChainAssets): Sendable {
   const amount = allowedAmount(row);
   const mismatch = tokenMismatch(row.node, chains);

@@ -1,4 +1,4 @@
-/** Shared by the phases before the send: how they start and end, and what a fault means. */
+/** Start, end and faults of preflight and prepare, the phases before the send. */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -13,14 +13,18 @@ import { stopBeforeSend } from './settle.ts';
 import { questionOr, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 
-/** Start of preflight and prepare: the node is not sent yet, in time, and its amount is allowed. */
+/**
+ * Starts preflight or prepare. Returns the input of the executor's call if the node is not sent
+ * yet, in time, and within its limits; else the phase's result.
+ */
 export async function beforeSend(
   deps: PhaseDependencies,
   args: PhaseArgs,
   { recorded }: Pick<PhaseSteps, 'recorded'>,
 ): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
-  // A restore has marked the node since the last phase: first find out whether it was sent.
+  // A restore of the database may have marked the node since the last phase: first find out whether
+  // it was sent.
   const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);
   const known = beyond ?? (await failIfLate(deps, row));
   if (known !== null) return known;
@@ -32,10 +36,10 @@ export async function beforeSend(
   );
 }
 
-/** An executor's code when its allowance is too small. */
+/** Code that an executor returns when its token allowance is too small. */
 const ALLOWANCE_INSUFFICIENT = 'ALLOWANCE_INSUFFICIENT';
 
-/** Before the fence nothing was sent, so a refusal may end the node as FAILED. */
+/** Handles a fault before the fence: nothing was sent, so a refusal may end the node as FAILED. */
 export async function preSendFault(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -43,26 +47,28 @@ export async function preSendFault(
 ): Promise<PhaseResult> {
   const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
   if (fault.kind === 'rejected') return fail();
-  // Shown on the node, and repeated for as long as `execution_seconds` allow.
+  // The node shows the fault, and the phase is repeated within `execution_seconds`.
   if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
-  // The movement still has a running allowance node, so too little now is no fault yet.
+  // An allowance node of this movement is still running, so a small allowance now is no fault yet.
   if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
     return unanswered(deps, row, fault);
-  // Silence proves nothing about the payment, and outages outlast any number of tries: the node
-  // waits, is shown, and can be cancelled. A plan may choose to fail (docs/decisions/0044).
+  // No answer proves nothing about the payment, and an outage can last longer than any number of
+  // tries. So the node waits, shows why, and can be cancelled. A plan may choose to fail
+  // (docs/decisions/0044).
   if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
     return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
 }
 
-/** Whether there was no answer at all, in contrast to an answer that is a fault. */
+/** Returns whether the executor gave no answer at all, not even an answer with a fault. */
 function isSilence({ kind }: ExecutorFault): boolean {
   return kind === 'timeout' || kind === 'unreachable';
 }
 
 /**
- * FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since the node started, unless it
- * was sent. A node that was accepted once counts as sent.
+ * Ends the node as FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since its start,
+ * unless it was sent. A node that was accepted once counts as sent. Returns null while there is
+ * time.
  */
 export async function failIfLate(
   deps: PhaseDependencies,
@@ -78,7 +84,7 @@ export async function failIfLate(
   return stopBeforeSend(deps, row, 'NODE_TIMED_OUT', `not sent within ${limit} s`);
 }
 
-/** The clock of `execution_seconds` starts with the first try, not with the first success. */
+/** Records the node's start: `execution_seconds` count from the first try, successful or not. */
 async function mustWriteStart(deps: PhaseDependencies, row: PhaseRow): Promise<void> {
   await applyTransition(deps.db, {
     movement_id: row.movement_id,

@@ -1,16 +1,21 @@
-/** The executor that a node is bound to. */
+/** Finds the executor that a node is bound to. */
 import { ExecutorFault, type Executor, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 
-/** The executor a node is bound to; a fault when this worker does not have it. */
+/**
+ * Returns the executor that the node is bound to.
+ *
+ * @throws ExecutorFault when this process cannot call that executor.
+ */
 export function executorOf({ executors }: PhaseDependencies, row: PhaseRow): Executor {
   return boundTo(row, (key) => executors.get(key));
 }
 
 /**
- * What the registry says about the executor a node is bound to; a fault when this worker does not
- * know it.
+ * Returns the registry's description of the executor that the node is bound to.
+ *
+ * @throws ExecutorFault when this worker does not know that executor.
  */
 export function descriptorOf({ executors }: PhaseDependencies, row: PhaseRow): ExecutorDescriptor {
   return boundTo(row, (key) => executors.describe(key));

@@ -1,5 +1,6 @@
 /**
- * cancel: requests that the executor end a node in flight. Its outcome is observed, not believed.
+ * cancel: requests that the executor end a node in flight. The executor's answer is not believed;
+ * the outcome is observed.
  */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
@@ -12,7 +13,10 @@ import { contextOf, type PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
 import { writeNode } from './write.ts';
 
-/** The context of the request; null when the node is not in flight in a cancelled movement. */
+/**
+ * Returns the row and the execution context for the cancel request; null when the node is not in
+ * flight in a cancelled movement.
+ */
 export async function cancellable(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -23,7 +27,7 @@ export async function cancellable(
   return { row, context: await contextOf(deps, row, amountOf(row) ?? '0', 'look') };
 }
 
-/** One request. An executor that cannot be reached changes nothing: the node is observed anyway. */
+/** Sends one cancel request. If it is lost, nothing changes: the node is observed anyway. */
 export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
   try {
     const open = await cancellable(deps, args);
@@ -41,11 +45,11 @@ export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<
   await noteCancelRequested(deps, args);
 }
 
-/** Notes the request on the timeline. */
+/** Writes the cancel request on the movement's timeline. */
 export async function noteCancelRequested(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
   const row = await phaseRow(deps, args);
   if (!IN_FLIGHT_NODE_STATES.includes(row.state)) return;
-  // If the node ends first the note is left out, which is harmless.
+  // If the node ends first, the timeline lacks this entry, which is harmless.
   await writeNode(deps, row, {
     moves: [],
     event: 'node_observing',

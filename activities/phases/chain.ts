@@ -1,7 +1,7 @@
 /**
- * Several phases in one activity: a separate activity costs more than a phase whose executor
+ * Runs several phases in one activity: a separate activity costs more than a phase whose executor
  * answers at once. Every phase still records its own result. The chain checks the time left between
- * two phases, and never stops inside one.
+ * two phases, and never stops inside a phase.
  */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
@@ -29,10 +29,10 @@ import { phaseRow } from './row.ts';
 import { signed, submit } from './submit.ts';
 import { mustWrite } from './write.ts';
 
-/** A chain that has run for longer starts no other phase. */
+/** Time after which a chain starts no further phase. */
 const SOON_MS = 1_000;
 
-/** Whether a chain that starts now may still start another phase, at each later call. */
+/** Starts the chain's time. The returned function says whether another phase may still start. */
 function inTime({
   soonMs = SOON_MS,
   leaving,
@@ -41,15 +41,16 @@ function inTime({
   return () => performance.now() < end && leaving?.left !== true;
 }
 
-/** Ready to send and not recorded yet: the row as it was read, and prepare's answer. */
+/**
+ * A node that is ready to send while its phases are not recorded yet: the row as it was read, and
+ * prepare's answer.
+ */
 interface Sendable {
   readonly row: PhaseRow;
   readonly answer: ExecutionResult | null;
 }
 
-/**
- * preflight and, if it passes, prepare. Neither has an outside effect, so one write records both.
- */
+/** Runs preflight, then prepare. Neither has an outside effect, so one write records both. */
 export async function preflightAndPrepare(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -59,8 +60,8 @@ export async function preflightAndPrepare(
 }
 
 /**
- * A node from its preflight to its end, then, one after the other and while time is left, the nodes
- * that its completion made ready. Each passes its own fence.
+ * Runs a node from its preflight to its end, and then, while time is left, one after the other the
+ * nodes that its completion made ready. Each node passes its own fence.
  */
 export async function wholeChain(
   deps: PhaseDependencies,
@@ -95,15 +96,15 @@ async function carriedOn(
   try {
     return await wholeSend(deps, args, soon);
   } catch (error) {
-    // The send may have happened, so recovery looks for it. The earlier nodes stay as they are.
+    // The send may have happened, so recovery looks for it. Results of earlier nodes stay.
     deps.log.warn({ err: error, ...ownerOf(args) }, 'a chain broke off; recovery asks where');
     return result('SUBMITTING', 'recover');
   }
 }
 
 /**
- * A node from its preflight through the fence to a first look at its send. An executor's error
- * before the fence is repeated by the phase's own activity.
+ * Runs a node from its preflight through the fence to a first look at its send. After an executor's
+ * error before the fence, the phase's own activity repeats the phase.
  */
 async function wholeSend(
   deps: PhaseDependencies,
@@ -118,8 +119,8 @@ async function wholeSend(
 }
 
 /**
- * The node behind its fence; `prepared` where the fence must be tried again; or the result of its
- * phases. The phase's own activity repeats what has to be repeated.
+ * Returns the node after its fence; `prepared` when the fence must be tried again; or the result of
+ * its phases. What has to be repeated is left to the phase's own activity.
  */
 async function beforeFence(
   deps: PhaseDependencies,
@@ -136,7 +137,7 @@ async function beforeFence(
     const started = performance.now();
     const fenced = await fenceAtOnce(deps, found);
     if (fenced !== null) return { fenced, started };
-    // `longFence` says why.
+    // The fence was not passed; `longFence` finds out why.
     await recorded(deps, found);
     return 'prepared';
   } catch (error) {
@@ -146,7 +147,10 @@ async function beforeFence(
   }
 }
 
-/** The fence in the write that records both phases. Only `longFence` checks `execution_seconds`. */
+/**
+ * Passes the fence in the same write that records preflight and prepare; null when the node did not
+ * pass. Only `longFence` checks `execution_seconds`, so a node with that limit is left to it.
+ */
 async function fenceAtOnce(
   deps: PhaseDependencies,
   { row, answer }: Sendable,
@@ -162,7 +166,7 @@ async function recorded(deps: PhaseDependencies, { row, answer }: Sendable): Pro
   return withPhase('prepare', result('READY', 'continue'));
 }
 
-/** What is ready to send; or the recorded result of a phase that did not lead there. */
+/** Returns a node that is ready to send, or the recorded result of a phase that ended otherwise. */
 async function checkAndPrepare(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -176,7 +180,7 @@ async function checkAndPrepare(
   }
   const { row } = question;
   let answer: ExecutionResult | null = null;
-  // Both are one write, so they are measured as one.
+  // One write records both phases, so one measurement covers both.
   const recorded = await measured(deps, 'prepare', { row, started }, async () => {
     const both = await callBoth(deps, args, question, soon);
     if ('next' in both) return both;
@@ -204,8 +208,8 @@ async function callBoth(
 }
 
 /**
- * The phase with a call that ends at the executor's time-out even if a module ignores its signal:
- * the chain's activity may have only one attempt.
+ * Returns the phase with a call that ends at the executor's time-out even if the executor's module
+ * ignores the abort signal: the chain's activity may have only one attempt.
  */
 function withTimeout(steps: PhaseSteps): PhaseSteps {
   return {
@@ -229,7 +233,7 @@ function withTimeout(steps: PhaseSteps): PhaseSteps {
   };
 }
 
-/** preflight, once, and a look, for a node that only looks. */
+/** Runs preflight once and then a look, for a node that only looks. */
 export async function preflightAndLook(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -243,7 +247,7 @@ export async function preflightAndLook(
   return withPhase('observe', await runPhase(deps, observe, args));
 }
 
-/** submit and a first look at it. A look that fails does not change the result of the send. */
+/** Runs submit and a first look. A failed look does not change the result of the send. */
 export async function submitAndLook(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -277,7 +281,7 @@ async function sendAndLook(
   return seen ?? withPhase('submit', { ...submitted, next: 'observe' });
 }
 
-/** Null where the look fails; observe's own activity then repeats it. */
+/** Looks once; returns null when the look fails, and observe's own activity then repeats it. */
 async function look(
   deps: PhaseDependencies,
   args: PhaseArgs,
@@ -291,8 +295,9 @@ async function look(
 }
 
 /**
- * The result of `work` within a second; null when it fails or takes longer, upon which its own
- * activity does it. For local activities, which hold the workflow's task.
+ * Returns the result of `work` if it is there within a second, else null (also when `work` fails);
+ * the phase's own activity then does the work. For local activities, which hold the workflow's
+ * task.
  */
 export async function nullAfter<T>(
   { soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>,
@@ -317,7 +322,7 @@ function mayContinue(made: CallOutcome): made is Extract<CallOutcome, { answer: 
   return 'answer' in made && (made.answer === null || made.answer.next_state === 'SUBMITTING');
 }
 
-/** The row as the records of preflight and prepare leave it. */
+/** Returns the row as it will be once preflight and prepare are recorded. */
 function preparedRow(row: PhaseRow, answer: ExecutionResult | null): PhaseRow {
   return {
     ...row,
@@ -330,7 +335,7 @@ function preparedRow(row: PhaseRow, answer: ExecutionResult | null): PhaseRow {
   };
 }
 
-/** The row as the record of this answer left it. */
+/** Returns the row as it is after submit's answer was recorded. */
 function submittedRow(row: PhaseRow, sent: CallOutcome): PhaseRow {
   const answer = 'answer' in sent ? sent.answer : null;
   return {

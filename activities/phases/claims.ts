@@ -1,7 +1,7 @@
 /**
- * A node completes only with an arrival that no other node has claimed. Burns with equal terms
- * differ only in the nonce that the attester reports: the same nonce for two burns would complete
- * both with one mint.
+ * Claims: a node completes only with an arrival that no other node has claimed. Burns with equal
+ * terms differ only in the nonce that the attester reports; without claims one mint could complete
+ * two burns.
  */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { claimsOf, type Claim } from '../../domain/claims.ts';
@@ -11,7 +11,7 @@ import type { PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import type { CallOutcome } from './phase.ts';
 
-/** What this answer completes the node with. */
+/** Returns the claims on the arrival with which this answer completes the node. */
 export function claimsWith(
   row: PhaseRow,
   { output, external_ref }: ExecutionResult,
@@ -24,7 +24,7 @@ export function claimsWith(
   });
 }
 
-/** The write refused to complete the node with what the executor shows. */
+/** Thrown when the database refuses to complete the node with the reported arrival. */
 export class ClaimRefused extends Error {
   override readonly name = 'ClaimRefused';
   readonly fault: ExecutorFault;
@@ -34,7 +34,7 @@ export class ClaimRefused extends Error {
   }
 }
 
-/** Why a completion was refused, where its claims are the cause; else null. */
+/** Returns the error when a completion was refused for its claims; null for other reasons. */
 export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused | null {
   if (reason === 'claim_missing') return new ClaimRefused(NO_CLAIM);
   if (reason !== 'already_claimed') return null;
@@ -43,7 +43,7 @@ export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused 
 }
 
 /**
- * Concludes the outcome. Where the completion is refused for its claims, concludes a fault instead:
+ * Concludes the outcome. If the completion is refused for its claims, concludes a fault instead:
  * the node is looked at again and shown to a person.
  */
 export async function withOwnClaim(

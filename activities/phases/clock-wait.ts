@@ -1,11 +1,11 @@
-/** A node that waits before its fence because clocks differ. */
+/** Makes a node wait before its fence while clocks disagree. */
 import type { PhaseResult } from '../../domain/messages.ts';
 import { CLOCK_DIFFERENCE, clockProblem, clocksOfNode } from '../../domain/send/clocks.ts';
 import { freezeNode, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
 
-/** Why this node may not be sent now; null: no clock stops it. */
+/** Returns which clock keeps this node from being sent now; null when no clock does. */
 export function clockStops(
   { clocks, chains }: PhaseDependencies,
   { node, sign_request }: PhaseRow,
@@ -14,7 +14,7 @@ export function clockStops(
   return clockProblem(clocks.differences, clocksOfNode(node, sign_request, chains));
 }
 
-/** It costs none of its attempts, and its `execution_seconds` stand still. */
+/** Makes the node wait. This uses no attempt and no part of its `execution_seconds`. */
 export async function waitForClock(
   deps: PhaseDependencies,
   row: PhaseRow,

@@ -18,23 +18,28 @@ import { addressOf, signerOf } from './signer.ts';
 
 export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources {
   readonly log: Logger;
-  /** `describe` knows every registered executor, `get` those that this process can call itself. */
+  /** `describe` knows all registered executors, `get` those that this process can call. */
   readonly executors: {
     get(key: string): Executor | undefined;
     describe(key: string): ExecutorDescriptor | undefined;
   };
   readonly signing: Signing;
-  /** How far other clocks are from this host; none is measured when left out. */
+  /** Differences between other clocks and this host's clock; when left out, no clock is checked. */
   readonly clocks?: { readonly differences: Differences };
-  /** How long looks at a send may stay without an answer before a person has to decide. */
+  /** Seconds that looks at a send may get no answer before a person has to decide. */
   readonly unansweredSeconds?: number;
   /**
-   * Time limit of a chain of phases, after which the next has its own activity; 1 s when left out.
+   * Time limit of a chain of phases, in milliseconds; after it each phase has its own activity.
+   * 1000 when left out.
    */
   readonly soonMs?: number;
 }
 
-/** @throws ExecutorFault as {@link signerOf} and as the node's requirements do. */
+/**
+ * Builds the execution context of the node.
+ *
+ * @throws ExecutorFault as {@link signerOf} and the node's requirements do.
+ */
 export async function contextOf(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -73,7 +78,7 @@ export async function contextOf(
   };
 }
 
-/** What must be proven before the node completes. */
+/** Returns what must be proven before the node completes: the node's own setting or the plan's. */
 export function assuranceOf({ node, plan }: Pick<PhaseRow, 'node' | 'plan'>): CompletionAssurance {
   return node.completion_assurance ?? plan.completion_policy.completion_assurance;
 }
@@ -90,7 +95,7 @@ function matchedOf({
   };
 }
 
-/** The key of the row's attempt. */
+/** Returns the key of the attempt that the row holds. */
 export function ownerOf({
   movement_id,
   node_key,

@@ -1,4 +1,4 @@
-/** What follows from an executor's error: it is counted or noted on the node, and tried again. */
+/** Handles an executor's error: counts or shows it on the node, and tries again. */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
@@ -22,7 +22,7 @@ export async function countFault(
   const count = row.error_count + 1;
   if (count >= maxAttempts(policy)) return exhausted();
   await note(deps, row, { error_count: count }, 'worked on');
-  // The executor's words go to the log, not to the history, which cannot be cleaned.
+  // The executor's message goes to the log, not to Temporal's history, which cannot be cleaned.
   deps.log.warn(
     { err: fault, movement_id: row.movement_id, node_key: row.node_key },
     'a call of an executor failed and is repeated',
@@ -38,9 +38,9 @@ export async function countFault(
 const UNANSWERED_SECONDS = 900;
 
 /**
- * A look at the node got no answer. That proves nothing, so the fault is shown on the node and the
- * look is repeated. After `unansweredSeconds` (`impatient`: after the policy's attempts) calls
- * `person`, which hands the node to a person; without `person` the looks go on.
+ * Handles a look that got no answer. That proves nothing, so the node shows the fault and the look
+ * is repeated. After `unansweredSeconds` (`impatient`: already after the policy's attempts) calls
+ * `person`, which hands the node to a person; without `person` the looks continue.
  */
 export async function unanswered(
   deps: PhaseDependencies,
@@ -63,7 +63,7 @@ export async function unanswered(
   throw tryAgain(fault.code, `${row.node_key}: look ${count} got no answer`, pause);
 }
 
-/** Shows the fault on the node. Its words go to the row and the log, never to the history. */
+/** Shows the fault on the node. Its message goes to row and log, never to Temporal's history. */
 export async function noteUnanswered(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -82,7 +82,7 @@ export async function noteUnanswered(
   );
 }
 
-/** Sets fields of the node if it is still as it was read; writes no line on the timeline. */
+/** Sets fields of the node if it has not changed since it was read; no timeline entry. */
 async function note(
   deps: PhaseDependencies,
   row: PhaseRow,

@@ -1,4 +1,4 @@
-/** What follows when a node may not pass its fence. */
+/** Decides what follows when a node may not pass its fence. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
@@ -17,7 +17,7 @@ import { phaseRow } from './row.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
 
-/** The node waits, ends, or tries its fence again. */
+/** Makes the node wait, end, or try its fence again. */
 export async function notFenced(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -26,7 +26,7 @@ export async function notFenced(
   if ('apart' in unfenced) return waitForClock(deps, row, unfenced.apart);
   if ('fault' in unfenced) return preSendFault(deps, row, unfenced.fault);
   const { refused } = unfenced;
-  // This worker stops: another one may take the node at once, since nothing was tried.
+  // This worker stops. Nothing was tried, so another worker may take the node at once.
   if (refused.reason === 'leaving')
     return { ...result('READY', 'again'), delay_ms: AGAIN_SECONDS * 1_000 };
   const lane = refused.problems.find(({ binding }) => binding === 'lane');
@@ -34,13 +34,14 @@ export async function notFenced(
     return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
   const meant = refusedFence(row, refused);
   if (meant instanceof ExecutorFault) return preSendFault(deps, row, meant);
-  // Another worker passed the fence or started a recovery meanwhile: the run follows its write.
+  // Another worker has passed the fence or started a recovery; the run follows what that worker
+  // wrote.
   return meant ?? alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
 }
 
 /**
- * What follows from the database's refusal: a `rejected` fault where nothing may ever be sent as it
- * was prepared; null where another worker moved the node meanwhile.
+ * Returns what follows from the database's refusal: a `rejected` fault when the node may never be
+ * sent as it was prepared; null when another worker moved the node meanwhile.
  */
 function refusedFence(
   row: PhaseRow,
@@ -50,7 +51,7 @@ function refusedFence(
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
-    // A rotation has bound the node to another signer.
+    // A key rotation has bound the node to another signer, so the node is read again.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
     const guard = GUARDS.find(({ kind }) => kind === first?.binding);
     if (first === undefined || guard === undefined) return refusalOf(first);
@@ -86,7 +87,7 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
 
 function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult | ExecutorFault {
   if (state === 'MANUAL_INTERVENTION' || state === 'APPROVED') return result('READY', 'wait');
-  // A node that stops here was never sent.
+  // The node was never sent, so it only stops.
   if (row.submitted_ms === null) return result('READY', 'stop');
   return new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
 }

@@ -1,4 +1,4 @@
-/** The fence's one write. */
+/** Builds the single write of the fence. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import type { PayeeAddress } from '../../domain/allowlist/match.ts';
@@ -11,21 +11,22 @@ import type { Required } from '../requirements/list.ts';
 import { ANSWERED } from './settle.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
-/** What a send needs besides its row. */
+/** The facts of a send that its row does not hold. */
 interface Declared {
   readonly context: ExecutionContext;
-  /** Seconds within which it must be sent. */
+  /** Seconds within which the send must leave. */
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly PayeeAddress[];
   readonly requirements: Required['requirements'];
-  /** Writes of earlier phases that the fence records; `row` is as they leave it. */
+  /** Writes of earlier phases that the fence's write records too; `row` already includes them. */
   readonly found: readonly NodeWrite[];
 }
 
 /**
- * READY to SUBMITTING under a new epoch, if everything that could forbid it is still as it was when
- * checked; and the row `behind` the fence.
+ * Returns the write that moves the node from READY to SUBMITTING under a new epoch, if every fact
+ * that could forbid the send is still as it was checked. Also returns `behind`: the row after this
+ * write.
  */
 export function fenceWrite(
   row: PhaseRow,
@@ -68,7 +69,7 @@ export function fenceWrite(
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
-          // Waiting before the fence does not count as silence of the send.
+          // The wait before the fence must not count as time without an answer about the send.
           ...(row.unanswered > 0 ||
           row.error_code === LANE_BLOCKED ||
           row.error_code === CLOCK_DIFFERENCE
@@ -96,7 +97,7 @@ export function fenceWrite(
       },
     ],
   };
-  // The row was read before the write, so this is not later than the database's own value.
+  // The row was read before the write, so this time is not later than the database's own value.
   const send_not_after_ms = row.now_ms + window * 1000;
   const behind = { state: 'SUBMITTING', epoch, amount: context.amount, send_not_after_ms } as const;
   return { write, behind: { ...row, ...behind, unanswered: 0, unanswered_ms: null } };

@@ -1,6 +1,6 @@
 /**
- * The fence: the last check of everything that could forbid a send, in the transaction that
- * declares it. Behind it the node has a new epoch, its idempotency key, a nonce and
+ * The fence: the last check of every fact that could forbid a send, in the database transaction
+ * that declares the send. After it the node has a new epoch, its idempotency key, a nonce and
  * `send_not_after`. `fence-refused.ts` handles a node that may not pass.
  */
 import { isSending } from '../../domain/actions/built-in.ts';
@@ -22,30 +22,28 @@ import { isFollowed, signedNode } from './followed.ts';
 import { claimFor } from './nonce-claim.ts';
 import type { NodeWrite } from './write.ts';
 
-/** A node behind its fence: `row` as the fence left it. */
+/** A node that has passed its fence; `row` is as the fence wrote it. */
 export interface Fenced {
   readonly row: PhaseRow;
   readonly context: ExecutionContext;
   readonly transaction: ClaimedTransaction | null;
-  /**
-   * On this process's monotonic clock: nothing is sent after it. Not later than `send_not_after`.
-   */
+  /** Last moment to send, in ms of the monotonic clock; not later than `send_not_after`. */
   readonly deadline: number;
 }
 
-/** Why a node is not behind its fence; nothing of it was written. */
+/** Why a node did not pass its fence; in each case nothing was written. */
 export type Unfenced =
-  /** Clocks differ. */
+  /** Clocks disagree; the text says which. */
   | { readonly apart: string }
-  /** It may not be sent as it was prepared, or a check failed. */
+  /** The node may not be sent as it was prepared, or a check failed. */
   | { readonly fault: ExecutorFault }
-  /** The database refused. */
+  /** The database refused the write. */
   | { readonly refused: TransitionOutcome & { readonly ok: false } };
 
 /**
  * Passes the fence of a prepared node. `found`: writes of earlier phases that are not recorded yet;
- * `row` is as they leave it. The fence's write records them too; where the fence is not passed, the
- * caller must.
+ * `row` already includes them. The fence's write records them too. If the fence is not passed, the
+ * caller must record them.
  */
 export async function passFence(
   deps: PhaseDependencies,
@@ -60,7 +58,11 @@ export async function passFence(
   }
 }
 
-/** @throws ExecutorFault as {@link Unfenced}. */
+/**
+ * Checks the node and writes the fence.
+ *
+ * @throws ExecutorFault for the `fault` of {@link Unfenced}.
+ */
 async function askFence(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -73,7 +75,7 @@ async function askFence(
   const payees = await payeesOf(deps, row);
   if (!payees.ok) throw new ExecutorFault('rejected', payees.code, payees.message);
   const descriptor = descriptorOf(deps, row);
-  // The plan was compiled when the executor's entry said `sends: false`: no approval covers what
+  // The plan was compiled when the executor's entry said `sends: false`, so no approval covers what
   // the node would move now.
   if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
     const message =

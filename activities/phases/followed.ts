@@ -1,6 +1,6 @@
 /**
- * What was signed for a team's own executor. The service follows it on the chain and believes
- * nothing that contradicts the chain: whoever holds signed bytes can send them at any time.
+ * Follows on the chain what was signed for a team's own executor, and believes no answer that
+ * contradicts the chain: whoever holds signed bytes can send them at any time.
  */
 import { termsIn, type RequirementTerms } from '../../domain/actions/terms.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,14 +24,14 @@ import { journalOf } from './journal.ts';
 import type { CallOutcome, Question } from './phase.ts';
 import { reported } from './settle.ts';
 
-/** Whether the service, not the executor, follows what is signed for the node. */
+/** Returns whether the service follows on the chain what was signed for the node's executor. */
 export function isFollowed({ executors }: PhaseDependencies, row: PhaseRow): boolean {
   const { executor_key } = row.node.executor_binding;
   if (executors.describe(executor_key)?.kind === 'local') return false;
   return row.sign_request !== null || signatureMayBeLost(row);
 }
 
-/** A restored database may have lost what was signed, and that something was. */
+/** Returns whether a restore may have lost the record of what was signed for the node. */
 function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): boolean {
   return (
     restored &&
@@ -41,7 +41,7 @@ function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): 
   );
 }
 
-/** What the plan and the registry say may be signed for the node. */
+/** Returns the facts of plan and registry that decide what may be signed for the node. */
 export function signedNode(
   { executors }: PhaseDependencies,
   row: PhaseRow,
@@ -49,7 +49,8 @@ export function signedNode(
 ): SignedNode {
   const { intent, input_params } = row.plan;
   const executor = executors.describe(row.node.executor_binding.executor_key);
-  // What a team's executor prepared is its own text, whatever its fields are called.
+  // Only a local executor's prepared terms count: a team's executor chooses its own fields and
+  // names.
   const terms = executor?.kind === 'local' ? row.prepared_action?.[TERMS] : undefined;
   return {
     node: row.node,
@@ -65,9 +66,10 @@ export function signedNode(
 }
 
 /**
- * The question for an executor about its send. Where something was signed for it, the chain is
- * looked at first: while that shows no payment, `conclude` gets the chain's answer and the executor
- * is not called. Nor is it called where `observe` follows (`observes`).
+ * Returns the input of the executor's call about its send. If something was signed for the
+ * executor, looks at the chain first: as long as the chain shows no payment, `conclude` gets the
+ * chain's answer and the executor is not called. With `observes` the executor is not called either,
+ * since `observe` follows.
  */
 export async function askAfterSend(
   deps: PhaseDependencies,
@@ -121,12 +123,12 @@ async function seenOf(
 const FORGOTTEN =
   'the database was restored and may have lost what was signed for its executor, which can still be used';
 
-/** Keeps the executor's own reference; where it has none, uses the transaction's hash. */
+/** Returns the answer with the executor's own reference, or else the transaction's hash. */
 function keepingReference(row: PhaseRow, answer: ExecutionResult): ExecutionResult {
   return row.external_ref === null ? answer : { ...answer, external_ref: row.external_ref };
 }
 
-/** Output fields that only the chain sets, even if an executor reports them too. */
+/** Output fields that only the chain sets; an executor's values for them are ignored. */
 const FACTS = [
   'tx_hash',
   'block_number',
@@ -145,7 +147,7 @@ const FACTS = [
   'packet',
 ] as const;
 
-/** Stores the facts of the payment on the node before the call of its executor, which sees them. */
+/** Stores the chain's facts of the payment on the node, for the call of its executor. */
 async function noteMined(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -154,7 +156,7 @@ async function noteMined(
   const { output: facts = {}, external_ref = null } = settled;
   const before = row.output ?? {};
   const output = { ...before, ...facts };
-  // Compares each: the earlier value may be the executor's.
+  // Compares every fact, since the stored value may come from the executor.
   const known =
     FACTS.every((name) => isDeepStrictEqual(before[name], facts[name])) &&
     row.external_ref === external_ref;
@@ -193,8 +195,8 @@ async function noteMined(
 }
 
 /**
- * The executor's outcome, checked against the mined payment: it may report what came of the
- * payment, but not that nothing was paid.
+ * Returns the executor's outcome, checked against the mined payment: the executor may report what
+ * came of the payment, but not that nothing was paid.
  */
 export function heldToChain(
   deps: PhaseDependencies,
@@ -224,13 +226,16 @@ function withFacts(answered: JsonObject, kept: JsonObject): JsonObject {
   } as JsonObject;
 }
 
-/** The executor may report that less arrived than was paid, never more. */
+/**
+ * Returns the executor's amount if it is not more than the chain's, else the chain's: an executor
+ * may report that less arrived than was paid, never more.
+ */
 function lesser(answered: unknown, paid: JsonObject[string] | undefined) {
   const [one, other] = [readDecimal(answered), readDecimal(paid)];
   return one !== null && other !== null && compare(one, other) <= 0 ? one : paid;
 }
 
-/** An executor's answer before anything is mined, without the fields that only the chain sets. */
+/** Drops the fields that only the chain sets from an answer before anything is mined. */
 export function withoutFacts(answer: ExecutionResult): ExecutionResult {
   if (answer.output === undefined) return answer;
   const kept = Object.entries(answer.output).filter(

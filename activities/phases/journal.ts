@@ -1,4 +1,4 @@
-/** What an executor may read about its node's transactions, and may have signed. */
+/** What an executor may read about the transactions of its node, and what it may have signed. */
 import type { SubmitJournal } from '../../domain/executor.ts';
 import { readClaimed, readWaiting } from '../../store/claims.ts';
 import {
@@ -15,7 +15,7 @@ import { ownerOf, type PhaseDependencies } from './context.ts';
 import { nextVersion } from './next-version.ts';
 import { heldNow } from './stops.ts';
 
-/** The submit's durable memory for this attempt. */
+/** Returns the journal of this attempt: its transactions and claims, which the database stores. */
 export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
   const owner = ownerOf(row);
   return {

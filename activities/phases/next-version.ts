@@ -1,6 +1,7 @@
 /**
- * Another version of a pending transaction: the same nonce, so that only one can ever be mined. It
- * is signed, stored by a write that fails if another version came first, and only then sent.
+ * Signs another version of a pending transaction with the same nonce, so that only one version can
+ * ever be mined. The version is signed, stored by a write that fails if another version came first,
+ * and only then sent.
  */
 import type { NextVersion, StoredTransaction, VersionOutcome } from '../../domain/executor.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
@@ -13,12 +14,12 @@ import { applyTransition } from '../../store/transition.ts';
 import type { PhaseDependencies } from './context.ts';
 import { mayReplace } from './replacement.ts';
 
-/** A refusal, with the sentence that says why. */
+/** Returns a refusal with its reason. */
 const no = (why: string): VersionOutcome => ({ ok: false, why });
 
 /**
- * Signs and stores the version. A payment needs a signer that may sign and a payee that may be
- * paid; a cancellation, which pays no one, needs neither.
+ * Signs and stores the version. A new payment requires that the signer may sign and the payee may
+ * be paid; a cancellation pays no one and requires neither.
  */
 export async function nextVersion(
   deps: PhaseDependencies,
@@ -64,7 +65,7 @@ export async function nextVersion(
   return no(`${binding} ${key}: ${reason}`);
 }
 
-/** Verified bytes, signed by the account of the claim even if the signer has a new key. */
+/** Signs with the nonce claim's account, also after a key rotation, and verifies the bytes. */
 async function signedBy(
   signer: Signer,
   { over, unsigned }: NextVersion,

@@ -1,4 +1,4 @@
-/** Claims the nonce of a signature before it is made, so that no other signature uses it. */
+/** Claims the nonce of a signature before signing, so that no other signature uses it. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { authorizationOf, usableSeconds } from '../../domain/signing.ts';
@@ -10,13 +10,17 @@ import { callOptions } from '../call.ts';
 import type { PhaseDependencies } from './context.ts';
 
 interface SignatureClaim {
-  /** The claim in the nonce lane; undefined where no transaction is signed. */
+  /** The claim in the nonce lane; undefined when no transaction is signed. */
   readonly nonce: NodeChange['nonce'] | undefined;
-  /** Seconds for which anyone who holds the signature can use it. */
+  /** Seconds for which anyone who holds the signature can use it; 0 for a transaction. */
   readonly usable: number;
 }
 
-/** @throws ExecutorFault `rejected` where it may not be signed. */
+/**
+ * Claims the nonce that the node's sign request needs.
+ *
+ * @throws ExecutorFault `rejected` when the request may not be signed.
+ */
 export async function claimFor(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -27,7 +31,7 @@ export async function claimFor(
   if (request.kind === 'evm_transaction')
     return { nonce: await nonceClaim(deps, request.payload, context), usable: 0 };
   const [id, usable] = [authorizationOf(request), usableSeconds(request, row.now_ms)];
-  // An authorization nonce of another node or attempt would pay only once for both.
+  // Two nodes or attempts with one authorization nonce would be paid only once.
   if (id !== null && !(await claimAuthorization(deps.db, id, row))) {
     const message = 'the nonce of the authorization is that of another node or attempt';
     throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);

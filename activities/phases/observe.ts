@@ -1,6 +1,6 @@
 /**
  * observe: looks whether the payment has arrived. "Not yet" is a retryable failure with the
- * executor's own delay, which adds nothing to the history.
+ * executor's own delay; such retries add nothing to Temporal's history.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ExecutionResult, ExecutorFault } from '../../domain/executor.ts';
@@ -48,7 +48,7 @@ export const observe: PhaseSteps = {
     const row = left ?? (await phaseRow(deps, args));
     const recorded = observe.recorded(row, args);
     if (recorded !== null) return recorded;
-    // A node that only looks gets one more look: it may have had none while there was time.
+    // A late node that only looks still gets one more look: it may have had none within its time.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
     return askAfterSend(deps, row, 'observe', (outcome) => held(deps, row, outcome));
   },
@@ -60,7 +60,7 @@ export const observe: PhaseSteps = {
 const held = (deps: PhaseDependencies, row: PhaseRow, outcome: CallOutcome): Promise<PhaseResult> =>
   withOwnClaim(outcome, (checked) => conclude(deps, row, checked));
 
-/** What follows from the outcome, which is the chain's where the executor was not called. */
+/** Applies the outcome of the look: the chain's, when the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -88,8 +88,8 @@ async function conclude(
   await (isBeforeObserving(row)
     ? enterObserving(deps, row, answer)
     : keepProgress(deps, row, answer));
-  // Only the fact: the executor's words may name accounts and hashes, which must not be in the
-  // history.
+  // Names no reason: the executor's message may hold accounts and hashes, which must not be in
+  // Temporal's history.
   throw lookAgain(
     `${row.node_key} is not there yet`,
     answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
@@ -97,8 +97,9 @@ async function conclude(
 }
 
 /**
- * What follows after a long silence. A send goes to recovery. A node that only looks ends at its
- * deadline; a bridge's second leg has no deadline, so a person may decide while the looks go on.
+ * Returns what follows after a long time without an answer. A send goes to recovery. A node that
+ * only looks ends at its deadline; the second leg of a bridge has no deadline, so a person may
+ * decide while the looks continue.
  */
 function escalation(
   deps: PhaseDependencies,
@@ -110,7 +111,10 @@ function escalation(
   return { person: () => unknownNode(deps, row, message, movesTo(row, 'UNKNOWN')) };
 }
 
-/** A node that only looks was past its deadline before this look: finding nothing ends it. */
+/**
+ * Returns whether a node that only looks was past its deadline before this look; if the look finds
+ * nothing, the node ends.
+ */
 function isOver(row: PhaseRow): boolean {
   return onlyLooks(row) && isLate(row);
 }
@@ -125,7 +129,7 @@ function timedOut(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> 
   );
 }
 
-/** The first "not yet" moves the node to OBSERVING. A first look that finds the end skips this. */
+/** Moves the node to OBSERVING at the first "not yet"; a first look that finds the end does not. */
 function enterObserving(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -145,7 +149,7 @@ function enterObserving(
   });
 }
 
-/** Stores an executor's interim findings (a reference, a baseline); the next call gets them. */
+/** Stores an executor's interim findings (a reference, a baseline), which its next call gets. */
 async function keepProgress(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -174,7 +178,10 @@ async function keepProgress(
   });
 }
 
-/** Why it has not arrived, if the executor knows; shown to people, decides nothing. */
+/**
+ * Returns why the payment has not arrived, if the executor says so; people see the reason, and it
+ * decides nothing.
+ */
 function shown({ error_code, error_message = 'no reason stated' }: ExecutionResult): NodeFields {
   return error_code === undefined
     ? {}

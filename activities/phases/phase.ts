@@ -1,7 +1,6 @@
 /**
- * A phase in two halves around the call of an executor, so that the executor may be a module, an
- * HTTP service or a team's own worker: `begin` makes the call's input, `finish` makes the answer
- * durable.
+ * A phase in two halves around the executor's call: `begin` builds the call's input, `finish`
+ * stores the answer. So the executor may be a module, an HTTP service or a team's own worker.
  */
 import {
   ExecutorFault,
@@ -19,36 +18,36 @@ import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
 
 /**
- * Input of a call of an executor. The row is as `begin` wrote it; `finish` writes under its attempt
- * and epoch.
+ * Input of an executor's call. The row is as `begin` wrote it; `finish` writes under the row's
+ * attempt and epoch.
  */
 export interface Question {
   readonly row: PhaseRow;
   readonly context: ExecutionContext;
   readonly prepared_action?: PhaseRow['prepared_action'];
   readonly sign_result?: Readonly<Record<string, string>>;
-  /** Behind a fence: the last moment to send, on this process's monotonic clock. */
+  /** Last moment to send, in milliseconds of this process's monotonic clock; only for submit. */
   readonly deadline?: number;
 }
 
-/** The executor's answer, or its fault. */
+/** The executor's answer or its fault; a null answer is a passed preflight. */
 export type CallOutcome =
   { readonly answer: ExecutionResult | null } | { readonly fault: ExecutorFault };
 
 export interface PhaseSteps {
   readonly name: Phase;
-  /** The result that the row already records for this phase; null while it has none. */
+  /** Returns the result that the row already records for this phase; null when it records none. */
   recorded(row: PhaseRow, args: RecoverArgs): PhaseResult | null;
   /**
-   * Reads the node (unless the phase before passes its row as `left`) and returns the input of the
-   * call, or the result that is already known; throws no {@link ExecutorFault}.
+   * Reads the node (unless the phase before passes its row as `left`). Returns the input of the
+   * call, or the result if that is already known. Throws no {@link ExecutorFault}.
    */
   begin(
     deps: PhaseDependencies,
     args: RecoverArgs,
     left?: PhaseRow,
   ): Promise<Question | PhaseResult>;
-  /** One call. Throws {@link ExecutorFault} when it returns no usable answer. */
+  /** Makes one call. Throws {@link ExecutorFault} when the executor returns no usable answer. */
   call(
     deps: PhaseDependencies,
     executor: Executor,
@@ -82,7 +81,7 @@ export async function runPhase(
   return steps.name === 'submit' ? sending(deps, ownerOf(args), run) : run();
 }
 
-/** The one call of a phase. A stopping worker waits for a submit, and for no other call. */
+/** Makes the one call of a phase. A stopping worker waits for a submit, and for no other call. */
 export function callExecutor(
   deps: PhaseDependencies,
   steps: PhaseSteps,
@@ -93,7 +92,10 @@ export function callExecutor(
   return outcomeOf(() => (steps.name === 'submit' ? call(callOptions()) : repeatable(deps, call)));
 }
 
-/** Turns a thrown {@link ExecutorFault} into an outcome; any other error is our own defect. */
+/**
+ * Turns a thrown {@link ExecutorFault} into an outcome; any other error is a defect of the service
+ * and is thrown.
+ */
 export async function outcomeOf(call: () => Promise<ExecutionResult | null>): Promise<CallOutcome> {
   try {
     return { answer: await call() };
@@ -103,7 +105,10 @@ export async function outcomeOf(call: () => Promise<ExecutionResult | null>): Pr
   }
 }
 
-/** The question, or `otherwise` when its context cannot be made (a signer is missing). */
+/**
+ * Returns the input of the call; calls `otherwise` when its context cannot be built (for example, a
+ * signer is missing).
+ */
 export async function questionOr(
   make: () => Promise<Question>,
   otherwise: (fault: ExecutorFault) => Promise<PhaseResult>,

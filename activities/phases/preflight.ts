@@ -1,4 +1,4 @@
-/** preflight: checks whether the node may run. It stays READY, or fails before anything is sent. */
+/** preflight: checks whether the node may run; the node stays READY or fails before any send. */
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { notAllowed } from './allowlist.ts';
@@ -42,7 +42,7 @@ export const preflight: PhaseSteps = {
   },
 };
 
-/** The write of a passed preflight: the amount as resolved now, and the start of the node. */
+/** Returns the write of a passed preflight: the present amount, and the node's start time. */
 export function passed(row: PhaseRow): NodeWrite {
   return {
     moves: [],
@@ -50,7 +50,7 @@ export function passed(row: PhaseRow): NodeWrite {
       preflight_passed: true,
       amount: amountOf(row),
       error_count: 0,
-      // Waiting before the send does not count as silence of the send.
+      // The wait before the send must not count as time without an answer about the send.
       unanswered: 0,
       ...(row.started_ms === null ? { started_at: NOW } : {}),
     },

@@ -1,4 +1,4 @@
-/** prepare: stores once what will be sent; every send of the attempt uses it byte for byte. */
+/** prepare: stores once what will be sent; every send of the attempt uses exactly these bytes. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { alreadyBeyond, result, sendPrepared } from './results.ts';
 import { stopBeforeSend } from './settle.ts';
@@ -39,7 +39,7 @@ export const prepare: PhaseSteps = {
   },
 };
 
-/** The write of what will be sent. */
+/** Returns the write that stores what will be sent. */
 export function prepared(answer: ExecutionResult | null): NodeWrite {
   const { prepared_action, sign_request, artifacts } = answer ?? NOTHING_TO_PREPARE;
   return {
@@ -48,7 +48,7 @@ export function prepared(answer: ExecutionResult | null): NodeWrite {
       prepared_action: prepared_action ?? {},
       sign_request: sign_request === undefined ? null : { ...sign_request },
       error_count: 0,
-      // Waiting before the send does not count as silence of the send.
+      // The wait before the send must not count as time without an answer about the send.
       unanswered: 0,
     },
     artifacts: artifacts ?? [],

@@ -1,7 +1,7 @@
 /**
- * recover: finds out what became of a send without an answer. It first bumps the epoch, so that the
- * worker that sent can write nothing more; it believes "nothing landed" only once nothing can be
- * under way.
+ * recover: finds out what became of a send that got no answer. It first raises the epoch, so that
+ * the worker that sent can write nothing more. It believes "nothing landed" only once no send can
+ * still be under way.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
@@ -92,7 +92,7 @@ function held(
   );
 }
 
-/** What follows from the outcome, which is the chain's where the executor was not called. */
+/** Applies the outcome of the look: the chain's, when the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   args: RecoverArgs,
@@ -101,7 +101,7 @@ async function conclude(
 ): Promise<PhaseResult> {
   if ('fault' in checked) {
     const { fault } = checked;
-    // A stop holds the send back, which is no silence; it ends with the stop.
+    // A stop holds the send back until the stop ends, so this is no missing answer.
     if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
     return unanswered(deps, row, fault, {
       impatient: isLate(row),
@@ -142,8 +142,9 @@ async function conclude(
 }
 
 /**
- * The chain proves that what was signed for a team's executor can never be mined. Its key may have
- * been submitted with it, so an executor that takes a key only once ends this attempt.
+ * Returns whether this attempt must end: the chain proves that what was signed for a team's
+ * executor can never be mined, but the idempotency key may have been submitted too, and the
+ * executor takes a key only once.
  */
 function handedOverInVain(
   deps: PhaseDependencies,
@@ -157,17 +158,20 @@ function handedOverInVain(
   );
 }
 
-/** How many attempts of a node a restored database may have lost; each took a person's retry. */
+/** Most attempts of a node that a restored database may have lost; each took a person's retry. */
 const LOST_ATTEMPTS = 10;
 
-/** A lost transaction shows in the nonce of its account; any other lost send only under its key. */
+/**
+ * Returns whether a restore may have lost later attempts that only their idempotency keys can show.
+ * With a signer, the account's nonce shows a lost transaction.
+ */
 function attemptsMayBeLost({ restored, state, node }: PhaseRow): boolean {
   return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
 }
 
 /**
- * `answer`, unless the executor has a later attempt than the database: then nothing may be sent
- * under the present key either.
+ * Returns `answer`, or UNKNOWN when the executor knows a later attempt that the database has lost:
+ * then nothing may be sent under the present key either.
  */
 async function lostAttempts(
   deps: PhaseDependencies,
@@ -192,7 +196,7 @@ async function lostAttempts(
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   const { error_code = 'VENUE_FAILED' } = answer;
-  // A person or a stop ended it, not the deadline: no time-out edge fires.
+  // A person or a stop ended the send, not the deadline, so no time-out edge of the plan may fire.
   const ended = row.cancel_asked || error_code === 'TRANSACTION_CANCELLED';
   return isLate(row) && !ended ? 'NODE_TIMED_OUT' : error_code;
 }
@@ -225,12 +229,15 @@ async function landed(
   return result(to, 'observe');
 }
 
-/** Why observe handed it over: neither holds where a worker recorded the look and then died. */
+/**
+ * Returns whether the node is late or its looks got no answer, the reasons why observe hands a node
+ * over. Neither is true when a worker recorded the look and then died.
+ */
 function isOverdue(row: PhaseRow): boolean {
   return isLate(row) || row.unanswered > 0;
 }
 
-/** A person requested a look and it was found: from now on it counts as accepted. */
+/** Records that a look, requested by a person, found the send; it now counts as accepted. */
 function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
   return mustWrite(deps, row, {
     moves: [],
@@ -241,7 +248,7 @@ function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult):
   });
 }
 
-/** Nothing was found. `domain/send/` says when that is a proof, and what follows. */
+/** Handles "nothing found". `domain/send/` decides when that is a proof, and what follows. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const descriptor = descriptorOf(deps, row);
   const facts = isFollowed(deps, row) ? BY_THE_CHAIN : descriptor;
@@ -255,7 +262,7 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
     case 'person':
       return unknown(deps, row, whyAPerson(row, follows.why));
     case 'fail': {
-      // Its worker's answer alone is no proof: a retry would pay under another key.
+      // The answer of a team's worker alone is no proof, and a retry would pay under another key.
       if (descriptor.kind === 'task_queue' && !isFollowed(deps, row))
         return unknown(deps, row, UNPROVEN);
       const [code, message] =
@@ -272,7 +279,10 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
   }
 }
 
-/** For what the service follows itself: a nonce lands once, and the chain has no indexing delay. */
+/**
+ * Facts of a send that the service follows on the chain: a nonce lands only once, and the chain has
+ * no indexing delay.
+ */
 const BY_THE_CHAIN = { same_key_safe: true, settle_seconds: 0 } as const;
 
 function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' }>['why']): string {
@@ -282,7 +292,7 @@ function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' 
     : 'nothing was found, but this executor does not promise that a repeated key has no second effect';
 }
 
-/** Sends again; where a restored database turned out to have lost no send, just continues. */
+/** Sends again, or continues if the node was checked only because of a restore. */
 async function goOn(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -305,7 +315,7 @@ function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Prom
   return unanswered(deps, row, fault, { impatient: true, person: () => unknown(deps, row, why) });
 }
 
-/** The question about an UNKNOWN node. The epoch stays: no worker can still write for its send. */
+/** Builds the call about an UNKNOWN node. The epoch stays: no worker can still write for it. */
 async function questionAboutUnknown(
   deps: PhaseDependencies,
   args: RecoverArgs,
@@ -313,7 +323,7 @@ async function questionAboutUnknown(
   const row = await phaseRow(deps, args);
   const recorded = recover.recorded(row, args);
   if (recorded !== null) return recorded;
-  // A new run or worker looks no sooner than the one before would have.
+  // A new run or worker must not look earlier than the previous one would have.
   const early = unhurriedSeconds(deps) * 1000 - (row.now_ms - row.updated_ms);
   if (early > 0) {
     await noteNextLook(deps.db, row, early / 1000);
@@ -323,8 +333,8 @@ async function questionAboutUnknown(
 }
 
 /**
- * A proof moves an UNKNOWN node. Any other answer is only shown on it, and a person may still
- * decide; nothing is sent from here.
+ * Moves an UNKNOWN node only on a proof. Any other answer is only shown on the node, and a person
+ * may still decide; nothing is sent from here.
  */
 async function stillUnknown(
   deps: PhaseDependencies,
@@ -370,7 +380,7 @@ async function stillUnknown(
   }
 }
 
-/** Stores what the executor reported, for its next call. */
+/** Stores what the executor reported, for the next call of the executor. */
 async function keepReported(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -405,7 +415,7 @@ function stillWaiting(row: PhaseRow, seconds: number): ApplicationFailure {
   return lookAgain(`what became of ${row.node_key} is still unknown`, seconds);
 }
 
-/** A person decides. */
+/** Makes the node UNKNOWN, so that a person decides. */
 function unknown(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
   return unknownNode(deps, row, why, movesTo(row, 'UNKNOWN'));
 }

@@ -1,19 +1,19 @@
 /**
- * When a payment may be signed again with the same nonce: the stops are checked before it is
- * signed, and the rows behind them again by the write that stores it.
+ * Decides when a payment may be signed again with the same nonce. The stops are checked before
+ * signing; the write that stores the new version checks the database rows again.
  */
 import type { Transition } from '../../domain/transition.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
 import { standingOf, type StopSources } from './stops.ts';
 
-/** What the write of the new version requires, or why there is to be none. */
+/** What the write of the new version requires, or why no new version is allowed. */
 export type MayReplace = Required<Pick<Transition, 'require'>> | { readonly why: string };
 
 export interface Replaced {
   readonly accepted: boolean;
-  /** Who signed. */
+  /** Address that signed the payment. */
   readonly address: string;
-  /** In the chain's own coin. */
+  /** Value of the transaction in the chain's native coin. */
   readonly value: string;
 }
 
@@ -27,7 +27,7 @@ export async function mayReplace(
   return held === null ? { require: required } : { why: held.why };
 }
 
-/** The same for a node's payment that was mined and then lost with its block. */
+/** Does what {@link mayReplace} does, for a payment that was mined and lost its block. */
 export async function mayReplaceLost(
   deps: StopSources,
   claim: { readonly movement_id: string | null; readonly node_key: string | null },

@@ -1,4 +1,4 @@
-/** A phase's result, derived from its node's row: how the run of the node continues. */
+/** Derives a phase's result from its node's row: how the run of the node continues. */
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -13,8 +13,9 @@ export function result(
 }
 
 /**
- * READY after a send that did not land: sends again after a pause that grows with each send. A node
- * that was never prepared (checked only because of a restore) starts with preflight.
+ * Returns the result for a READY node after a send that did not land: send again after a pause that
+ * grows with each send. A node that was never prepared (checked only because of a restore) starts
+ * with preflight.
  */
 export function sendAgain(row: PhaseRow): PhaseResult {
   if (row.prepared_action === null)
@@ -25,7 +26,10 @@ export function sendAgain(row: PhaseRow): PhaseResult {
   };
 }
 
-/** A prepared node is sent once the pause after its earlier send is over, also by another run. */
+/**
+ * Returns the result for a prepared node: sent once the pause after its earlier send is over, also
+ * when another run made that send.
+ */
 export function sendPrepared(row: PhaseRow): PhaseResult {
   const pause =
     row.error_count === 0 ? 0 : backoffSeconds(row.node.retry_policy, row.error_count) * 1000;
@@ -33,7 +37,7 @@ export function sendPrepared(row: PhaseRow): PhaseResult {
   return left > 0 ? { ...result('READY', 'submit'), delay_ms: left } : result('READY', 'continue');
 }
 
-/** The result of a settled node, with its conditions' results for a run that missed them. */
+/** Returns the result of a settled node, with its conditions for a run that missed them. */
 export function settled(row: PhaseRow): PhaseResult {
   const stopped =
     row.state === 'FAILED' && row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
@@ -45,15 +49,19 @@ export function settled(row: PhaseRow): PhaseResult {
 }
 
 /**
- * The result when the node is already past the start of the phase (an earlier run, a run before a
- * reset, or an operator moved it): no executor is called again. Null: the phase may start.
+ * Returns the result when the node is already past the start of the phase (an earlier run, a run
+ * before a reset, or an operator moved it), so that no executor is called again; null when the
+ * phase may start.
  */
 export function alreadyBeyond(row: PhaseRow, args: PhaseArgs): PhaseResult | null {
   if (row.attempt !== args.attempt) return result(row.state, 'stop');
   return row.state === 'READY' ? null : resultFor(row, result('READY', 'stop'));
 }
 
-/** The result for a node in another state than the phase expects; `ready` for a READY one. */
+/**
+ * Returns the result for a node that is not in the state that the phase expects; `ready` when the
+ * node is READY.
+ */
 export function resultFor(row: PhaseRow, ready: PhaseResult): PhaseResult {
   switch (row.state) {
     case 'READY':

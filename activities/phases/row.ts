@@ -1,9 +1,9 @@
-/** The node that a phase is of. */
+/** Reads the row of the node that a phase works on. */
 import type { PhaseArgs } from '../../domain/messages.ts';
 import { readPhase, readPhaseAndView, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 
-/** Reads the node, or throws: a phase is only ever scheduled for a node that exists. */
+/** Reads the node. Throws when there is none: a phase always has an existing node. */
 export async function phaseRow(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseRow> {
   const row = await readWithCourse(deps, args);
   if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
@@ -15,7 +15,8 @@ async function readWithCourse(
   args: PhaseArgs,
 ): Promise<PhaseRow | null> {
   const { movement_id, node_key, decides, then } = args;
-  // The run's decision is only a hint to read the movement too: the decision is computed again.
+  // The run's decision is only a hint to read the movement too; the decision itself is computed
+  // again.
   if (decides === true && then !== undefined) {
     const found = await readPhaseAndView(db, movement_id, node_key);
     return found === null ? null : { ...found.row, course: { view: found.view } };
@@ -24,7 +25,7 @@ async function readWithCourse(
   return row === null ? null : { ...row, ...decisionHints(args) };
 }
 
-/** Arguments of a phase that are no columns of the row. */
+/** Returns the fields of the row that come from the phase's arguments, not from the database. */
 export function decisionHints({ decides }: PhaseArgs): Pick<PhaseRow, 'course'> {
   return decides === true ? { course: { view: null } } : {};
 }

@@ -1,4 +1,4 @@
-/** The ends of a node: completed, failed, or unknown until a person or a proof decides. */
+/** Ends a node: completed, failed, or unknown until a person or a proof decides. */
 import { advance } from '../../domain/commands/advance.ts';
 import { settle, type Settlement } from '../../domain/commands/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
@@ -21,29 +21,29 @@ import { result } from './results.ts';
 import { mustWrite, notWritten, transitionOf, type NodeWrite } from './write.ts';
 
 /**
- * A person requested a look at an unknown outcome of a send that was never accepted: recovery calls
- * the executor, and where nothing is found the node is unknown again.
+ * Returns whether a person requested a look at the unknown outcome of a send that was never
+ * accepted. Recovery then calls the executor; if nothing is found, the node is unknown again.
  */
 export function isLookedFor(row: PhaseRow): boolean {
   return row.state === 'OBSERVING' && row.resumed && row.submitted_ms === null && !onlyLooks(row);
 }
 
-/** The node sends nothing; it only looks. */
+/** Returns whether the node sends nothing and only looks. */
 export function onlyLooks({ node }: PhaseRow): boolean {
   return node.node_kind === 'observe';
 }
 
-/** Sent, or a node that only looks, and not OBSERVING yet. */
+/** Returns whether the node was sent, or only looks, and is not OBSERVING yet. */
 export function isBeforeObserving(row: PhaseRow): boolean {
   return row.state === 'SUBMITTED' || (row.state === 'READY' && onlyLooks(row));
 }
 
-/** The moves to an end, through the states that the transition table requires. */
+/** Returns the moves to the end state, through the states that the transition table requires. */
 export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
   return isBeforeObserving(row) ? ['OBSERVING', end] : [end];
 }
 
-/** Settles the node as FAILED: proven that nothing landed, or that the venue ended it. */
+/** Settles the node as FAILED: proven that nothing landed, or that the venue ended the send. */
 export async function failNode(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -51,7 +51,8 @@ export async function failNode(
   message: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
-  // Without a person's request a stop was the cause, and no failure edge follows that.
+  // No person requested the cancellation, so a stop caused it; failure edges of the plan do not
+  // fire then.
   const ended_by_stop = code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
   const conditions = await settlement(deps, row, {
     state: 'FAILED',
@@ -81,7 +82,7 @@ export async function failNode(
 
 export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
 
-/** A person decides: nothing is sent again by itself. */
+/** Makes the node UNKNOWN: a person decides, and nothing is sent again automatically. */
 export async function unknownNode(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -98,12 +99,15 @@ export async function unknownNode(
   return result('UNKNOWN', 'settled', INCONCLUSIVE);
 }
 
-/** Another node of the movement may have been sent, which only its venue can prove. */
+/**
+ * Code of a refused send: another node of the movement may have been sent before a restore, which
+ * only that node's venue can prove.
+ */
 export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
 
 /**
- * A stop before the send fails the node, since nothing landed. A node that was accepted once
- * becomes UNKNOWN instead: its earlier send may have landed even if it cannot be found.
+ * Stops the node before the send. The node fails, since nothing landed. A node that was accepted
+ * once becomes UNKNOWN instead: its earlier send may have landed even if it cannot be found.
  */
 export function stopBeforeSend(
   deps: PhaseDependencies,
@@ -122,9 +126,10 @@ export function stopBeforeSend(
 }
 
 /**
- * Where a submit started, only a team's worker, or someone in its place, said that nothing landed.
- * That allows another submit under the same key, but must not fail the node: a retry would pay
- * under another key.
+ * Stops a node that was never accepted. If a submit of a team's worker started, only a message
+ * through Temporal says that nothing landed, and anyone with access to Temporal can write one. That
+ * allows another submit under the same key, but must not fail the node: a retry would pay under
+ * another key.
  */
 async function stopUnaccepted(
   deps: PhaseDependencies,
@@ -139,7 +144,7 @@ async function stopUnaccepted(
   return unknownNode(deps, row, why, ['UNKNOWN']);
 }
 
-/** Settles the node as COMPLETED with what the executor reported. */
+/** Settles the node as COMPLETED with the result that the executor reported. */
 export async function completeNode(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -177,17 +182,23 @@ export async function completeNode(
   };
 }
 
-/** Other nodes that complete at the same time decide too; after so many tries the run decides. */
+/**
+ * Tries to write a completion with its decision, while other nodes that complete at the same time
+ * decide too; after these tries the run decides.
+ */
 const MOST_LOOKS = 5;
 
-/** Writes the completion and the decision that follows; null: nothing written, the run decides. */
+/**
+ * Writes the completion and the decision that follows. Returns null when nothing was written and
+ * the run must decide.
+ */
 async function completeAndDecide(
   deps: PhaseDependencies,
   row: PhaseRow,
   write: NodeWrite,
 ): Promise<Advance | null> {
   if (row.course === undefined) return null;
-  // If two nodes complete at once, this view of each lacks what the other leads to.
+  // If two nodes complete at the same time, each one's view lacks what the other leads to.
   const { view: before } = row.course;
   const alone =
     before !== null && isAlone(before, row) ? followsCompletion(before, row) : undefined;
@@ -210,8 +221,8 @@ async function writeBoth(
   decision: DecideArgs,
 ): Promise<Advance | null> {
   const completion = transitionOf(row, [write]);
-  // A completion only leads to COMPLETED, which uses up the hold, so 'none' and false do not
-  // matter.
+  // A completion can only lead to COMPLETED, which uses up the reservation, so 'none' and false
+  // have no effect here.
   const next = advance(decision, 'none', false);
   const outcome = await applyTransition(deps.db, {
     ...next,
@@ -223,7 +234,7 @@ async function writeBoth(
   throw notWritten(row, outcome.reason);
 }
 
-/** The results of the node's conditional edges once it is settled; null where it has none. */
+/** Returns the results of the settled node's conditional edges; null without such edges. */
 async function settlement(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -241,15 +252,15 @@ async function settlement(
   });
 }
 
-/** Amount of a send recovered after a restore, where the row lost it. */
+/** Returns the amount of a send, when a restored row has lost it. */
 export function sentAmount(row: PhaseRow): NodeFields {
   return row.amount === null ? { amount: amountOf(row) } : {};
 }
 
-/** Clears earlier unanswered looks. */
+/** Fields that clear earlier looks without an answer. */
 export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
 
-/** The fields that an executor's answer sets. */
+/** Returns the fields of the node that an executor's answer sets. */
 export function reported(answer: ExecutionResult): NodeFields {
   return {
     ...(answer.external_ref === undefined ? {} : { external_ref: answer.external_ref }),

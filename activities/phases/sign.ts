@@ -1,5 +1,5 @@
 /**
- * Signing behind the fence, outside any transaction. Only verified bytes are stored, and only
+ * Signs after the fence, outside any database transaction. Only verified bytes are stored, and only
  * stored bytes are ever sent.
  */
 import { sameEvmAddress } from '../../platform/evm-address.ts';
@@ -11,8 +11,8 @@ import type { PhaseDependencies } from './context.ts';
 import type { Fenced } from './fence.ts';
 
 /**
- * The `sign_result` for submit, null where nothing is signed. `overtaken` means a recovery bumped
- * the epoch while this worker signed: its bytes were not stored and must not be sent.
+ * Returns the `sign_result` for submit; null when nothing is signed. `overtaken`: a recovery raised
+ * the epoch while this worker signed, so the bytes were not stored and must not be sent.
  */
 export async function signFenced(
   deps: PhaseDependencies,
@@ -33,13 +33,13 @@ export async function signFenced(
   if (transaction === null) throw new Error('a transaction is signed only with a claimed nonce');
   if (transaction.raw_tx !== null && transaction.tx_hash !== null)
     return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };
-  // The claim keeps the account and the fields it was made with: a second fence of the attempt
-  // signs the same transaction, or none where the signer has another key since.
+  // The nonce claim keeps its account and transaction fields. So a second fence of the attempt
+  // signs the same transaction, or fails when the signer has another key since.
   const { unsigned, nonce } = transaction;
   if (!sameEvmAddress(transaction.from, address))
     throw new Error('the nonce was claimed for another address than the signer has now');
   const answer = await signer.signEvmTransaction(unsigned, nonce, address);
-  // Verified here for every backend, whatever it checks itself.
+  // Every signer's bytes are verified here, even if the signer also checks them.
   const signed = await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);
   const stored = await saveSigned(deps.db, {
     transaction_id: transaction.transaction_id,
@@ -49,7 +49,10 @@ export async function signFenced(
   return stored === null ? 'overtaken' : { raw_tx: stored.raw_tx, tx_hash: stored.tx_hash };
 }
 
-/** Stores a signature that a requirement keeps before the send; the first stored one is sent. */
+/**
+ * Stores the signature before the send, if a requirement stores signatures, and returns the first
+ * one that was stored: only that one is sent.
+ */
 async function keptFirst(
   deps: PhaseDependencies,
   row: PhaseRow,

@@ -1,4 +1,4 @@
-/** The signer of a node with its address. */
+/** Finds the signer of a node and its address. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
@@ -7,7 +7,9 @@ import { signerOnRecord } from '../requirements/list.ts';
 import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
 
 /**
- * @throws ExecutorFault `unreachable` where the bound signer does not return its address, with the
+ * Returns the node's signer with its address; null when no signer is bound.
+ *
+ * @throws ExecutorFault `unreachable` when the bound signer does not return its address, with the
  *   code of its {@link SignerFault} or `SIGNER_MISSING`.
  */
 export async function signerOf(
@@ -48,7 +50,7 @@ async function addressFor(
 }
 
 /**
- * Empty where the signer has none.
+ * Returns the signer's address; empty when the signer has none.
  *
  * @throws ExecutorFault as {@link signerOf}.
  */
@@ -66,7 +68,7 @@ export async function addressOf(signer: Signer, purpose: Purpose): Promise<strin
   }
 }
 
-/** Whose signature the attempt has; null where nothing is stored. */
+/** Returns the address that signed for the attempt; null when no signature is stored. */
 async function signedBy(deps: RequirementSources, row: PhaseRow): Promise<string | null> {
   const [transaction] = await readTransactions(deps.db, row);
   return transaction?.from ?? signerOnRecord(deps, row);

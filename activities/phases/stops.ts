@@ -1,6 +1,6 @@
 /**
- * The stops that hold for a node whose send was declared before. The fence checks the first send;
- * every later send is checked here.
+ * Finds the stops that apply to a node whose send was declared before. The fence checks the first
+ * send; every later send is checked here.
  */
 import { heldBy, type Held, type Stopped, type Way } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -11,16 +11,16 @@ import type { Leaving, RequirementSources } from '../requirements/requirement.ts
 import { payeesOf } from './allowlist.ts';
 import type { PhaseDependencies } from './context.ts';
 
-/** What the rule reads of a node, with the registered executors and signers. */
+/** Dependencies that are needed to find a node's stops. */
 export type StopSources = RequirementSources & Pick<PhaseDependencies, 'executors'>;
 
-/** What a send depends on: requirements for its write, and the stop that holds it back. */
+/** Whether a stop holds a send back (`held`; null when none does), and what its write requires. */
 export interface Standing {
   readonly held: Held | null;
   readonly required: NonNullable<Transition['require']>;
 }
 
-/** What holds back this way of sending what `address` signed; null where it may go now. */
+/** Returns the stop that forbids this way of sending what `address` signed; null: no stop. */
 export async function heldNow(
   deps: StopSources,
   row: PhaseRow,
@@ -31,8 +31,8 @@ export async function heldNow(
 }
 
 /**
- * The same with its requirements. `said`: who signed, as far as the caller knows; `signs`: what is
- * to be signed again, if anything.
+ * Returns the same as {@link heldNow}, with the requirements of the write. `said`: the signer's
+ * address as far as the caller knows; `signs`: the payload to be signed again, if any.
  */
 export async function standingOf(
   deps: StopSources,
@@ -43,7 +43,7 @@ export async function standingOf(
 ): Promise<Standing> {
   const bound = row.node.signer_binding;
   const payees = await payeesOf(deps, row);
-  // The stored signer wins: an executor gets the signer's present account.
+  // The stored signer's address wins, since `said` may be the signer's present account.
   const signer = (await signerOnRecord(deps, row)) ?? said;
   const needed = await requiredFor(deps, row, { way, signer, signs, first: null });
   const required = {

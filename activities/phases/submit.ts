@@ -1,6 +1,6 @@
 /**
- * submit: the only phase with a side effect. Fence, sign, send, record; after anything but a
- * well-formed answer the result is "recover", never another send.
+ * submit: the only phase with a side effect. It passes the fence, signs, sends and records the
+ * answer; without a well-formed answer the result is "recover", never another send.
  */
 import { typesWithoutPayees } from '../../domain/allowlist/declared.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
@@ -35,7 +35,7 @@ import { signFenced } from './sign.ts';
 
 export const submit: PhaseSteps = {
   name: 'submit',
-  // The answer is missing for as long as the node is SUBMITTING.
+  // While the node is SUBMITTING, no answer is recorded yet.
   recorded(row, args) {
     if (row.attempt === args.attempt && row.state === 'SUBMITTING') return null;
     return (
@@ -61,7 +61,7 @@ export const submit: PhaseSteps = {
         within(options, left),
       )
       .catch((error: unknown) => {
-        // No other error during a send proves whether it landed.
+        // Any other error during a send does not show whether the send landed.
         if (error instanceof ExecutorFault) throw error;
         throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', {
           cause: error,
@@ -70,8 +70,8 @@ export const submit: PhaseSteps = {
   },
   finish: (deps, _args, row, outcome) =>
     withOwnClaim(outcome, async (checked) => {
-      // Only this process has the answer: if it is lost, an executor that cannot look up its send
-      // leaves the node to a person.
+      // Only this process has the answer. If the answer is lost and the executor cannot look up its
+      // send, a person has to decide.
       if ('answer' in checked && checked.answer !== null) {
         const { answer } = checked;
         return whileAway(() => recordAnswer(deps, row, answer));
@@ -85,11 +85,14 @@ export const submit: PhaseSteps = {
     }),
 };
 
-/** The fence in the statement that reads the node where possible, else {@link longFence}. */
+/**
+ * Passes the fence in the same SQL statement that reads the node, if that is possible, else in
+ * {@link longFence}.
+ */
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor =
     args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  // Only longFence handles the payee fields that a registry entry declares, and differing clocks.
+  // Only longFence handles payee fields that a registry entry declares, and clocks that disagree.
   if (
     descriptor === undefined ||
     (descriptor.payees ?? []).length > 0 ||
@@ -107,7 +110,7 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     window_seconds: window,
     pays_nobody: typesWithoutPayees(descriptor),
   }).catch(async (error: unknown) => {
-    // Only this process knows that nothing was sent: if the fence was written it continues.
+    // Only this process knows that nothing was sent yet: if the fence was written, it continues.
     const found = mayBeWritten(error) ? await whileAway(() => findFence(deps.db, event_id)) : null;
     if (found === null) throw error;
     return { passed: true, row: found };
@@ -134,7 +137,8 @@ async function longFence(
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
-  // What is checked here is what is sent: it is stored and never overwritten.
+  // The prepared action that is checked here is the one that is sent: it is stored and never
+  // overwritten.
   if (row.prepared_action === null) return sendAgain(row);
   // The node was bound to another signer after prepare.
   if (!row.preflight_passed) return sendAgain({ ...row, prepared_action: null });
@@ -144,7 +148,10 @@ async function longFence(
   return 'unfenced' in passed ? notFenced(deps, row, passed.unfenced) : passed;
 }
 
-/** Behind the fence every failure means "recover": something may have been sent. */
+/**
+ * Signs after the fence and returns submit's input. From here every failure means "recover", since
+ * something may have been sent.
+ */
 export async function signed(
   deps: PhaseDependencies,
   fenced: Fenced,
@@ -169,7 +176,7 @@ export async function signed(
   }
 }
 
-/** Writes the answer under the fence's epoch. If a recovery took over, the recovery decides. */
+/** Writes the answer under the fence's epoch. After a takeover, the recovery decides. */
 async function recordAnswer(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -191,8 +198,9 @@ async function recordAnswer(
 }
 
 /**
- * The executor now holds what was signed. Only the chain proves that it was paid. A refusal does
- * not take the signed bytes back, so a refused transaction is cancelled on the chain.
+ * Records an answer of an executor that now holds what was signed. Only the chain proves that it
+ * was paid. A refusal does not take the signed bytes back, so a refused transaction is cancelled on
+ * the chain.
  */
 async function handedOver(
   deps: PhaseDependencies,
@@ -239,9 +247,9 @@ async function accepted(
 }
 
 /**
- * Temporal reports that no worker took the call: the node goes back before its fence, for as many
- * tries as its policy allows. That repeats the key, so for an executor that is not safe to call
- * twice with one key recovery runs first.
+ * Handles Temporal's report that no worker took the call: the node goes back before its fence, for
+ * as many tries as its policy allows. The next try repeats the idempotency key, so recovery runs
+ * first if the executor is not safe to call twice with one key.
  */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   if (!descriptorOf(deps, row).same_key_safe) return result('SUBMITTING', 'recover');

@@ -1,4 +1,4 @@
-/** When an answer of a team's worker is believed: anyone with access to Temporal can forge one. */
+/** Decides when a team worker's answer is believed: anyone with Temporal access can forge one. */
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import { isObject } from '../../domain/json.ts';
 import type { RecordArgs } from '../../domain/messages.ts';
@@ -9,7 +9,7 @@ import type { PhaseDependencies } from './context.ts';
 import { isFollowed } from './followed.ts';
 import { onlyLooks } from './settle.ts';
 
-/** The registry's entry of the node's executor, where that is a team's own worker; else null. */
+/** Returns the registry entry of the node's executor if it is a team's worker, else null. */
 export function teamOf(
   { executors }: PhaseDependencies,
   row: PhaseRow,
@@ -19,9 +19,9 @@ export function teamOf(
 }
 
 /**
- * Why a FAILED is not believed: it ends the node, and a retry pays under another key, so after the
- * start of a submit it must be signed with the executor's own secret. Null for every other answer,
- * and where the chain decides.
+ * Returns why a FAILED answer is not believed. FAILED ends the node, and a retry pays under another
+ * key, so after the start of a submit it must be signed with the executor's own secret. Null for
+ * every other answer, and when the chain decides.
  */
 export async function whyDoubtful(
   deps: PhaseDependencies,

@@ -1,6 +1,7 @@
 /**
- * The two halves of a phase whose executor is a team's own worker: `ask` returns the input of its
- * call, `record` makes its answer durable. Fence, checks and writes stay here.
+ * The two halves of a phase whose executor is a team's own worker: `ask` returns the input of the
+ * worker's call, `record` stores its answer. The fence, the checks and the writes stay in the
+ * service.
  */
 import {
   ExecutorFault,
@@ -34,7 +35,7 @@ import { movesTo, unknownNode } from './settle.ts';
 import { notStarted, submit } from './submit.ts';
 import { teamOf, whyDoubtful } from './team-word.ts';
 
-/** Every phase by its name. */
+/** The steps of every phase, by the phase's name. */
 export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
   preflight,
   prepare,
@@ -43,10 +44,10 @@ export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
   recover,
 };
 
-/** Pause before the run looks again: no team's worker, or no open question, is behind the call. */
+/** Pause before the run looks again: the executor is no team's worker, or no question is open. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** The input for a team's worker. For a node of any other executor nothing is read or written. */
+/** Returns the input for a team's worker. For a node of another executor, only reads the node. */
 export async function ask(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
   const row = await phaseRow(deps, args);
   if (teamOf(deps, row) === null) return { result: lookAgain(row) };
@@ -92,7 +93,7 @@ async function limits(
   };
 }
 
-/** Errors before the send and looks after it, which a repeated `record` must not count twice. */
+/** Returns errors before the send plus unanswered looks; `record` counts each only once. */
 function errorsOf(row: PhaseRow): number {
   return row.error_count + row.unanswered;
 }
@@ -116,8 +117,8 @@ function submitInput({ row, context, prepared_action, sign_result }: Question): 
 }
 
 /**
- * Records a team's worker's answer to an open question. Anyone with access to Temporal can call
- * this with any arguments; an answer to no open question changes nothing.
+ * Records the answer of a team's worker to an open question. Anyone with access to Temporal can
+ * call this with any arguments, so an answer to no open question changes nothing.
  */
 export function record(deps: PhaseDependencies, args: RecordArgs): Promise<PhaseResult> {
   return waiting(
@@ -127,7 +128,7 @@ export function record(deps: PhaseDependencies, args: RecordArgs): Promise<Phase
   );
 }
 
-/** Whether the answer belongs to an open question. */
+/** Returns whether the answer belongs to an open question. */
 async function answersQuestion(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -137,7 +138,7 @@ async function answersQuestion(
   return isOpenQuestion(deps.db, phase, row, question);
 }
 
-/** Closes the question once its answer is durable, also when the answer means "look again". */
+/** Closes the question once its answer is stored, also when the answer means "look again". */
 async function andClose(
   deps: PhaseDependencies,
   { phase, question = '' }: RecordArgs,
@@ -178,10 +179,11 @@ async function finishPhase(
   row: PhaseRow,
   team: ExecutorDescriptor,
 ): Promise<PhaseResult> {
-  // Another worker took over meanwhile; the phase starts again from what that worker wrote.
+  // Another worker took over meanwhile, so the phase starts again from what that worker wrote.
   if (row.attempt !== args.attempt || row.epoch !== args.epoch)
     return { ...result(row.state, 'again'), delay_ms: 0 };
-  // This ran before and its task was lost after the commit: return the result written then.
+  // This call ran before and its result was lost after the commit: return the result that it
+  // recorded.
   const recorded = STEPS[phase].recorded(row, args);
   if (recorded !== null) return recorded;
   if (args.errors !== undefined && errorsOf(row) > args.errors)
@@ -209,7 +211,7 @@ async function recordCancel(deps: PhaseDependencies, args: RecordArgs): Promise<
   return { state: 'OBSERVING', next: 'stop', error_code: null };
 }
 
-/** The worker's answer, checked against the protocol like any executor's. */
+/** Returns the worker's answer, checked against the protocol like any executor's answer. */
 function read({ phase, given: outcome }: RecordArgs): CallOutcome {
   if ('fault' in outcome) {
     const { kind, code } = outcome.fault;
@@ -230,7 +232,10 @@ function read({ phase, given: outcome }: RecordArgs): CallOutcome {
   }
 }
 
-/** A "look again later" becomes an answer: the workflow waits, since a local activity must not. */
+/**
+ * Returns a "look again later" as a result instead of a failure: the workflow waits, since a local
+ * activity must not.
+ */
 async function waiting<T>(work: () => Promise<T>, again: (result: PhaseResult) => T): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** A node that may not pass its fence yet: its nonce lane is closed, or clocks differ. */
+/** Makes a node wait before its fence: its nonce lane is closed, or clocks disagree. */
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -9,8 +9,8 @@ import { result } from './results.ts';
 const PAUSE_MS = 5_000;
 
 /**
- * Nothing is claimed or sent, so the node waits as long as its deadline allows, without using an
- * attempt. It shows what it waits for.
+ * Makes the node wait as long as its deadline allows, and shows what it waits for. Nothing is
+ * claimed or sent, so this uses no attempt.
  */
 export async function waitBeforeFence(
   deps: PhaseDependencies,
@@ -27,7 +27,7 @@ export async function waitBeforeFence(
           moves: [],
           attempt: row.attempt,
           epoch: row.epoch,
-          // Faults while it waited do not count as attempts.
+          // Faults during the wait do not count as attempts.
           set: {
             error_code: code,
             error_message: storable(why, 1_000),

@@ -1,4 +1,4 @@
-/** Makes an outcome of a node durable: one guarded write with its timeline entry. */
+/** Stores an outcome of a node, if it has not changed: one write with its timeline entry. */
 import type { Settlement } from '../../domain/commands/conditions.ts';
 import type { Claim } from '../../domain/claims.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
@@ -28,13 +28,13 @@ export interface NodeWrite {
   readonly event: TimelineEventType;
   readonly message: string;
   readonly data?: Readonly<Record<string, string | number | boolean | null>>;
-  /** Results of conditions that settling the node decides. */
+  /** Results of the conditions that are decided when the node is settled. */
   readonly conditions?: Settlement;
 }
 
 /**
- * Writes changes in one transaction and this order if the node is still as it was read; the caller
- * checks `ok`.
+ * Writes the changes in this order and in one database transaction, if the node has not changed
+ * since it was read; the caller checks `ok`.
  */
 export function writeNode(
   deps: PhaseDependencies,
@@ -44,7 +44,7 @@ export function writeNode(
   return applyTransition(deps.db, transitionOf(row, writes));
 }
 
-/** The transition that these writes are. */
+/** Combines the writes into one transition. */
 export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Transition {
   const claims = writes.flatMap((write) => write.claims ?? []);
   const change: NodeChange = {
@@ -73,7 +73,7 @@ export function transitionOf(row: PhaseRow, writes: readonly NodeWrite[]): Trans
   };
 }
 
-/** The fields and artifacts that the writes set. */
+/** Returns the fields and artifacts that the writes set. */
 export function fieldsOf(
   writes: readonly NodeWrite[],
 ): Required<Pick<NodeChange, 'set' | 'artifacts'>> {
@@ -83,7 +83,7 @@ export function fieldsOf(
   };
 }
 
-/** As {@link writeNode}; throws where an operator or a recovery wrote first. */
+/** Writes as {@link writeNode} does; throws when an operator or a recovery wrote first. */
 export async function mustWrite(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -93,7 +93,7 @@ export async function mustWrite(
   if (!outcome.ok) throw notWritten(row, outcome.reason);
 }
 
-/** Why such a write was refused. */
+/** Returns the error for a refused write. */
 export function notWritten(row: PhaseRow, reason: Refusal): Error {
   return (
     claimRefused(row, reason) ??
@@ -101,12 +101,12 @@ export function notWritten(row: PhaseRow, reason: Refusal): Error {
   );
 }
 
-/** The executor's key as the timeline shows it. */
+/** Returns the executor as the actor of a timeline entry. */
 export function executorActor(row: PhaseRow): Actor {
   return { type: 'executor', label: row.node.executor_binding.executor_key };
 }
 
-/** The line that a write leaves on the timeline. */
+/** Returns the timeline entry of a write. */
 export function entryOf(row: PhaseRow, write: NodeWrite): TimelineEntry {
   const last = write.moves.at(-1);
   return {

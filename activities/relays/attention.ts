@@ -1,7 +1,7 @@
 /**
- * Signals to runs why their movements need a person, where only the database has the reason: an
- * approval that expires soon, an executor that is down, a blocked nonce lane. The Temporal UI then
- * finds them.
+ * Signals to runs why their movements need a person, when only the database has the reason: an
+ * approval that expires soon, an executor that is down, a blocked nonce lane. So the Temporal UI
+ * can find these runs.
  */
 import type { Logger } from 'pino';
 import type { SignalledAttention } from '../../domain/attention-reasons.ts';
@@ -12,28 +12,28 @@ import type { Database } from '../../prisma/client.ts';
 import type { Leases } from './leases.ts';
 import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
 
-/** Movements that are signalled; those beyond show only in the API until these are dealt with. */
+/** Most movements that are signalled; any others show only in the API. */
 const MOST = 5_000;
-/** Signals that are under way at a time. */
+/** Signals that are under way at the same time. */
 const AT_ONCE = 16;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 600_000;
 const REST = 4;
-/** While nothing changes, the runs' index is read this many times less often than the database. */
+/** While nothing changes, Temporal's list is read this many times less than the database. */
 const SETTLED_TURNS = 16;
 export const ATTENTION_LEASE = 'attention';
 
 /**
- * Compares the reasons in the database with what the runs show, and signals the differences. For a
- * movement whose run is closed it starts or ends a separate run (workflows/attention.ts). The runs'
- * index is the only record of what was signalled, so a lost signal is repeated.
+ * Compares the reasons in the database with those that the runs show, and signals the differences.
+ * For a movement whose run is closed, starts or ends a separate run (workflows/attention.ts).
+ * Temporal's list of runs is the only record of what was signalled, so a lost signal is repeated.
  */
 export function startAttentionTeller(options: {
   readonly db: Database;
   readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listShownReasons'>;
   readonly log: Logger;
   readonly pauseMs: number;
-  /** One worker does this for all, so that runs are not signalled twice. */
+  /** One worker holds the lease and does this for all, so that runs are not signalled twice. */
   readonly leases: Pick<Leases, 'under'>;
 }): Loop {
   const { db, temporal, log } = options;
@@ -41,7 +41,7 @@ export function startAttentionTeller(options: {
     string,
     { readonly reason: string | null; pauseMs: number; until: number }
   >();
-  // A run that does not show its signal (an older worker has it) is signalled less and less often.
+  // A run that does not show its signal (an older worker runs it) is signalled less and less often.
   const isDue = (id: string, reason: string | null): boolean => {
     const before = signalled.get(id);
     const now = performance.now();
@@ -52,7 +52,7 @@ export function startAttentionTeller(options: {
     return true;
   };
   let restUntil = 0;
-  // What was needed when the runs last showed exactly that, and until when that is assumed.
+  // The needs when the runs last showed exactly these, and the time until which that is assumed.
   let settled = { needed: 'nothing is known', until: 0 };
   return startLoop({
     name: 'attention teller',
@@ -64,15 +64,16 @@ export function startAttentionTeller(options: {
       const known = await readReasonsForRuns(db, MOST);
       await noteAttention(db, known);
       const wanted = signature(neededOf(known, await readEndedBadly(db, MOST)));
-      // Slow with many movements, so it rests for four fifths of the time.
+      // These queries are slow with many movements, so the loop rests for four fifths of the time.
       restUntil = performance.now() + REST * (performance.now() - began);
       if (wanted === settled.needed && began < settled.until) return;
-      // In this order: a reason that appears in between is signalled the next time.
+      // The runs are read before the database: a reason that appears in between is signalled in the
+      // next turn.
       const shown = await temporal.listShownReasons();
       const [open, ended] = [await readReasonsForRuns(db, MOST), await readEndedBadly(db, MOST)];
       const needed = neededOf(open, ended);
       restUntil = performance.now() + REST * (performance.now() - began);
-      // Beyond the limit the reasons are not read, so nothing there may be cleared.
+      // At the limit some reasons were not read, so no reason that a run shows may be cleared.
       const all = open.size < MOST && ended.size < MOST;
       const ids = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
@@ -90,10 +91,10 @@ export function startAttentionTeller(options: {
   });
 }
 
-/** What a run has to show; `ended`: for a movement whose own run is closed. */
+/** The reason that a run has to show; `ended` is set for a movement whose own run is closed. */
 type Need = NonNullable<SignalledAttention> & { readonly ended?: EndedBadly };
 
-/** By the id of the run that is to show it. */
+/** Returns the needs, keyed by the id of the run that has to show each. */
 function neededOf(
   open: ReadonlyMap<string, NonNullable<SignalledAttention>>,
   ended: ReadonlyMap<string, EndedBadly>,
@@ -110,7 +111,7 @@ function neededOf(
   ]);
 }
 
-/** Equal for equal needs. */
+/** Returns a text that is equal for equal needs. */
 function signature(needed: ReadonlyMap<string, Need>): string {
   return JSON.stringify([...needed].map(([id, { reason, node_key }]) => [id, reason, node_key]));
 }

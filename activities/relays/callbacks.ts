@@ -1,7 +1,7 @@
 /**
- * Sends the callbacks of the outbox, several movements at once. Each movement's callbacks are sent
- * one at a time, by `sequence`; later ones overtake one that waits for its next attempt, so the
- * called host orders them by `sequence`, not by arrival.
+ * Sends the callbacks of the outbox, several movements at once. Callbacks of one movement are sent
+ * one at a time, by `sequence`. A later callback overtakes one that waits for its next attempt, so
+ * the called host must order them by `sequence`, not by arrival.
  */
 import type { Logger } from 'pino';
 import {
@@ -15,9 +15,12 @@ import { guardedPost, POST_LIMIT_MS, type GuardedPost } from '../../platform/out
 import type { Database } from '../../prisma/client.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 
-/** Movements whose callbacks are being sent at the same time. */
+/** Most movements whose callbacks are sent at the same time. */
 const CONCURRENCY = 16;
-/** Longer than an attempt and its record take; then a dead process's callbacks are sent again. */
+/**
+ * Seconds, longer than an attempt and its record take; after that another process sends the
+ * callbacks of a dead process.
+ */
 const LEASE_SECONDS = POST_LIMIT_MS / 1_000 + 5;
 const NO_HOSTS: ReadonlySet<string> = new Set();
 
@@ -25,21 +28,27 @@ export interface CallbackRelayOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly allowedHosts: ReadonlySet<string>;
-  /** Null when no secret is set; then no host counts as listed, so nothing goes out unsigned. */
+  /**
+   * Signs a callback; null when no secret is set. Without it no host counts as allowed, so nothing
+   * is sent unsigned.
+   */
   readonly sign: CallbackSigner | null;
   readonly maxAttempts: number;
   readonly pauseMs?: number;
   readonly post?: (post: GuardedPost) => Promise<AttemptOutcome>;
 }
 
-/** Holds leases, not transactions, during the calls. `stop` waits for running attempts. */
+/**
+ * Starts the relay. It holds leases, not database transactions, during the calls. `stop` waits for
+ * running attempts.
+ */
 export function startCallbackRelay(options: CallbackRelayOptions): Loop {
   const { db, log, pauseMs = 250 } = options;
   const running = new Set<Promise<void>>();
   let stopped = false;
   const begin = (first: ClaimedCallback): void => {
     const line = sendLine(options, first, () => stopped)
-      // Its lease expires, and then it is sent again.
+      // The callback's lease expires, and then the callback is sent again.
       .catch((error: unknown) =>
         log.warn(
           { err: error, movement_id: first.movement_id, transfer_id: first.transfer_id },
@@ -91,7 +100,7 @@ async function sendLine(
   }
 }
 
-/** One attempt, signed at this moment, and its record. */
+/** Makes one attempt, signed with the current time, and records its outcome. */
 async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback): Promise<void> {
   const { db, log, sign, maxAttempts, post = guardedPost } = options;
   const allowedHosts = sign === null ? NO_HOSTS : options.allowedHosts;

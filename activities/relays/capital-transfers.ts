@@ -1,4 +1,4 @@
-/** Wakes runs of capital transfers until they have seen every change, and restarts missing runs. */
+/** Wakes runs of capital transfers until they know every change; restarts missing runs. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
@@ -7,7 +7,10 @@ import { claimTransfers } from '../../store/capital-transfers.ts';
 
 const BATCH = 50;
 
-/** Delivers what the hand-over lost. Holds a lease, not a transaction, during the calls. */
+/**
+ * Starts the relay: wakes runs whose first wake-up was lost. It holds a lease, not a database
+ * transaction, during the calls.
+ */
 export function startTransferRelay(options: {
   readonly db: Database;
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning'>;

@@ -1,6 +1,6 @@
 /**
- * Measures how far the clocks of the database and of venues are from this host's. It reads the
- * database's own clock, not the offset that tests set (svc.clock_offset_ms).
+ * Measures the differences between the clocks of the database and of venues and this host's clock.
+ * Reads the database's own clock, without the offset that tests set (svc.clock_offset_ms).
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -16,7 +16,7 @@ import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDatabaseClock } from '../../store/clock.ts';
 
-/** How long a clock may take to answer; half of it bounds the error of a difference. */
+/** Time limit for reading a clock; half of it bounds the error of the measured difference. */
 const ANSWER_LIMIT_MS = 5_000;
 
 const differences = new Gauge({
@@ -26,16 +26,16 @@ const differences = new Gauge({
 });
 
 export interface Clocks {
-  /** The last differences that stop sends; empty before the first measurement. */
+  /** The last measured differences that stop sends if large; empty before the first one. */
   readonly differences: Differences;
-  /** Clocks whose last reading failed. */
+  /** Returns the clocks whose last reading failed. */
   unread(): readonly string[];
-  /** Reads every clock; one that does not answer counts as absent. */
+  /** Reads every clock; a clock that does not answer counts as absent. */
   measure(): Promise<void>;
   start(pauseMs: number): Loop;
 }
 
-/** The clocks of the database and of these venues, by name. */
+/** Creates the measurement of the clocks of the database and of these venues. */
 export function createClocks(options: {
   readonly db: Database;
   readonly log: Logger;
@@ -59,7 +59,8 @@ export function createClocks(options: {
       silent.delete(clock);
       differences.set({ clock }, difference / 1_000);
     } catch (error) {
-      // Without an answer, a clock that was wrong still counts as wrong.
+      // Keeps a large difference: a clock that was wrong and does not answer now still counts as
+      // wrong.
       if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) measured.delete(clock);
       silent.add(clock);
       differences.remove({ clock });

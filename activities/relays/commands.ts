@@ -1,4 +1,4 @@
-/** Wakes runs until every command is applied. */
+/** Wakes the runs of movements until every command is applied. */
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
@@ -7,7 +7,7 @@ import type { Database } from '../../prisma/client.ts';
 import { claimCommands, noteTaken } from '../../store/commands.ts';
 
 const BATCH = 50;
-/** Calls to Temporal that are under way at a time. */
+/** Calls to Temporal that are under way at the same time. */
 const AT_ONCE = 16;
 
 export interface CommandRelayOptions {
@@ -17,7 +17,10 @@ export interface CommandRelayOptions {
   readonly pauseMs?: number;
 }
 
-/** Delivers what the hand-over lost. Holds a lease, not a transaction, during the calls. */
+/**
+ * Starts the relay: delivers commands whose first hand-over to Temporal was lost. It holds a lease,
+ * not a database transaction, during the calls.
+ */
 export function startCommandRelay(options: CommandRelayOptions): Loop {
   const { db, temporal, log, pauseMs = 500 } = options;
   return startLoop({

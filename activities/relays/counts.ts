@@ -1,4 +1,4 @@
-/** Adds up the count changes that state changes left, so that counting reads few rows. */
+/** Adds up the count changes that state changes wrote, so that a count reads few rows. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -7,7 +7,7 @@ import { foldCounts } from '../../store/counts.ts';
 const PAUSE_MS = 5_000;
 const BATCH = 10_000;
 
-/** Any number of processes may run this: the database lets one at a time add. */
+/** Starts the loop. Any number of processes may run it: the database lets one add at a time. */
 export function startCountFolder({
   db,
   log,

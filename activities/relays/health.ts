@@ -8,11 +8,12 @@ import type { Database } from '../../prisma/client.ts';
 import { readIdentity } from '../../signers/identity.ts';
 import { clearOrphans, saveExecutorHealth, saveObservedIdentity } from '../../store/registry.ts';
 
-/** How long one of them may take to answer. */
+/** Time limit for the answer of an executor or signer. */
 const ANSWER_LIMIT_MS = 5_000;
 /**
- * The pause after a refresh that was not recorded whole: a process that has just started on a busy
- * machine may not reach the database at first, and is in no list until it does.
+ * Pause after a refresh that was not completely recorded. A process that has just started on a busy
+ * machine may not reach the database at first; until it does, its executors and signers are missing
+ * from the lists.
  */
 const REPEAT_MS = 1_000;
 
@@ -26,10 +27,10 @@ export interface HealthRefresherOptions {
     list(): readonly SignerDescriptor[];
     get(key: string): Signer | null | undefined;
   };
-  /** Whether workers poll the task queue of an executor that a team runs itself. */
+  /** Reports whether workers poll the task queue of a team's own executor. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
-  /** Gets the signers' addresses at every refresh; must limit its own calls of chains. */
+  /** Gets the signers' addresses at every refresh; must itself limit its calls of chains. */
   readonly balances?: {
     refresh(
       signers: readonly { readonly signer_key: string; readonly address: string }[],
@@ -39,17 +40,18 @@ export interface HealthRefresherOptions {
 }
 
 export interface HealthRefresher {
-  /** Refreshes now and then every interval; calling it again changes nothing. */
+  /** Refreshes immediately and then at every interval; a second call changes nothing. */
   start(): void;
-  /** Ends after the running refresh. */
+  /** Stops after the running refresh. */
   stop(): Promise<void>;
-  /**
-   * One refresh of everything; a fault is logged and stops nothing else. Whether all was recorded.
-   */
+  /** Refreshes everything once; returns whether all was recorded. Faults are only logged. */
   refreshOnce(): Promise<boolean>;
 }
 
-/** The only writer of `observed_signer_address`; a failed record is repeated the next time. */
+/**
+ * Creates the refresher, the only writer of `observed_signer_address`. A record that fails is
+ * repeated in the next refresh.
+ */
 export function createHealthRefresher(options: HealthRefresherOptions): HealthRefresher {
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
@@ -65,7 +67,8 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
     start: () => {
       if (running) return;
       running = true;
-      // After a stop the earlier refresh may still run; two never run at once.
+      // After a stop the earlier refresh may still run; two refreshes must not run at the same
+      // time.
       void current.then(() => {
         if (running) turn();
       });
@@ -141,7 +144,10 @@ async function healthOf(
   }
 }
 
-/** The signer's live address; null when it has none, does not answer, or answers no address. */
+/**
+ * Returns the address that the signer reports now; null when it has none, does not answer, or
+ * reports no valid address.
+ */
 async function addressOf(signer: Signer | null | undefined, log: Logger): Promise<string | null> {
   if (signer === null || signer === undefined) return null;
   const { signer_key, chain_family } = signer.descriptor;

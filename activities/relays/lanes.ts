@@ -1,6 +1,6 @@
 /**
- * Tends nonce lanes where no run does: notes what is final, resends a payment whose block is gone,
- * and uses up nonces that were left open, so that later nonces do not wait forever.
+ * Tends nonce lanes that no run tends: notes which transactions are final, resends a payment whose
+ * block is gone, and uses up nonces that were left open, so that later nonces do not wait forever.
  */
 import type { Logger } from 'pino';
 import {
@@ -40,12 +40,12 @@ import {
 import { dearer, FEE_ABOVE_CAP, selfTransfer } from '../../venues/evm/versions.ts';
 import type { MayReplace } from '../phases/replacement.ts';
 
-/** Claims of a nonce lane per turn, the lowest first. */
+/** Most nonce claims of a lane that one turn handles, the lowest nonces first. */
 const MOST_CLAIMS = 200;
 const SIGNER_MISSING = 'SIGNER_MISSING';
 const BROADCAST_REFUSED = 'BROADCAST_REFUSED';
 const STUCK_CODES: readonly string[] = [SIGNER_MISSING, BROADCAST_REFUSED, FEE_ABOVE_CAP];
-/** How long one turn of a lane may take. */
+/** Time limit of one turn of a nonce lane. */
 const TURN_MS = 60_000;
 
 export interface LaneTenderOptions {
@@ -53,7 +53,7 @@ export interface LaneTenderOptions {
   readonly log: Logger;
   readonly chains: EvmChains;
   readonly signers: { get(key: string): Signer | undefined };
-  /** Whether new bytes of a claim's payment may be signed now, and what their write requires. */
+  /** Returns whether a claim's payment may be signed again now, and what its write requires. */
   readonly mayReplace: (
     claim: OpenClaim,
     lost: { readonly address: string; readonly value: string },
@@ -62,15 +62,21 @@ export interface LaneTenderOptions {
 }
 
 interface Turn extends LaneTenderOptions {
-  /** Since when mined payments are in no block, by claim. */
+  /**
+   * When each payment that was mined was first seen in no block, by claim id; milliseconds of the
+   * monotonic clock.
+   */
   readonly missing: Map<string, number>;
   readonly lane: OpenLane;
   readonly connection: EvmConnection;
-  /** The worker stops. */
+  /** Aborts when the worker stops. */
   readonly ending: AbortSignal;
 }
 
-/** One process at a time tends a nonce lane; a lane that fails is tended again in the next turn. */
+/**
+ * Starts the loop. One process at a time tends a nonce lane; a lane that fails is tended again in
+ * the next turn.
+ */
 export function startLaneTender(options: LaneTenderOptions): Loop {
   const { db, log, pauseMs } = options;
   const missing = new Map<string, number>();
@@ -108,7 +114,7 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   const turn = { ...options, lane, connection };
   const settled: { transaction_id: string; mined_hash: string | null }[] = [];
   const failed: unknown[] = [];
-  // A mined nonce is used up, even if its node failed to send before.
+  // A mined nonce is no longer stuck, even if its node failed to send before.
   const stuck: StuckNonce[] = claims.flatMap(({ nonce, stuck: why }) =>
     why === null || nonce < counted.latest ? [] : [{ nonce, why }],
   );
@@ -121,13 +127,13 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
           settled.push({ transaction_id: duty.claim.transaction_id, mined_hash });
       }
     } catch (error) {
-      // A fault of one nonce stops no other; the first fault is thrown at the end.
+      // A fault of one nonce does not stop the others; the first fault is thrown at the end.
       failed.push(error);
       const why = duty.kind === 'close' || duty.kind === 'fill' ? whyStuck(error) : null;
       if (why !== null) stuck.push({ nonce: nonceOf(duty), why });
     }
   }
-  // An interrupted turn proves nothing about the lane.
+  // An interrupted turn proves nothing about the nonce lane.
   if (turn.ending.aborted) return;
   const { latest: mined, final } = counted;
   const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
@@ -135,7 +141,7 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
   if (failed.length > 0) throw failed[0];
 }
 
-/** The fee caps that a person has raised for this lane; null: none. */
+/** Returns the fee caps that a person has raised for this nonce lane; null when none are raised. */
 function raiseOf({ db, lane }: Turn): Promise<RaisedCaps | null> {
   return readLaneRaise(db, lane);
 }
@@ -144,7 +150,7 @@ function nonceOf(duty: Duty): number {
   return duty.kind === 'fill' ? duty.nonce : duty.claim.nonce;
 }
 
-/** Why a zero-value transaction cannot be signed or paid for; null for a passing fault. */
+/** Returns why a zero-value transaction cannot be signed or paid for; null for a passing fault. */
 function whyStuck(error: unknown): string | null {
   const isSo =
     error instanceof SignerFault ||
@@ -164,8 +170,8 @@ function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void>
 }
 
 /**
- * Hash of the claim's final transaction; null: another one used the nonce; undefined: not known
- * yet, or reported by the claim's run.
+ * Returns the hash of the claim's final transaction; null when another transaction used the nonce;
+ * undefined when that is not known yet, or when the claim's run reports it.
  */
 async function settledBy(
   turn: Turn,
@@ -174,7 +180,7 @@ async function settledBy(
 ): Promise<string | null | undefined> {
   const { ended, proven, nonce, versions } = claim;
   const mined = await minedVersion(turn.connection, versions);
-  // An endpoint may report too high a count, so the block itself must be final.
+  // A chain endpoint may report too high a nonce count, so the block itself must be final.
   if (mined !== null && mined.block > last) return undefined;
   if (mined === null) {
     if (!ended || !(await isUsedElsewhere(turn.connection, turn.lane.address, claim)))
@@ -210,8 +216,9 @@ async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void
 }
 
 /**
- * Its block is gone: sends the same bytes until they are mined again, and after a while the same
- * payment with higher fees. Noted only after two turns, since an endpoint may lag behind.
+ * Handles a payment whose block is gone: sends the same bytes until they are mined again, and after
+ * a while the same payment with higher fees. Noted only after two turns, since a chain endpoint may
+ * lag behind.
  */
 async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection, missing } = turn;
@@ -254,14 +261,14 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
 }
 
 /**
- * Sends the newest payment; where that fails, the newest accepted one, which no stop holds back,
- * since its nonce has paid once.
+ * Sends the newest version of the payment. If that fails, sends the newest version that was
+ * accepted, which no stop holds back, since this nonce has paid once.
  */
 async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const others = claim.versions.filter(
     ({ kind, tx_hash }) => kind === 'payment' && tx_hash !== newest.tx_hash,
   );
-  // The only payment is the one that was in the block.
+  // A single version must be the one that was in the block.
   const isTaken = newest.accepted === true || others.length === 0;
   const refusal = isTaken
     ? await sendVersion(turn.connection, newest)
@@ -271,7 +278,7 @@ async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransacti
     await sendVersion(turn.connection, earlier);
 }
 
-/** Sends what no endpoint has taken so far; checks the stops right before each endpoint. */
+/** Sends a version that no endpoint has accepted; checks the stops before each endpoint. */
 async function sendUntaken(
   turn: Turn,
   claim: OpenClaim,
@@ -293,7 +300,10 @@ async function noteTaken({ db }: Turn, claim: OpenClaim, tx_hash: string): Promi
   await noteAccepted(db, { movement_id, node_key, attempt }, tx_hash);
 }
 
-/** Replaces what was left behind, with ever higher fees, and sends it until it is mined. */
+/**
+ * Replaces an abandoned transaction by a zero-value one, with higher and higher fees, and sends it
+ * until it is mined.
+ */
 async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection } = turn;
   if ((await minedVersion(connection, claim.versions)) !== null) return;
@@ -384,7 +394,7 @@ async function store(
   else await sendUntaken(turn, claim, sent);
 }
 
-/** Sends a zero-value transaction; a refusal keeps the lane stuck. */
+/** Sends a zero-value transaction. Throws when it is refused; the nonce lane then stays stuck. */
 async function mustSend(connection: EvmConnection, version: JournaledTransaction): Promise<void> {
   const refusal = await sendVersion(connection, version);
   if (refusal !== null) throw new ExecutorFault('server_error', BROADCAST_REFUSED, refusal);
@@ -405,7 +415,7 @@ function saidOf(
       };
 }
 
-/** Verified bytes, signed by the lane's account. */
+/** Signs with the nonce lane's account and verifies the signed bytes. */
 async function sign(
   { signers, lane }: Turn,
   what: {
@@ -431,8 +441,8 @@ async function sign(
 }
 
 /**
- * Writes a line on the timeline of the claim's node, with a change; false when the node has moved
- * or a requirement does not hold.
+ * Writes a timeline entry for the claim's node, with the change. Returns false when the node has
+ * moved or a requirement does not hold.
  */
 async function note(
   { db }: Turn,

@@ -1,8 +1,8 @@
 /**
- * Leases of loops that one process runs for all: several would change nothing, and multiply the
- * calls of venues and Temporal. When a holder dies or cannot reach the database, another follows
- * once its lease is over. A late holder does no harm: the database compares what the loops write,
- * or they may write it twice.
+ * Leases for loops that one process runs for all: with several, the result would be the same, with
+ * more calls of venues and Temporal. When the holder dies or cannot reach the database, another
+ * process takes the lease once it has expired. A late holder does no harm: the database compares
+ * what the loops write, or writing it twice changes nothing.
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -10,7 +10,7 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
 
-/** How long a lease lasts, and how often it is renewed. */
+/** Seconds that a lease lasts. */
 const SECONDS = 15;
 const RENEW_MS = 5_000;
 
@@ -21,12 +21,12 @@ const held = new Gauge({
 });
 
 export interface Leases {
-  /** `work`, or nothing while another process holds the lease. */
+  /** Wraps `work`: the returned function does nothing while another process holds the lease. */
   under<T>(lease: string, work: () => Promise<T>): () => Promise<T | undefined>;
   readonly loop: Loop;
 }
 
-/** `holder` names this process and no other. */
+/** Starts to take and renew the leases. `holder` must identify this process only. */
 export function startLeases(options: {
   readonly db: Database;
   readonly log: Logger;
@@ -46,7 +46,8 @@ export function startLeases(options: {
     log,
     work: async () => {
       try {
-        // Counted from before the query, so the lease never seems longer than in the database.
+        // Counted from before the query, so that the lease never ends later here than in the
+        // database.
         const end = performance.now() + seconds * 1_000;
         const taken = new Set(await takeLeases(db, { names, holder, seconds }));
         for (const name of names) {
@@ -64,7 +65,8 @@ export function startLeases(options: {
   });
   return {
     under: (lease, work) => async () => {
-      // Else a rare loop would wait another whole pause after a start.
+      // Waits for the first try to take the leases; otherwise a loop with a long pause would skip
+      // its first turn.
       await first;
       return holds(lease) ? work() : undefined;
     },
@@ -73,7 +75,7 @@ export function startLeases(options: {
       stop: async () => {
         await loop.stop();
         until.clear();
-        // If the database is away the leases expire.
+        // If the database is unavailable, the leases expire by themselves.
         await returnLeases(db, holder).catch(() => undefined);
       },
     },

@@ -19,9 +19,12 @@ import {
 
 const MOST = 50;
 const AT_ONCE = 10;
-/** How long a signer may take to answer: less than the requesting process waits. */
+/** Time limit for a signer's answer: shorter than the requesting process waits. */
 const IDENTITY_LIMIT_MS = 4_000;
-/** Longer than a fetch of balances takes; then another worker may look. */
+/**
+ * Seconds that a worker keeps a request, longer than a fetch of balances takes; then another worker
+ * may take it.
+ */
 const TAKEN_SECONDS = 15;
 
 export interface LookOptions {
@@ -35,7 +38,7 @@ export interface LookOptions {
   readonly pauseMs: number;
 }
 
-/** Any number of processes may run this: one worker at a time has a request. */
+/** Starts the loop. Many processes may run it: only one worker at a time takes a request. */
 export function startLooks(options: LookOptions): Loop {
   const { db, log, signers, desk, pauseMs } = options;
   const known = {
@@ -49,7 +52,7 @@ export function startLooks(options: LookOptions): Loop {
     log,
     work: async () => {
       const taken = await takeLooks(db, { known, atMost: MOST, seconds: TAKEN_SECONDS });
-      // Not awaited: a slow venue delays no signer's answer.
+      // Not awaited, so that a slow venue does not delay a signer's answer.
       const looking = settleEach([...bySubject(taken).values()], AT_ONCE, async (same) => {
         const [first] = same;
         if (first === undefined) return;
@@ -80,7 +83,7 @@ export function startLooks(options: LookOptions): Loop {
   };
 }
 
-/** One look answers all equal requests, since each was made before it. */
+/** Groups equal requests: one look answers all of them, since each was made before the look. */
 function bySubject(taken: readonly TakenLook[]): ReadonlyMap<string, readonly TakenLook[]> {
   const found = new Map<string, TakenLook[]>();
   for (const look of taken) {

@@ -4,7 +4,7 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { expireDue } from '../../store/proposals.ts';
 
-/** Any number of processes may run this: a proposal ends once, by the database's clock. */
+/** Starts the loop. Many processes may run it: a proposal ends once, by the database's clock. */
 export function startProposalExpirer({
   db,
   log,

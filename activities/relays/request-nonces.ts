@@ -1,4 +1,4 @@
-/** Removes nonces that no valid request could still use. */
+/** Removes nonces of signed API requests that no valid request can use any more. */
 import type { Logger } from 'pino';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
@@ -11,14 +11,14 @@ const BATCH = 5_000;
 export const NONCES_LEASE = 'nonces';
 
 /**
- * A nonce is kept while a request with its timestamp could still pass: the timestamp may be one
- * skew ahead when used, and passes until one skew after it. Uses the largest skew that any process
- * may have, so that a raised setting makes no old request valid; a minute more covers clock
- * differences.
+ * Seconds that a nonce is kept: as long as a request with its timestamp could still be valid. The
+ * timestamp may be one skew ahead when the nonce is used, and is valid until one skew after it.
+ * Counts with the largest skew that any process may have, so that a raised setting makes no old
+ * request valid; one more minute covers clock differences.
  */
 const KEEP_SECONDS = 2 * LARGEST_SKEW_SECONDS + 60;
 
-/** Removes old nonces in batches, a pause apart. */
+/** Starts the loop, which removes old nonces in batches. */
 export function startNonceCleaner({
   db,
   log,

@@ -12,13 +12,13 @@ import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import type { Leases } from './leases.ts';
 
 const PAUSE_MS = 60_000;
-/** Small, so that no other statement waits for its locks or its log. */
+/** Rows of one batch; few, so that no other statement waits for its locks or its WAL. */
 const BATCH = 1_000;
 export const RETENTION_LEASE = 'retention';
-/** A console that was away for longer reads everything again. */
+/** Seconds that console events are kept; a console that was away longer reads all again. */
 const CONSOLE_EVENTS_SECONDS = 3_600;
 
-/** A session is over within a day; who had one stays in the audit. */
+/** Days that a console session is kept (it ends within a day); the audit keeps who had one. */
 const SESSION_DAYS = 30;
 
 const removed = new Counter({
@@ -32,7 +32,10 @@ export interface RetentionDays {
   readonly callbacks: number;
 }
 
-/** Removes a batch of each at a time, without a pause while there is more. */
+/**
+ * Starts the loop. A turn removes one batch per table; while there is more, the next turn follows
+ * without a pause.
+ */
 export function startRetention({
   db,
   log,

@@ -1,21 +1,21 @@
 /**
- * Reads from the database what is due, and pokes the loops that handle it. One small query replaces
- * a query of each loop: while nothing happens it is nearly the worker's only query.
+ * Reads from the database which work is due, and wakes the loops that do it. One small query
+ * replaces a query of each loop: while nothing happens, it is nearly the worker's only query.
  */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDue, type Due } from '../../store/due.ts';
 
-/** While something was due within the last seconds, and otherwise. */
+/** Pause between queries while work was due within the last BUSY_FOR_MS; otherwise QUIET_MS. */
 const BUSY_MS = 250;
 const QUIET_MS = 500;
 const BUSY_FOR_MS = 10_000;
 
-/** Pause of a poked loop without a poke, for work that the scout's query cannot see. */
+/** Pause of a loop while the scout does not wake it, for work that the scout's query cannot see. */
 export const UNPOKED_MS = 5_000;
 
-/** The loops by what they handle, and how soon each may be poked again. */
+/** The loops, by the work that they do, and the shortest time between two wake-ups of each. */
 export type Poked = Readonly<
   Record<keyof Due, { readonly loop: Pick<Loop, 'poke'>; readonly everyMs: number }>
 >;

@@ -1,4 +1,4 @@
-/** Seals the audit trail: a chain over every committed row, without delaying requests. */
+/** Seals the audit trail: a hash chain over every committed row, which does not delay requests. */
 import type { Logger } from 'pino';
 import { Counter, Gauge } from 'prom-client';
 import { sealRecords, type AuditMacs } from '../../platform/audit-chain.ts';
@@ -14,12 +14,15 @@ import {
 } from '../../store/audit-seals.ts';
 
 const BATCH = 500;
-/** Rows that one statement reads, sealed or not. */
+/** Rows that one statement reads, whether sealed or not. */
 const SCAN = 1_000;
-/** The whole trail is read this often, since rows may commit late, for at most 1 % of the time. */
+/**
+ * Pause between two readings of the whole trail, since rows may commit late. These readings take at
+ * most 1 % of the time (FULL_SHARE).
+ */
 const FULL_EVERY_MS = 300_000;
 const FULL_SHARE = 100;
-/** Event ids that one line of the log names. */
+/** Most event ids that one log line names. */
 const NAMED = 5;
 
 const sealed = new Counter({
@@ -42,7 +45,7 @@ export interface SealerOptions {
   readonly pauseMs?: number;
 }
 
-/** Any number of processes may run this: the database lets one at a time add to the chain. */
+/** Starts the loop. Many processes may run it: the database lets one at a time add seals. */
 export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): Loop {
   const passes = createPasses();
   return startLoop({
@@ -58,7 +61,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
         rows.map(({ record }) => record),
         macs,
       );
-      // A faster process sealed these rows, or leaves them to the next pass.
+      // Another process was faster: it sealed these rows, or a later pass seals them.
       if (seals.length > 0 && !(await addSeals(db, head, seals))) return false;
       sealed.inc(seals.length);
       report(rows, macs, log);
@@ -67,7 +70,7 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
   });
 }
 
-/** The chain includes a row that the service did not write: leaving it out would hide it. */
+/** Logs rows that the service did not write. They are sealed too: a gap would hide them. */
 function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): void {
   if (!macs.keyed) return;
   const strange = rows.filter(({ record, mac }) => !macs.isOfRow(record, mac));
@@ -80,7 +83,7 @@ function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): vo
   );
 }
 
-/** Where to look next: from the beginning now and then, else among the newest rows (null). */
+/** Tracks where to look next: at times from the trail's beginning, else newest rows (null). */
 function createPasses() {
   let place: AuditPlace | null = BEGINNING;
   let full = true;
@@ -88,7 +91,7 @@ function createPasses() {
   let nextFull = 0;
   return {
     place: () => place,
-    /** True when more rows follow. */
+    /** Sets the next place; returns true when more rows follow. */
     advance(next: AuditPlace | null): boolean {
       if (next !== null) {
         place = next;

@@ -1,4 +1,4 @@
-/** Restarts the runs of movements whose run is gone. */
+/** Restarts movements whose Temporal run is missing. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
@@ -15,15 +15,15 @@ import {
 } from '../../store/sweeps.ts';
 
 const BATCH = 500;
-/** Up to so many runs are checked one by one, which is exact, and for few as cheap as the list. */
+/** Up to this many runs are checked one by one: exact, and as cheap as Temporal's list. */
 const FEW = 50;
-/** Of the runs that the list shows running, one in so many is checked, about `FEW` at most. */
+/** One in this many runs that the list shows is checked by id; at most about `FEW`. */
 const SAMPLE = 20;
-/** Concurrent calls of Temporal. */
+/** Calls of Temporal that are under way at the same time. */
 const AT_ONCE = 4;
-/** Pause between sweeps of movements that wait for approval, in idle times. */
+/** Pause between sweeps of movements that wait for approval, in units of `sweepIdleSeconds`. */
 const REST = 40;
-/** The same after a sweep that failed. */
+/** Pause after a sweep that failed, in units of `sweepIdleSeconds`. */
 const AGAIN = 4;
 
 export interface SweeperOptions {
@@ -31,11 +31,11 @@ export interface SweeperOptions {
   readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
-  /** Whether the next movement belongs to a sample of one in `oneIn`. */
+  /** Returns whether the next movement belongs to a random sample of one in `oneIn`. */
   readonly isOfSample?: (oneIn: number) => boolean;
 }
 
-/** Compares open movements without progress with Temporal's runs. */
+/** Compares open movements without progress with Temporal's runs, and starts missing runs again. */
 export function startSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
   return startLoop({
@@ -52,9 +52,9 @@ export function startSweeper(options: SweeperOptions): Loop {
 }
 
 /**
- * The same for movements that wait for approval, which may be very many and hardly need a run: all
- * at once, by one process at a time, and rarely. The other sweeper takes each shortly before its
- * approval expires.
+ * Does the same for movements that wait for approval, which may be very many and hardly need a run:
+ * all at once, by one process at a time, and rarely. The other sweeper takes each movement shortly
+ * before its approval expires.
  */
 export function startWaitingSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
@@ -99,8 +99,8 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
 
 /**
  * Wakes only movements whose run is missing. Temporal's list is cheap but lags: runs that it does
- * not show are checked by id, and a sample of those that it shows too, so that a wrong list cannot
- * hide a missing run forever. Throws the first error once all were checked.
+ * not show are checked by id, and also a sample of those that it shows, so that a wrong list cannot
+ * hide a missing run forever. Throws the first error after all were checked.
  */
 async function reviveMissing(
   { temporal, log, isOfSample = (oneIn) => randomInt(oneIn) === 0 }: SweeperOptions,

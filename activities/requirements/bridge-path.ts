@@ -1,4 +1,4 @@
-/** The bridge registry's path of a node that crosses a registered bridge. */
+/** The requirement of a node that crosses a registered bridge: a usable path of that bridge. */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { LANES, type BridgeLane } from '../../domain/actions/spec.ts';
 import { pathContracts } from '../../domain/bridges/contracts.ts';
@@ -18,17 +18,17 @@ import type { PhaseRow } from '../../store/phases.ts';
 import type { Requirement, RequirementSources } from './requirement.ts';
 
 const SNAPSHOT_MAX_AGE_SECONDS = 3_600;
-/** For a path without a recorded latency budget. */
+/** Seconds until an arrival counts as late, for a path without a recorded latency budget. */
 const DETECTION_BUDGET_SECONDS = 3_600;
-/** Of the native coin of any EVM chain. */
+/** Decimals of the native coin on every EVM chain. */
 const COIN_DECIMALS = 18;
 
-/** A path of the bridge, by the identities of its ends, as it was read. */
+/** A bridge path as it was read, identified by the endpoints of both chains and the asset. */
 interface SeenPath {
   readonly source: string;
   readonly destination: string;
   readonly asset: string;
-  /** Changes with everything that decides whether the path may be used. */
+  /** Changes whenever a fact changes that decides whether the path may be used. */
   readonly version: string;
 }
 
@@ -49,12 +49,15 @@ export const bridgePath: Requirement = {
       return seen;
     },
     signer: () => Promise.resolve(null),
-    // The path has changed: the node reads it again.
+    // The path has changed since it was read, so the node reads it again instead of failing.
     refusal: () => null,
   },
 };
 
-/** The first leg sends, the second looks for the arrival; null for a node of no path. */
+/**
+ * Returns which leg of the crossing the node is: 1 sends, 2 waits for the arrival; null when the
+ * node crosses no registered bridge.
+ */
 function legOf({ node }: PhaseRow): 1 | 2 | null {
   return legOn('registered', node.action_type);
 }
@@ -65,13 +68,13 @@ function laneOf({ node: { action_type } }: PhaseRow): BridgeLane {
   return crossing.lane;
 }
 
-/** A path as it was read; the fence requires `seen` unchanged. */
+/** A path's terms for the executor; the fence's write requires that `seen` is unchanged. */
 interface LookedAt {
   readonly terms: PathTerms;
   readonly seen: SeenPath;
 }
 
-/** Problems that do not matter once the signed bytes are out. */
+/** Problems of a path that no longer matter after the signed bytes were sent. */
 const BEFORE_SENDING: readonly PathProblem[] = [
   'source_snapshot_stale',
   'destination_snapshot_stale',
@@ -79,7 +82,8 @@ const BEFORE_SENDING: readonly PathProblem[] = [
 ];
 
 /**
- * The path that a send may take now; `sent`: that a signed payment may take with higher fees.
+ * Returns the path that a send may use now. `sent`: the payment was sent before and is signed again
+ * with higher fees, so {@link BEFORE_SENDING} problems are ignored.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, or `BRIDGE_PATH_NOT_READY`.
  */
@@ -121,8 +125,8 @@ async function usablePath(
 }
 
 /**
- * The second leg waits for what was sent even if its path is not ready now. A path that left the
- * registry keeps the latency budget that its send recorded.
+ * Returns the terms for the second leg, which waits for the arrival even if the path is not ready
+ * now. If the path has left the registry, uses the latency budget that the send recorded.
  */
 async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<PathTerms> {
   const {
@@ -139,13 +143,14 @@ async function watchedPath(deps: RequirementSources, row: PhaseRow): Promise<Pat
       typeof recorded === 'number' ? recorded : DETECTION_BUDGET_SECONDS,
   };
   const { detection_latency_budget_seconds: budget } = baseline;
-  // `submitted_ms` of the second leg is when its looks began, after the send.
+  // For the second leg, `submitted_ms` is the time of its first look, which is after the send.
   const late = row.submitted_ms !== null && row.now_ms - row.submitted_ms > budget * 1_000;
   return { ...termsOf(baseline), late };
 }
 
 /**
- * Checks the bridge fee of a transaction to be signed; `value`: its fee in wei.
+ * Throws when the bridge fee of a transaction to be signed is over the path's budget. `value` is
+ * the fee in wei.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_FEE_OVER_BUDGET`.
  */
@@ -164,7 +169,7 @@ export function mustBeWithinBudget(value: JsonValue | undefined, terms: PathTerm
 
 type Ends = Pick<SeenPath, 'source' | 'destination'>;
 
-/** The registry's identities of both chains; null where one is not on the bridge. */
+/** Returns the endpoint identities of both chains; null when one is not on the bridge. */
 function endsOf(
   chains: ChainAssets,
   lane: BridgeLane,

@@ -1,4 +1,4 @@
-/** All requirements of sends. Callers use this list and name no requirement. */
+/** The list of all requirements of sends. Callers use it and name no single requirement. */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { Stopped } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -10,10 +10,10 @@ import type { Draft, Guard, Leaving, Requirement, RequirementSources } from './r
 
 const REQUIREMENTS: readonly Requirement[] = [minter, bridgePath, perpsAccount];
 
-/** All guards, also those that a node does not need. */
+/** The guards of all requirements, whether or not a certain node needs them. */
 export const GUARDS: readonly Guard[] = REQUIREMENTS.flatMap(({ guard }) => guard ?? []);
 
-/** The context fields of all requirements of the node. */
+/** Returns the fields that the node's requirements add to its execution context. */
 export async function termsOf(
   deps: RequirementSources,
   row: PhaseRow,
@@ -25,13 +25,13 @@ export async function termsOf(
   return terms;
 }
 
-/** What the write of a send requires, and the stops that are known before it. */
+/** What the write of a send must check, and the stops that are known before that write. */
 export interface Required {
   readonly requirements: NonNullable<NonNullable<Transition['require']>['requirements']>;
   readonly stops: readonly (Stopped & { readonly fault: ExecutorFault })[];
 }
 
-/** What all requirements of the node require for something that is about to leave. */
+/** Collects what the node's requirements demand of the database before this send leaves. */
 export async function requiredFor(
   deps: RequirementSources,
   row: PhaseRow,
@@ -51,7 +51,7 @@ export async function requiredFor(
   return { requirements: Object.fromEntries(found), stops };
 }
 
-/** Who has signed for the node, where a requirement stores it. */
+/** Returns the address that signed for the node; null when no requirement stores the signer. */
 export async function signerOnRecord(
   deps: RequirementSources,
   row: PhaseRow,
@@ -63,12 +63,12 @@ export async function signerOnRecord(
   return null;
 }
 
-/** Stores the signature of the node's message; undefined where no requirement stores it. */
+/** Returns the function that stores the node's signature; undefined: it is not stored. */
 export function keeperOf(row: PhaseRow): Guard['keep'] {
   return neededBy(row).find(({ guard }) => guard?.keep !== undefined)?.guard?.keep;
 }
 
-/** The requirements of this node. */
+/** Returns the requirements that apply to this node. */
 export function neededBy(row: PhaseRow): readonly Requirement[] {
   return REQUIREMENTS.filter((requirement) => requirement.needs(row));
 }

@@ -1,4 +1,7 @@
-/** Who signs the plan's own mint, for a burn whose mint only one account may send. */
+/**
+ * The requirement of a burn that names one account as the only sender of its mint: the address of
+ * the signer of the plan's mint node.
+ */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { firstLegOf, legOn } from '../../domain/plan/legs.ts';
@@ -9,7 +12,7 @@ export const minter: Requirement = {
   needs: ({ node: { action_type, config } }) =>
     specOf(action_type).requires?.kind === 'minter' &&
     typeof config['destination_caller'] === 'string',
-  /** Only before the burn: a look needs no minter. */
+  /** Returns the minter for the burn; a look needs none. */
   async terms(deps, row, { purpose, addressOf }) {
     if (purpose === 'look') return {};
     const nodes = await readPlanNodes(deps.db, row.movement_id);
@@ -31,6 +34,6 @@ export const minter: Requirement = {
       );
     return { minter: { signer_key, address: await addressOf(signer) } };
   },
-  // The signed bytes name the account and are compared with the plan.
+  // No guard: the signed bytes name the minter's account, and signing compares them with the plan.
   guard: null,
 };

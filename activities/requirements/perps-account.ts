@@ -1,4 +1,7 @@
-/** The perps venue: its master account, the movement's strategy, and pending deposits. */
+/**
+ * The requirement of a node of the perps venue: its master account, the movement's strategy, and
+ * pending deposits.
+ */
 import type { PerpTerms } from '../../domain/actions/terms.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { isFresh } from '../../domain/perps/nonce-window.ts';
@@ -16,19 +19,18 @@ import type { PhaseRow } from '../../store/phases.ts';
 import type { Draft, Leaving, Requirement, RequirementSources } from './requirement.ts';
 
 /**
- * The database checks that the strategy is bound and not paused, and that `signer` is the master.
+ * What the database checks at the send, besides that the strategy is bound and not paused, and that
+ * `signer` is the venue's master account.
  */
 interface PerpRequirement {
   readonly node_key: string;
-  /** An address, in any letter case. */
+  /** The signer's address, in any letter case. */
   readonly signer: string;
-  /** Of a deposit: its amount; no other deposit of the same amount may be pending. */
+  /** Amount of a deposit; the send requires that no other deposit of the same amount is pending. */
   readonly deposit?: string;
-  /**
-   * Of a deposit for a strategy with a balance limit: the account's value, and when it was read.
-   */
+  /** For a deposit under a balance limit: the account's value, and when it was read. */
   readonly account?: { readonly value: string; readonly asked_at: string };
-  /** Of a top-up: its payee, the strategy's sub-account. */
+  /** Payee of a top-up: the sub-account of the strategy. */
   readonly sub_account?: string;
 }
 
@@ -50,10 +52,11 @@ export const perpsAccount: Requirement = {
 };
 
 /**
- * Prepare claims the nonce of a user-signed action; the attempt keeps it.
+ * Returns the perps terms of the execution context. For a user-signed action, prepare also claims a
+ * nonce, which the attempt keeps.
  *
- * @throws ExecutorFault `rejected` with a code of {@link perpProblem} where it may not be sent now,
- *   and `ACTION_NONCE_AHEAD`.
+ * @throws ExecutorFault `rejected` with a code of {@link perpProblem} when the action may not be
+ *   sent now, or with `ACTION_NONCE_AHEAD`.
  */
 async function perpTerms(
   deps: RequirementSources,
@@ -62,7 +65,7 @@ async function perpTerms(
 ): Promise<Pick<ExecutionContext, 'perp'>> {
   const role = perpRoleOf(row.node.action_type);
   if (role === null) return {};
-  // A look sends nothing, so it needs no check.
+  // Only prepare is checked: a look sends nothing.
   const prepares = purpose === 'prepare';
   const { movement_id, node_key, attempt } = row;
   const owner = { movement_id, node_key, attempt };
@@ -93,7 +96,7 @@ function mustBeClaimed(claimed: PerpAction | NonceAhead): PerpAction {
   );
 }
 
-/** The only mapping from the row to what an executor sees. */
+/** Maps the database row to the terms that an executor gets; no other code does this. */
 function termsFrom(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
@@ -118,10 +121,11 @@ function actionTerms({ nonce, signature }: PerpAction): NonNullable<PerpTerms['a
 }
 
 /**
- * What the database must find at the send; for a first send also no conflicting deposit.
+ * Returns what the database must find at the send; for the first send of a deposit, also its amount
+ * and the account's value.
  *
- * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` for an action never sent whose nonce would
- *   be too old before all of its repeats are sent: a retry takes a new one.
+ * @throws ExecutorFault `rejected` `ACTION_NONCE_STALE` when the action was never sent and its
+ *   nonce would become too old before the last repeat; a retry claims a new nonce.
  */
 function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement {
   const { nonce, signature } = first?.perp?.action ?? {};
@@ -140,7 +144,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
   };
 }
 
-/** The account's value when the deposit was prepared, where prepare read it. */
+/** Returns the account's value and the time it was read, when prepare recorded both. */
 function accountOf({ prepared_action }: PhaseRow): Pick<PerpRequirement, 'account'> {
   const { account_value: value, prepared_ms } = prepared_action ?? {};
   if (typeof value !== 'string' || typeof prepared_ms !== 'number') return {};

@@ -1,7 +1,4 @@
-/**
- * What the checks work with: fresh keys, the phases under one time-out, and the count of real
- * effects.
- */
+/** Helpers for the checks: new keys, calls with one time-out, and the count of effects. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -17,13 +14,13 @@ import type { OwnProcess } from './own-process.ts';
 import { NO_JOURNAL, type LossPoint, type Target } from './target.ts';
 import { Broken } from './broken.ts';
 
-/** A prepared action under a key of its own. */
+/** A prepared action with its own idempotency key. */
 export interface Action {
   readonly context: ExecutionContext;
   readonly prepared_action: JsonObject;
 }
 
-/** An answer of the wrong form, kept for the verdict on the protocol. */
+/** An answer that does not fit the protocol; the `protocol` check reports it. */
 export interface FormFault {
   readonly phase: ExecutorPhase;
   readonly message: string;
@@ -35,10 +32,7 @@ export class Bench {
   readonly target: Target;
   readonly options: CheckOptions;
   readonly formFaults: FormFault[] = [];
-  /**
-   * How long a submit takes, as measured: the moments of later kills and time-outs are chosen by
-   * it.
-   */
+  /** Measured duration of a submit, in milliseconds; later kills and time-outs are timed by it. */
   submitMs = 20;
   readonly #process: OwnProcess | null;
 
@@ -48,7 +42,7 @@ export class Bench {
     this.#process = ownProcess;
   }
 
-  /** A context as the service would give it, with a key that was never used. */
+  /** Returns an execution context like the service's, with a key that was never used. */
   context(changes: Partial<ExecutionContext> = {}): ExecutionContext {
     const { actionType, asset, amount, config, inputParams, completionAssurance, signer } =
       this.options;
@@ -71,7 +65,7 @@ export class Bench {
     };
   }
 
-  /** Prepares an action and keeps its bytes, as the service does before every submit. */
+  /** Prepares an action and keeps its prepared bytes, as the service does before every submit. */
   async prepare(context = this.context()): Promise<Action> {
     const answer = await this.call('prepare', () =>
       this.target.executor.prepare(context, this.limits()),
@@ -102,7 +96,7 @@ export class Bench {
     return this.target.submitUnheard(this.#input(action), lost);
   }
 
-  /** Calls observe as often as the executor wants, until the end. */
+  /** Calls observe until the action ends, with the executor's own pauses. */
   async observeToEnd(action: Action, answer: ExecutionResult): Promise<ExecutionResult> {
     const until = Date.now() + this.options.completeWithin * 1000;
     for (let last = answer; ;) {
@@ -133,7 +127,7 @@ export class Bench {
     );
   }
 
-  /** How many effects the key has had; undefined without an effects URL. */
+  /** Returns how many effects the key has had; undefined without an effects URL. */
   async effects({ context }: Action): Promise<number | undefined> {
     const { effectsUrl, tokenFile } = this.options;
     return effectsUrl === undefined
@@ -145,7 +139,7 @@ export class Bench {
     return sleep(this.options.settleSeconds * 1000);
   }
 
-  /** Whether the check started the executor and may kill it. */
+  /** True when the check started the executor and may kill it. */
   get ownsProcess(): boolean {
     return this.#process !== null;
   }
@@ -155,7 +149,7 @@ export class Bench {
     await this.start();
   }
 
-  /** Starts the executor by --command and waits until it answers. */
+  /** Starts the executor with --command and waits until it answers. */
   async start(): Promise<void> {
     if (this.#process === null) return;
     this.#process.start();
@@ -177,7 +171,10 @@ export class Bench {
     return { signal };
   }
 
-  /** A killed worker stays in Temporal's list for minutes, so a task queue has to answer a call. */
+  /**
+   * Returns whether the executor answers. Temporal lists a killed worker for minutes, so a
+   * task-queue executor must answer a call.
+   */
   async #answers(): Promise<boolean> {
     if (this.target.kind === 'http')
       return (await this.target.executor.health(this.limits())).state === 'up';
@@ -209,7 +206,7 @@ export class Bench {
   }
 }
 
-/** The words of a refusal, for a person. */
+/** Returns the code and message of a refusal, for a person. */
 export function wordsOf({ error_code, error_message }: ExecutionResult): string {
   return [error_code, error_message].filter((part) => part !== undefined).join(', ');
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The check as the package of the kit brings it: `npx executor-check <url or task queue> …`. */
+/** The check as a command of the kit's package: `npx executor-check <url or task queue> …`. */
 import { runCommand } from './command.ts';
 
 await runCommand('npx executor-check');

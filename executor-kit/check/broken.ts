@@ -1,6 +1,6 @@
-/** How a check says that an executor is not safe. */
+/** The error with which a check says that an executor is not safe. */
 
-/** A guarantee that does not hold: why, and what the executor's team can do. */
+/** Thrown when a guarantee does not hold; says why, and what the executor's team can do. */
 export class Broken extends Error {
   override readonly name = 'Broken';
   readonly advice: string;

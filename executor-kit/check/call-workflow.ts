@@ -1,4 +1,4 @@
-/** The small workflow by which the check calls a task-queue executor: one activity, once. */
+/** The small workflow with which the check calls a task-queue executor: one activity, once. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -11,7 +11,7 @@ export interface QueueCall {
   readonly input: unknown;
   readonly task_queue: string;
   readonly timeout_ms: number;
-  /** How long a worker may take to pick the call up. */
+  /** Milliseconds within which a worker must take the call. */
   readonly pickup_ms: number;
 }
 

@@ -12,7 +12,7 @@ import { Broken } from './broken.ts';
 
 const USAGE = 2;
 
-/** The check could not be run with these options: no verdict about the executor. */
+/** Thrown when the check cannot run with these options: no verdict about the executor. */
 class NotRunnable extends Error {}
 
 async function check(options: CheckOptions): Promise<number> {
@@ -29,7 +29,10 @@ async function check(options: CheckOptions): Promise<number> {
   }
 }
 
-/** Loaded only for a queue: who is checked over HTTP need not have Temporal's packages. */
+/**
+ * Creates the target for a task queue. Loaded only then, since a check over HTTP must not need
+ * Temporal's packages.
+ */
 async function queueTarget(options: CheckOptions): Promise<Target> {
   const { createQueueTarget } = await import('./queue-target.ts').catch((error: unknown) => {
     const missing = error instanceof Error && 'code' in error ? error.code : null;
@@ -53,10 +56,10 @@ async function judge(bench: Bench): Promise<number> {
   return results.some((result) => result.status === 'failed') ? 1 : 0;
 }
 
-/** An executor that answers wrongly, or not in time, is judged by the checks. */
+/** Codes that mean that no executor answers; the checks judge wrong or late answers. */
 const UNREACHABLE = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** Throws when no executor answers: then nothing can be judged. */
+/** Throws when no executor answers, since nothing can be judged then. */
 async function mustBeThere(bench: Bench): Promise<void> {
   const { target, options } = bench;
   if (target.kind === 'http') {
@@ -80,7 +83,10 @@ async function mustBeThere(bench: Bench): Promise<void> {
     );
 }
 
-/** Another process at the same address would be checked instead, and would survive every kill. */
+/**
+ * Starts the executor. Throws when another process already answers at its address: that one would
+ * be checked instead, and would survive every kill.
+ */
 async function startOwn(bench: Bench): Promise<void> {
   const { executor, kind } = bench.target;
   if (kind === 'http' && (await executor.health(bench.limits())).state === 'up') {
@@ -94,8 +100,8 @@ async function startOwn(bench: Bench): Promise<void> {
 }
 
 /**
- * Runs the check that the arguments of this process ask for, and sets its exit status. `command` is
- * how people start it: the words that its help shows.
+ * Runs the check with the arguments of this process and sets its exit status. `command` is how
+ * people start it, as the help shows it.
  */
 export async function runCommand(command: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -109,7 +115,7 @@ async function statusOf(words: string): Promise<number> {
     command.parse();
     return await check(readOptions(command.args[0] ?? '', command.opts()));
   } catch (error) {
-    // Commander has said by itself what was wrong, or has shown its help.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError && !(error instanceof InvalidArgumentError))
       return error.exitCode === 0 ? 0 : USAGE;
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,4 +1,4 @@
-/** Counts the real effects of a key where they are: at the other side of the executor. */
+/** Counts the real effects of a key at the provider. */
 import { readFileSync } from 'node:fs';
 import { request } from 'undici';
 import { z } from 'zod';
@@ -8,10 +8,11 @@ const answerSchema = z.object({ effects: z.int().min(0) });
 const LIMIT_MS = 10_000;
 
 /**
- * Asks the URL that `template` makes of `key`. The executor's token goes along, as with every other
- * call.
+ * Returns the count from the URL that results from `template` and `key`. Sends the executor's
+ * token, as every other call does.
  *
- * @throws Broken when no count comes back: without it nothing that follows would be shown.
+ * @throws Broken when no count is returned, since the following checks would show nothing without
+ *   it.
  */
 export async function countEffects(
   template: string,
@@ -28,7 +29,7 @@ export async function countEffects(
     const body: unknown = await answer.body.json();
     if (answer.statusCode === 200) return answerSchema.parse(body).effects;
   } catch {
-    // the same as any other answer that is no count
+    // An error counts like any answer without a count.
   }
   throw new Broken(
     `--effects-url gave no count for a key (${url})`,

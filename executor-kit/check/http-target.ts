@@ -1,4 +1,4 @@
-/** An HTTP executor under check. Ordinary calls go through the client that the service uses. */
+/** An HTTP executor under check. Ordinary calls use the client that the service uses. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request as plainRequest, type ClientRequest } from 'node:http';
@@ -80,8 +80,8 @@ async function statusOf(url: string, call: RawCall): Promise<number | null> {
 }
 
 /**
- * A server may refuse a body that is too long by hanging up; whether it lives on is checked
- * separately.
+ * Returns whether the status is a refusal. A server may also refuse a body that is too long by
+ * closing the connection; another check finds out whether it still runs.
  */
 function refusalOf(status: number | null): MalformedOutcome {
   if (status !== null && status >= 400 && status < 500) return 'refused';
@@ -110,7 +110,8 @@ async function submitUnheard(
   });
   call.on('error', () => undefined);
   call.end(body);
-  // Called off once the answer is lost: a timer that is left behind delays the end of the process.
+  // The timer is stopped once the answer is lost; a timer that still runs would delay the end of
+  // the process.
   const limit = new AbortController();
   const { signal } = limit;
   await Promise.race([
@@ -124,11 +125,11 @@ async function submitUnheard(
 async function lossOf(call: ClientRequest, lost: LossPoint): Promise<void> {
   try {
     if (lost === 'answered') return void (await once(call, 'response'));
-    // 'finish': the whole request is with the operating system, which delivers it whatever becomes
-    // of us.
+    // 'finish': the operating system has the whole request and delivers it, even if this process
+    // ends.
     if (!call.writableFinished) await once(call, 'finish');
     await sleep(lost);
   } catch {
-    // The connection broke by itself, which loses the answer as well.
+    // The connection broke, which loses the answer as well.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run executor:check -- <url or task queue> …`: whether an executor keeps the guarantees the
- * service relies on.
+ * `npm run executor:check -- <url or task queue> …`: checks whether an executor keeps the
+ * guarantees that the service relies on.
  */
 import { runCommand } from './command.ts';
 

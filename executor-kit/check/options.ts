@@ -1,4 +1,4 @@
-/** The command line of the check, read once and checked together. */
+/** Reads and checks the command line of the check. */
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
@@ -53,8 +53,8 @@ Exit status: 0 every guarantee that was checked holds, 1 one does not, 2 the che
 What each guarantee means: docs/executors.md`;
 
 /**
- * The command, without what it does, under the words by which it is started. Commander ends the
- * process on --help; faults of usage exit with 2.
+ * Returns the command with its options but no action; `words` is how people start it. Commander
+ * ends the process on --help; wrong usage exits with 2.
  */
 export function checkCommand(words: string): Command {
   return new Command(words)
@@ -148,7 +148,7 @@ export function checkCommand(words: string): Command {
     .showHelpAfterError('(--help shows all options)');
 }
 
-/** Reads what the command parsed. */
+/** Checks the parsed arguments and returns the options. */
 export function readOptions(target: string, values: unknown): CheckOptions {
   const options = optionsSchema.parse(values);
   if (isUrl(target) && !URL.canParse(target))
@@ -160,7 +160,7 @@ export function readOptions(target: string, values: unknown): CheckOptions {
   return { ...options, target };
 }
 
-/** Whether `target` is an HTTP executor; anything else names a task queue. */
+/** Returns whether `target` is an HTTP executor; any other text names a task queue. */
 export function isUrl(target: string): boolean {
   return /^https?:\/\//i.test(target);
 }

@@ -1,7 +1,4 @@
-/**
- * The heart of the check: after a submit whose outcome is open, does the executor report what is
- * true?
- */
+/** The core of the check: does the executor report the truth after an unclear submit? */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { wordsOf, type Action, type Bench } from './bench.ts';
@@ -13,9 +10,9 @@ const WRITE_FIRST =
   'Write the key down on disk before you send and the reference after it, and let recover look there (openJournal of the kit keeps such notes).';
 
 /**
- * Goes the service's way after a submit that gave no answer: asks recover, submits again only where
- * that is allowed, observes to the end and counts. `answered` is what the submit said, when the
- * caller heard it after all.
+ * Does what the service does after a submit without an answer: calls recover, submits again only if
+ * that is allowed, observes to the end, and counts effects. `answered` is submit's answer, if the
+ * caller got it after all.
  */
 export async function settleOutcome(
   bench: Bench,
@@ -33,7 +30,7 @@ export async function settleOutcome(
   await mustHaveOneEffect(bench, action);
 }
 
-/** Asks recover until it is clear; 'person' when it may stay unclear. */
+/** Calls recover until the outcome is clear; returns 'person' when it may stay unclear. */
 async function findOrRepeat(
   bench: Bench,
   action: Action,
@@ -73,8 +70,8 @@ async function findOrRepeat(
 }
 
 /**
- * Submits again; a refusal (4xx) of the repeat is as good as the first answer, since recover would
- * be called next.
+ * Submits again. A refusal (4xx) of the repeat counts as well as the first answer, since the
+ * service would call recover next.
  */
 export async function repeat(bench: Bench, action: Action, first: ExecutionResult): Promise<void> {
   const again = await bench.submit(action).catch((error: unknown) => {
@@ -89,7 +86,7 @@ export function noAnswer(error: unknown): null {
   throw error;
 }
 
-/** Two answers about one key must speak of one effect. */
+/** Throws when two answers about one key report different effects. */
 export function mustMatch(first: ExecutionResult, second: ExecutionResult, who: string): void {
   if (second.next_state === 'FAILED') {
     throw new Broken(
@@ -117,7 +114,7 @@ export function mustComplete(end: ExecutionResult): void {
   );
 }
 
-/** One effect for the key; none where the executor is declared to send nothing. */
+/** Throws unless the key had exactly one effect, or none for an executor that never sends. */
 export async function mustHaveOneEffect(bench: Bench, action: Action): Promise<void> {
   const effects = await bench.effects(action);
   if (!bench.options.sends) return mustHaveNone(effects);

@@ -1,7 +1,4 @@
-/**
- * The executor as a process of the check's own, so that it can be killed at any moment and started
- * again.
- */
+/** Runs the executor as a child process, so that it can be killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,15 +8,15 @@ const KEPT_OUTPUT = 2_000;
 
 export interface OwnProcess {
   start(): void;
-  /** SIGKILL to the command and everything it has started; resolves once it is gone. */
+  /** Sends SIGKILL to the command and all its processes; resolves once they have ended. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL after a while. */
+  /** Sends SIGTERM, and SIGKILL after STOP_LIMIT_MS. */
   stop(): Promise<void>;
-  /** Why it is not running, or null while it runs. */
+  /** Returns why the process is not running; null while it runs. */
   ended(): string | null;
 }
 
-/** The process that `command` starts in a shell, in a process group of its own. */
+/** Creates the process that `command` starts in a shell, in its own process group. */
 export function createOwnProcess(command: string): OwnProcess {
   let child: ChildProcess | null = null;
   let output = '';
@@ -27,14 +24,14 @@ export function createOwnProcess(command: string): OwnProcess {
     try {
       if (child?.pid !== undefined) process.kill(-child.pid, signal);
     } catch {
-      // gone already
+      // The process has ended already.
     }
   };
   const gone = async (): Promise<void> => {
     if (child !== null && child.exitCode === null && child.signalCode === null)
       await once(child, 'exit');
   };
-  // However the check ends, it leaves nothing running.
+  // The check must leave no process running, however it ends.
   process.once('exit', () => signalAll('SIGKILL'));
   return {
     start: () => {
@@ -67,7 +64,10 @@ export function createOwnProcess(command: string): OwnProcess {
   };
 }
 
-/** The shell may end before the processes that it started have released their port. */
+/**
+ * Waits for the whole process group: the shell may end before the processes that it started have
+ * released their port.
+ */
 async function groupGone(pid: number | undefined): Promise<void> {
   for (let left = 50; pid !== undefined && left > 0; left -= 1) {
     try {

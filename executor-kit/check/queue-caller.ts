@@ -1,4 +1,4 @@
-/** Calls activities on another team's task queue through Temporal itself. */
+/** Calls activities on another team's task queue through Temporal. */
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,20 +10,20 @@ import type { executorCheckCall, QueueCall, QueueOutcome } from './call-workflow
 import type { CheckOptions } from './options.ts';
 
 export interface QueueCaller {
-  /** One call of an activity; `signal` stops waiting, and the activity is then on its own. */
+  /** Calls an activity once. `signal` only stops the waiting; the activity continues. */
   call(call: QueueCall, signal?: AbortSignal): Promise<QueueOutcome>;
-  /** Starts a call and takes the run that waits for its answer away after `ms`. */
+  /** Starts a call, and after `ms` terminates the run that waits for its answer. */
   abandon(call: QueueCall, ms: number): Promise<void>;
-  /** Whether a worker polled the queue lately. */
+  /** Returns whether a worker has polled the queue recently. */
   hasWorker(taskQueue: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Beside this file: TypeScript in the service's clone, JavaScript in the package of the kit. */
+/** The workflow's file: TypeScript in the service's clone, JavaScript in the kit's package. */
 const WORKFLOW = `./call-workflow${extname(import.meta.url)}`;
 
 /**
- * Connects and starts the worker of the check's own workflow, on a queue of its own.
+ * Connects, and starts a worker for the check's own workflow on its own task queue.
  *
  * @throws Error when Temporal cannot be reached.
  */

@@ -1,7 +1,4 @@
-/**
- * A task-queue executor under check: its activities are called by a workflow, as the service does
- * it.
- */
+/** A task-queue executor under check: a workflow calls its activities, as in the service. */
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
@@ -92,8 +89,8 @@ export async function createQueueTarget(options: CheckOptions): Promise<Target> 
 }
 
 /**
- * Temporal carries JSON values only, so what is no JSON, or too deep for its converter, arrives as
- * a text.
+ * Returns the malformed body as Temporal can carry it, which is only as JSON: a body that is no
+ * JSON, or too deep for Temporal's converter, becomes a text.
  */
 function malformedInput(body: string | Buffer): unknown {
   if (body.length > 1_000) return body.toString().slice(0, 1_000);
@@ -104,7 +101,7 @@ function malformedInput(body: string | Buffer): unknown {
   }
 }
 
-/** What each failure means is decided as the service decides it. */
+/** Returns the answer, or throws the fault that the service derives from the same failure. */
 function answerOf(outcome: QueueOutcome): unknown {
   if (outcome.ok) return outcome.answer;
   if (outcome.kind === 'timeout')

@@ -1,4 +1,4 @@
-/** The verdict, for people and for programs. */
+/** Prints the verdict for people, or as JSON for programs. */
 import type { CheckOptions } from './options.ts';
 import { notCovered, type CheckResult } from './verdict.ts';
 
@@ -14,16 +14,16 @@ export interface Report {
 }
 
 /**
- * Lines as they come, with colours where the terminal has them. One cause is reported once: a
- * failure for the reason of an earlier one names that one, and what was not run stands at the end,
- * by why.
+ * Creates a report that prints each result at once, with colours if the terminal supports them. A
+ * cause is printed once: a later failure for the same reason names the first one. Checks that were
+ * not run are listed at the end, by reason.
  */
 export function createReport(output: Output): Report {
   const colours = output.isTTY === true && output.hasColors?.() === true;
   const paint = (code: number, text: string): string =>
     colours ? `\u001b[${code}m${text}\u001b[0m` : text;
   const line = (text: string): void => void output.write(`${text}\n`);
-  /** Which check was the first to fail for a reason. */
+  /** The id of the check that failed first for each reason. */
   const causes = new Map<string, string>();
   return {
     begin: ({ target, sameKeySafe, settleSeconds, timeout }) =>
@@ -62,7 +62,7 @@ export function createReport(output: Output): Report {
   };
 }
 
-/** The same as one JSON document. */
+/** Returns the verdict as one JSON document. */
 export function jsonVerdict(
   options: CheckOptions,
   results: readonly CheckResult[],

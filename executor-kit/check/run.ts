@@ -1,4 +1,4 @@
-/** Runs the checks one after the other and says what came of each. */
+/** Runs the checks one after the other and returns their results. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Bench } from './bench.ts';
 import { BASICS } from './checks/basics.ts';
@@ -11,7 +11,7 @@ import { REQUESTS } from './checks/requests.ts';
 import { LEFT_OUT, type Check, type CheckResult } from './verdict.ts';
 import { Broken } from './broken.ts';
 
-/** In the order in which they run. */
+/** All checks, in the order in which they run. */
 export const CHECKS: readonly Check[] = [
   ...BASICS,
   ...PAYEES,
@@ -36,7 +36,7 @@ const FAULT_ADVICE: Record<ExecutorFault['kind'], string> = {
   protocol: 'docs/executors.md lists the fields and which next_state each phase may answer.',
 };
 
-/** Runs them against `bench`; `onResult` is called as each is done. */
+/** Runs all checks against `bench`; calls `onResult` after each. */
 export async function runChecks(
   bench: Bench,
   onResult: (result: CheckResult) => void,
@@ -45,7 +45,7 @@ export async function runChecks(
   let stopped = false;
   for (const check of CHECKS) {
     const result = await one(bench, check, stopped && check.inAnyCase !== true);
-    // Without a prepared action there is nothing to submit.
+    // After a failed basic check the other checks cannot run: they have no action to submit.
     stopped ||= result.status === 'failed' && ALWAYS.has(check.id);
     results.push(result);
     onResult(result);

@@ -1,6 +1,6 @@
 /**
- * The executor under check: called as production calls it, and in the ways in which production
- * hopes that it is not.
+ * The executor under check, called as the service calls it, and also in ways that should never
+ * happen in production.
  */
 import type {
   ExecutionResult,
@@ -10,8 +10,8 @@ import type {
 } from '../../domain/executor.ts';
 
 /**
- * When the answer to a submit gets lost: so many milliseconds after it was sent, or just as it
- * arrives.
+ * When the answer to a submit is lost: this many milliseconds after the request was sent, or just
+ * as the answer arrives.
  */
 export type LossPoint = number | 'answered';
 
@@ -20,26 +20,26 @@ export interface Target {
   readonly executor: Executor;
   /** Sends a submit whose answer is lost. */
   submitUnheard(input: SubmitInput, lost: LossPoint): Promise<void>;
-  /** Sends `body` as it is and says how it was taken. */
+  /** Sends `body` unchanged and returns how the executor handled it. */
   sendMalformed(phase: ExecutorPhase, body: string | Buffer): Promise<MalformedOutcome>;
   /**
-   * HTTP: one phase with another Authorization header (none when null); the status, or null when
-   * the connection broke.
+   * HTTP only: calls one phase with another Authorization header (without one when null). Returns
+   * the status; null when the connection broke.
    */
   statusWith?(
     phase: ExecutorPhase,
     body: unknown,
     authorization: string | null,
   ): Promise<number | null>;
-  /** Task queue: a submit whose time to send has passed. */
+  /** Task queue only: calls a submit whose time to send has passed. */
   submitTooLate?(input: SubmitInput): Promise<ExecutionResult>;
   close(): Promise<void>;
 }
 
-/** How a malformed request was taken: refused, or else what happened instead. */
+/** How a malformed request was handled: refused, or else what happened instead. */
 export type MalformedOutcome = 'refused' | { readonly instead: string };
 
-/** The service's own journal of transactions: remote and task-queue executors never see it. */
+/** An empty journal: only local executors use the service's journal of transactions. */
 export const NO_JOURNAL = {
   transactions: async () => [],
   releaseNonce: async () => true,

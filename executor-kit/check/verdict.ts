@@ -1,17 +1,17 @@
-/** A guarantee, and what came of checking it. */
+/** The types of a check and of its result. */
 import type { Bench } from './bench.ts';
 
 export interface Check {
   readonly id: string;
-  /** What the service relies on, as one sentence. */
+  /** The guarantee that the service relies on, as one sentence. */
   readonly guarantee: string;
-  /** Why it cannot be checked here, or null. */
+  /** Returns why the guarantee cannot be checked with these options; null when it can. */
   readonly notHere?: (bench: Bench) => string | null;
-  /** Also run when the checks that all others build on have failed. */
+  /** True: the check also runs after the basic checks, which all others need, have failed. */
   readonly inAnyCase?: boolean;
   /**
-   * Throws {@link Broken} when the guarantee does not hold. What it returns is a remark for the
-   * report.
+   * Runs the check. Throws {@link Broken} when the guarantee does not hold; returns a remark for
+   * the report, if any.
    */
   run(bench: Bench): Promise<string | void>;
 }
@@ -21,14 +21,14 @@ export interface CheckResult {
   readonly guarantee: string;
   readonly status: 'passed' | 'failed' | 'not_run';
   readonly milliseconds: number;
-  /** Why it failed or was not run, or a remark. */
+  /** Why the check failed or was not run, or a remark on a passed check. */
   readonly reason?: string;
   readonly advice?: string;
 }
 
 /**
- * What the verdict says nothing about although the service relies on it: without these an executor
- * has not passed, whatever else holds.
+ * Returns the guarantees that were not checked although the service relies on them; without them
+ * the verdict is no plain PASSED.
  */
 export function notCovered(
   { effectsUrl }: { readonly effectsUrl?: string | undefined },
@@ -45,5 +45,5 @@ export function notCovered(
   ];
 }
 
-/** Why a check was not run that `--only` does not name. */
+/** The reason of a check that was not run because `--only` does not name it. */
 export const LEFT_OUT = 'left out by --only';

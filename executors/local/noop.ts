@@ -1,11 +1,11 @@
-/** An executor that has nothing to do: `noop` nodes and the gate that a person opens. */
+/** The executor of `noop` nodes and of gates that a person opens; it does nothing. */
 import { LEAST_ASSURANCES, type ExecutionResult, type Executor } from '../../domain/executor.ts';
 
 const COMPLETED: ExecutionResult = { next_state: 'COMPLETED', output: {} };
 
 /**
- * `builtin.noop`: passes every check and completes in submit, without any effect anywhere. Never
- * throws.
+ * Creates `builtin.noop`, which passes every check and completes in submit, without any effect. It
+ * never throws.
  */
 export function createNoopExecutor(): Executor {
   return {

@@ -1,6 +1,6 @@
 /**
- * How commands change the allowlist: in the name of the tool, with the cooling period that the
- * service's settings give.
+ * Changes the allowlist for commands: recorded as changed by the tool, with the cooling period of
+ * the service's settings.
  */
 import {
   ADDRESS_PROBLEMS,
@@ -36,8 +36,8 @@ export interface AddOptions extends ChangeOptions {
 const LONGEST = 1_000;
 
 /**
- * Adds an address, or throws a {@link ToolError} with nothing written. Addresses that look alike
- * are listed on standard error.
+ * Adds an address, or throws a {@link ToolError} and writes nothing. Lists addresses that look
+ * alike on standard error.
  */
 export async function add(options: AddOptions, io: ToolIo): Promise<Allowed> {
   const { family: chain_family, label = null } = options;
@@ -57,7 +57,7 @@ export async function add(options: AddOptions, io: ToolIo): Promise<Allowed> {
   });
 }
 
-/** Revokes a row or puts it back in force. */
+/** Revokes a row, or makes a revoked row active again. */
 export function setActive(
   options: ChangeOptions & { readonly id: string },
   active: boolean,
@@ -69,7 +69,7 @@ export function setActive(
   );
 }
 
-/** Moves a row to another chain, or to all. */
+/** Moves a row to another chain, or to all chains. */
 export async function setChain(
   options: ChangeOptions & { readonly id: string; readonly chainId: string },
   io: ToolIo,

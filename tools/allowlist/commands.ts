@@ -1,6 +1,6 @@
 /**
- * `fundadmin allowlist`: the addresses that funds may leave to, for operators without the
- * dashboard. Each prints one JSON value.
+ * `fundadmin allowlist`: manages the addresses that may be paid, for operators without the
+ * dashboard. Each command prints one JSON value.
  */
 import { Option, type Command } from 'commander';
 import { CHAIN_FAMILIES, type ChainFamily } from '../../domain/allowlist/address.ts';
@@ -15,10 +15,10 @@ const family = (): Option =>
   new Option('--family <family>', 'evm for what chains pay, cex for what exchanges pay').choices(
     CHAIN_FAMILIES,
   );
-/** More rows than any list has. */
+/** A limit above the size of any allowlist, so that all rows are listed. */
 const ALL = 1_000_000;
 
-/** Adds the group. */
+/** Adds the group `allowlist` to the program. */
 export function addAllowlistCommands(program: Command, io: ToolIo): void {
   const allowlist = program
     .command('allowlist')

@@ -1,6 +1,7 @@
 /**
- * The exported bundle: lines of canonical JSON. A header, then a line for each seal with its record
- * (null when the record lies outside the requested time), then a signature over all of them.
+ * The format of an exported bundle: lines of canonical JSON. A header; then one line per seal with
+ * its record (null when the record is outside the requested time range); then a signature over all
+ * lines before it.
  */
 import { createHash, createPublicKey, type Hash, type KeyObject } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -15,15 +16,13 @@ const nullableText = z.string().nullable();
 export const headLine = z.strictObject({
   bundle: z.literal(BUNDLE),
   version: z.literal(1),
-  /** Records from here on, inclusive, and before `to`. */
+  /** Start (inclusive) and end (exclusive) of the time range of the records. */
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   exported_at: z.iso.datetime(),
-  /** Of the seal before the first one of this bundle. */
+  /** Position and hash of the seal before the first seal of this bundle. */
   previous: z.strictObject({ position, chain_hash: hash }),
-  /**
-   * Where the chain ended at the time of the export; `audit verify --expect-head` takes it later.
-   */
+  /** The chain's last seal at export time; for a later `audit verify --expect-head`. */
   head: z.strictObject({ position, chain_hash: hash }),
 });
 export type HeadLine = z.output<typeof headLine>;
@@ -53,37 +52,40 @@ export type SealLine = z.output<typeof sealLine>;
 export const signatureLine = z.strictObject({
   seals: position,
   records: position,
-  /** Of every byte before this line. */
+  /** SHA-256 of all bytes before this line. */
   sha256: hash,
-  /** Base64 of the public key (SPKI, DER) and of its Ed25519 signature over {@link signedText}. */
+  /**
+   * The public key (SPKI, DER) and, in `signature`, its Ed25519 signature over {@link signedText};
+   * both in base64.
+   */
   public_key: z.string().max(200),
   signature: z.string().max(200),
 });
 export type SignatureLine = z.output<typeof signatureLine>;
 
-/** One line with its end. */
+/** Returns one line of the bundle, with its line end. */
 export function lineOf(value: HeadLine | SealLine | SignatureLine): string {
   const text = canonicalize(value);
   if (text === undefined) throw new Error('a line of a bundle has no canonical form');
   return `${text}\n`;
 }
 
-/** What is signed: the digest of the lines, and that it is one of such a bundle. */
+/** Returns the text to sign: the format's name, the counts, and the digest of the lines. */
 export function signedText(line: Pick<SignatureLine, 'seals' | 'records' | 'sha256'>): Buffer {
   return Buffer.from(`${BUNDLE}/1 ${String(line.seals)} ${String(line.records)} ${line.sha256}`);
 }
 
-/** A digest of lines as they come. */
+/** Creates the hash to which the lines are added one by one. */
 export function digest(): Hash {
   return createHash('sha256');
 }
 
-/** The short name of a public key: SHA-256 of its DER. */
+/** Returns the fingerprint of a public key: SHA-256 of its DER form. */
 export function fingerprint(key: KeyObject): string {
   return createHash('sha256').update(derOf(key)).digest('hex');
 }
 
-/** The public key, of a pair too, in DER. */
+/** Returns a public key, or the public part of a private key, in DER form. */
 export function derOf(key: KeyObject): Buffer {
   return (key.type === 'private' ? createPublicKey(key) : key).export({
     type: 'spki',

@@ -18,7 +18,7 @@ import {
   type SealLine,
 } from './bundle.ts';
 
-/** No record comes near it; a file without line ends must not fill the memory. */
+/** Longest line in bytes, far above any record: a file without line ends must not fill memory. */
 const LINE_LIMIT = 16 * 1024 * 1024;
 
 export interface BundleCheck {
@@ -28,16 +28,19 @@ export interface BundleCheck {
   readonly records: number;
   readonly seals: number;
   readonly head?: HeadLine['head'];
-  /** The SHA-256 of the public key that the signature belongs to. */
+  /** Fingerprint (SHA-256) of the public key that made the signature. */
   readonly signed_by?: string;
-  /** Whether that is the key that was expected; without one, anybody may have signed. */
+  /**
+   * True when the signing key is the expected key. False when no key was expected: then anybody may
+   * have signed.
+   */
   readonly trusted: boolean;
   readonly fault: string | null;
 }
 
 class BundleFault extends Error {}
 
-/** Reads `file` once, line by line. */
+/** Checks the bundle in `file`, which is read once, line by line. */
 export async function checkBundle(file: string, expected: KeyObject | null): Promise<BundleCheck> {
   const check = createCheck(expected);
   let number = 0;
@@ -135,7 +138,7 @@ function parseLine(bytes: Buffer): object {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // said below
+    // Reported by the error below.
   }
   throw new BundleFault('not a JSON object');
 }
@@ -157,7 +160,7 @@ function publicKey(base64: string): KeyObject {
     });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // said below
+    // Reported by the error below.
   }
   throw new BundleFault('the public key is no Ed25519 key');
 }
@@ -167,7 +170,8 @@ function require(holds: boolean, fault: string): void {
 }
 
 /**
- * The lines of a file as bytes, without their ends. The last must have one too, or it is cut short.
+ * Yields the lines of a file as bytes, without their line ends. The last line must have a line end
+ * too, or the file was cut short.
  */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);

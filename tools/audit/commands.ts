@@ -1,4 +1,4 @@
-/** `fundadmin audit …` */
+/** `fundadmin audit`: verifies and exports the audit trail. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ChainHead } from '../../platform/audit-chain.ts';
 import { auditMacs, DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
@@ -19,7 +19,7 @@ interface ExportArguments extends DatabaseOption {
   readonly keyFile: string;
 }
 
-/** Commands that show that the audit trail is as it was written. Each prints one JSON object. */
+/** Adds the group `audit` to the program. Each command prints one JSON object. */
 export function auditCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('audit')

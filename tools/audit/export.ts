@@ -1,6 +1,6 @@
 /**
- * Writes the records of a time, with their seals, into a signed file that can be checked without
- * the database.
+ * Writes the audit records of a time range, with their seals, to a signed file that can be checked
+ * without the database.
  */
 import { sign, type KeyObject } from 'node:crypto';
 import { open, rm, type FileHandle } from 'node:fs/promises';
@@ -21,9 +21,9 @@ import {
 const PAGE = 1_000;
 
 export interface ExportOptions {
-  /** ISO 8601 UTC; inclusive. */
+  /** Start of the time range, inclusive; ISO 8601 in UTC. */
   readonly from: string;
-  /** ISO 8601 UTC; exclusive. */
+  /** End of the time range, exclusive; ISO 8601 in UTC. */
   readonly to: string;
   readonly out: string;
   readonly key: KeyObject;
@@ -36,7 +36,7 @@ export interface Exported {
   readonly sha256: string;
 }
 
-/** Writes `out`, which must not exist; nothing is left of it when something is wrong. */
+/** Writes the file `out`, which must not exist. After an error the file is removed. */
 export async function exportAudit(db: Database, options: ExportOptions): Promise<Exported> {
   const { from, to, out } = options;
   const range = await readSealedRange(db, from, to);
@@ -104,7 +104,10 @@ async function writeLines(
   return { ...counted, head: first.head };
 }
 
-/** A record outside the time is left out; its seal stays, because the chain goes through it. */
+/**
+ * Returns the line of a seal. A record outside the time range is left out; its seal stays, because
+ * the chain of hashes includes it.
+ */
 function toLine({ seal, row }: SealedRow, { from, to }: ExportOptions): SealLine {
   const { position, event_id, event_hash, chain_hash } = seal;
   if (row === null || eventHash(row.record) !== event_hash) throw brokenAt(position);

@@ -1,4 +1,4 @@
-/** Ed25519 keys in PEM files, for signing bundles and checking who signed one. */
+/** Ed25519 keys in PEM files, to sign bundles and to check who signed a bundle. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -10,8 +10,8 @@ import { ToolError } from '../io.ts';
 import { fingerprint } from './bundle.ts';
 
 /**
- * Writes a new pair to `file` and `<file>.pub`, for their owner alone; an existing file is never
- * overwritten.
+ * Writes a new key pair to `file` and `<file>.pub`, readable only by their owner; an existing file
+ * is never overwritten.
  */
 export function makeKey(file: string): {
   readonly private_key: string;
@@ -38,12 +38,12 @@ export function makeKey(file: string): {
   return { private_key: file, public_key: publicFile, fingerprint: fingerprint(publicKey) };
 }
 
-/** The private key of a PEM file. */
+/** Reads the private key in a PEM file. */
 export function readPrivateKey(file: string): KeyObject {
   return readKey(file, 'private', createPrivateKey);
 }
 
-/** The public key of a PEM file. */
+/** Reads the public key in a PEM file. */
 export function readPublicKey(file: string): KeyObject {
   return readKey(file, 'public', createPublicKey);
 }
@@ -57,7 +57,8 @@ function readKey(
   try {
     key = parse(readFileSync(file));
   } catch (error) {
-    // Neither the file's content nor the parser's words about it: it may be a key all the same.
+    // Repeats neither the file's content nor the parser's message: the content may be a key even if
+    // it cannot be parsed.
     throw new ToolError(`${file} holds no ${kind} key in PEM, or cannot be read.`, {
       cause: error,
     });

@@ -1,6 +1,6 @@
 /**
- * Recomputes the whole chain of the audit trail and names the places that are not as they were
- * written. What is found at one is no end: the rest is checked from the seal that stands there.
+ * Recomputes the whole hash chain of the audit trail and reports every place that is not as it was
+ * written. A fault does not end the check: the rest is checked from the stored seal of that place.
  */
 import {
   chainHash,
@@ -13,11 +13,11 @@ import type { Database } from '../../prisma/client.ts';
 import { countAudit, readSealed, type SealedRow } from '../../store/audit-seals.ts';
 import { ToolError } from '../io.ts';
 
-/** Rows and seals in memory at a time. */
+/** Rows and seals that are in memory at the same time. */
 const PAGE = 1_000;
-/** Faults that are listed; more are only counted. */
+/** Most faults that are listed; further ones are only counted. */
 const LISTED = 50;
-/** Longer than the sealers take, also with a worker just started. */
+/** Seconds after which a row must be sealed: longer than a worker takes, even after its start. */
 export const SEAL_GRACE_SECONDS = 60;
 
 export type AuditFault =
@@ -42,15 +42,18 @@ export interface Verification {
   readonly ok: boolean;
   readonly events: number;
   readonly sealed: number;
-  /** Seals and rows that were recomputed: all of them, or those up to the first fault. */
+  /**
+   * Number of seals and rows that were recomputed without a fault: all of them, or those before the
+   * first fault.
+   */
   readonly checked: number;
-  /** Whether there was a key to check MACs with. */
+  /** True when a key was set, so that MACs were checked. */
   readonly authenticated: boolean;
-  /** Rows without a MAC that `unauthenticatedBefore` let pass. */
+  /** Number of rows without a MAC that were accepted because of `unauthenticatedBefore`. */
   readonly unauthenticated: number;
   readonly head: { readonly position: number; readonly chain_hash: string } | null;
   readonly first_fault: FaultPlace | null;
-  /** How many there are, and the first of them, in the order of the chain. */
+  /** Number of all faults; `faults` lists the first of them, in the order of the chain. */
   readonly fault_count: number;
   readonly faults: readonly FaultPlace[];
 }
@@ -58,14 +61,14 @@ export interface Verification {
 export interface VerifyOptions {
   readonly macs: AuditMacs;
   /**
-   * Rows and seals of a time before (in ms) need no MAC, as long as nothing of a later time was
-   * sealed ahead of them.
+   * Time in milliseconds; null: none. Earlier rows and seals need no MAC, unless a row of a later
+   * time was sealed before them.
    */
   readonly unauthenticatedBefore: number | null;
   readonly expectHead: ChainHead | null;
 }
 
-/** Reads in pages, beside a service that goes on writing and sealing. */
+/** Verifies the audit trail. Reads in pages, so the service may write and seal meanwhile. */
 export async function verifyAudit(db: Database, options: VerifyOptions): Promise<Verification> {
   const walk = createWalk(options);
   const faults: FaultPlace[] = [];
@@ -75,7 +78,7 @@ export async function verifyAudit(db: Database, options: VerifyOptions): Promise
     count += 1;
     if (faults.length < LISTED) faults.push(fault);
   };
-  /** As far as nothing is wrong. */
+  /** The last seal before the first fault; null while there is no fault. */
   let whole: ChainHead | null = null;
   for (let more = true; more;) {
     const page = await readSealed(db, walk.head().position, PAGE);
@@ -113,12 +116,13 @@ export async function verifyAudit(db: Database, options: VerifyOptions): Promise
   };
 }
 
-/** Goes from seal to seal; a step answers what is wrong with it. */
+/** Creates a walk from seal to seal; each step returns the fault of its seal, or null. */
 function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) {
   let head = EMPTY_CHAIN;
   let excused = 0;
   /**
-   * Nothing without a MAC is accepted behind a row of a later time: it would be new and dated back.
+   * True while rows without a MAC are accepted. After a row of a later time they are not: such a
+   * row could be new with an old date.
    */
   let beforeKey = unauthenticatedBefore !== null;
 
@@ -153,7 +157,7 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
     return null;
   };
 
-  /** What shows that somebody else than the service wrote the row or the seal. */
+  /** Returns the fault when the row or the seal was not written by the service, else null. */
   const foreign = ({
     seal,
     row,
@@ -187,7 +191,7 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
 
   return {
     step,
-    /** Goes on behind a seal at which something is wrong, from what it says itself. */
+    /** Continues after a seal with a fault, from the position and hash that this seal states. */
     pass({ seal }: SealedRow): void {
       head = { position: seal.position, chain_hash: seal.chain_hash };
     },

@@ -1,4 +1,4 @@
-/** How commands change the bridge registry: in the name of the tool, with what became of it. */
+/** Helpers for commands that change the bridge registry: audit rows, and refused changes. */
 import type { AuditAction } from '../../domain/events.ts';
 import type { BridgeChain, BridgePathKey } from '../../domain/bridges/registry.ts';
 import { staleSince } from '../../domain/bridges/snapshot.ts';
@@ -10,7 +10,7 @@ import { ToolError, type ToolIo } from '../io.ts';
 
 type Action = Extract<AuditAction, `bridge_${'chain' | 'path'}.${string}`>;
 
-/** The audit row of a change; `written` is what it writes. */
+/** Returns the audit row of a change; `written` holds the values that the change writes. */
 export function auditOf(
   action: Action,
   entity_key: string,
@@ -32,7 +32,7 @@ export function pathName({ src_chain, dst_chain, asset }: BridgePathKey): string
   return `${src_chain}/${dst_chain}/${asset}`;
 }
 
-/** A chain as the API shows it: age makes a snapshot stale too. */
+/** Returns a chain as the API shows it: its snapshot is also stale when it is too old. */
 export function chainView({ row, now }: At<BridgeChain>, io: ToolIo): BridgeChain {
   const maxAgeSeconds = setting(io, 'SVC_BRIDGE_SNAPSHOT_MAX_AGE_SECONDS') ?? 0;
   const stale_detected_at = staleSince(row, { now, maxAgeSeconds });

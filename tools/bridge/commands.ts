@@ -1,6 +1,6 @@
 /**
- * `fundadmin bridge`: the registry of the bridge for the free edition, which has no routes for it,
- * in the words of `fundctl bridges`. Each prints one JSON value.
+ * `fundadmin bridge`: manages the bridge registry in the free edition, which has no API routes for
+ * it. The commands are named as in `fundctl bridges`; each prints one JSON value.
  */
 import { Option, type Command } from 'commander';
 import { endContracts } from '../../domain/bridges/contracts.ts';
@@ -41,7 +41,7 @@ interface PathOptions extends Change {
   readonly label?: string;
 }
 
-/** Adds the group. */
+/** Adds the group `bridge` to the program. */
 export function addBridgeCommands(program: Command, io: ToolIo): void {
   const bridge = program
     .command('bridge')
@@ -114,7 +114,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
         "the most that a send may cost, in the source chain's coin",
         amount,
       )
-      // A path that is written anew is not put in force again by leaving it out.
+      // `replace` requires the option: leaving it out must not enable a disabled path again.
       .addOption(verb === 'add' ? enabled.default('true') : enabled.makeOptionMandatory())
       .option('--disabled-reason <text>', 'why it is not to be used', text(1_000))
       .option('--baseline-source <text>', 'where these figures are from', text(256))
@@ -166,7 +166,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
     );
 }
 
-/** A drill is of the contracts that the service's venues file names. */
+/** Returns the contracts of both ends from the venues file; a drill tests these contracts. */
 async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string, string>>> {
   const file = setting(io, 'SVC_VENUES_FILE');
   if (file === undefined)
@@ -174,7 +174,7 @@ async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string
       'Set SVC_VENUES_FILE to the venues file of the service: a drill is of the contracts that it names.',
       { exitCode: 2 },
     );
-  // Loaded only here: no other command needs the venues.
+  // Loaded only here, since no other command needs the venues.
   const { chainAssets, loadVenueBindings } = await import('../../venues/bindings.ts');
   return endContracts(chainAssets(await loadVenueBindings(file)), of);
 }

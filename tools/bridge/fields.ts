@@ -1,4 +1,4 @@
-/** What a row of the bridge registry takes, as the API takes it (api/bridges/schema.ts). */
+/** Parses fields of a bridge registry row, by the API's rules (api/bridges/schema.ts). */
 import { InvalidArgumentError } from 'commander';
 import { ENDPOINT_IDENTITY } from '../../domain/bridges/registry.ts';
 import { readDecimal } from '../../domain/money.ts';
@@ -9,7 +9,10 @@ function must(holds: boolean, message: string): void {
   if (!holds) throw new InvalidArgumentError(`It must ${message}.`);
 }
 
-/** The name of a chain or the code of an asset: one segment of a path. */
+/**
+ * Returns a parser for the name of a chain or the code of an asset, which must fit in one segment
+ * of a URL path.
+ */
 export function name(most: number): (value: string) => string {
   return (value) => {
     must(

@@ -1,7 +1,4 @@
-/**
- * `fundadmin config …`: are the settings of this environment in order, before a service is started
- * with them.
- */
+/** `fundadmin config`: checks the environment's settings before a service starts with them. */
 import Table from 'cli-table3';
 import { Option, type Command } from 'commander';
 import { examineSettings } from '../../platform/config/read.ts';
@@ -15,7 +12,7 @@ interface CheckOptions {
   readonly role: ProcessRole;
 }
 
-/** Adds the group to the program. */
+/** Adds the group `config` to the program. */
 export function addConfigCommands(program: Command, io: ToolIo): void {
   program
     .command('config')
@@ -35,8 +32,8 @@ export function addConfigCommands(program: Command, io: ToolIo): void {
 }
 
 /**
- * With --json the answer is JSON also when there are faults, so that a script reads one kind of
- * output.
+ * Checks the settings. With --json the output is JSON also when there are faults, so that a script
+ * can always parse it.
  */
 async function check({ json, offline = false, role }: CheckOptions, io: ToolIo): Promise<void> {
   const { duties, values, texts, temporal, faults: ofSettings } = examineSettings(io.env, role);

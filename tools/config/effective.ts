@@ -1,16 +1,16 @@
-/** What a service would start with, in a form that may be shown to anybody. */
+/** Lists the settings that a service would start with; secrets are hidden. */
 import { SETTINGS, type SettingName } from '../../platform/config/settings.ts';
 import type { Source, Sourced } from '../../platform/config/source.ts';
 
 export interface EffectiveSetting {
   readonly name: SettingName;
-  /** The text that holds; of a secret only whether there is one; null where there is none. */
+  /** The value in use; for a secret only `set` or `unset`; null when there is no value. */
   readonly value: string | null;
   readonly source: Source;
   readonly secret: boolean;
 }
 
-/** Every setting in the order of the documentation. */
+/** Returns every setting, in the order of the documentation. */
 export function effectiveSettings(
   texts: ReadonlyMap<SettingName, Sourced>,
 ): readonly EffectiveSetting[] {

@@ -1,9 +1,9 @@
-/** `fundadmin console`: whether the page that operators get is the one of this release. */
+/** `fundadmin console`: checks whether the page that operators get is the page of this release. */
 import type { Command } from 'commander';
 import { ToolError, type ToolIo } from '../io.ts';
 import { verifyConsole } from './verify.ts';
 
-/** Adds the group. */
+/** Adds the group `console` to the program. */
 export function addConsoleCommands(program: Command, io: ToolIo): void {
   program
     .command('console')

@@ -1,4 +1,4 @@
-/** Compares the operators' page as it is served with the files of this release. */
+/** Compares the operators' page, as a server delivers it, with the files of this release. */
 import { createHash } from 'node:crypto';
 import {
   CONSOLE_INDEX,
@@ -12,13 +12,16 @@ import { ToolError } from '../io.ts';
 const WITHIN_MS = 30_000;
 
 export interface Verified {
-  /** How many files there are. */
+  /** Number of files that were compared. */
   readonly files: number;
-  /** A sentence each; none where all is as it was built. */
+  /** One sentence per difference; empty when every file is as it was built. */
   readonly faults: readonly string[];
 }
 
-/** Throws a {@link ToolError} for an address that is none, or that nothing answers at. */
+/**
+ * Fetches every file of the page from `url` and returns the differences. Throws a {@link ToolError}
+ * when `url` is no address or does not answer.
+ */
 export async function verifyConsole(
   url: string,
   { manifest }: ConsoleFiles = readConsole(),

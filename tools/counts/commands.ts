@@ -1,10 +1,10 @@
-/** `fundadmin counts …` */
+/** `fundadmin counts`: verifies and rebuilds the stored counts. */
 import type { Command } from 'commander';
 import { readCountDifferences, rebuildCounts } from '../../store/counts.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
-/** Commands about the counts that are kept beside the rows they are of. */
+/** Adds the group `counts` to the program, for counts that the database keeps of its rows. */
 export function countCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('counts')

@@ -1,4 +1,4 @@
-/** `fundadmin dashboard`: operators of the console, their keys and sessions; each prints JSON. */
+/** `fundadmin dashboard`: manages console operators, their keys and sessions. Prints JSON. */
 import { Option, type Command } from 'commander';
 import { ENROLLED_ROLES } from '../../store/dashboard-keys.ts';
 import { DATABASE_OPTION, type DatabaseOption } from '../database.ts';
@@ -15,7 +15,7 @@ import {
 
 const OPERATOR = ['--operator <name>', 'the operator'] as const;
 
-/** Adds the group. */
+/** Adds the group `dashboard` to the program. */
 export function addDashboardCommands(program: Command, io: ToolIo): void {
   const dashboard = program
     .command('dashboard')

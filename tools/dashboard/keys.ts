@@ -1,4 +1,4 @@
-/** What `fundadmin dashboard` does with the keys and sessions of the console's operators. */
+/** The actions of `fundadmin dashboard` on keys and sessions of the console's operators. */
 import type { AuditAction } from '../../domain/events.ts';
 import { ENROL_SECONDS } from '../../domain/sessions.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
@@ -35,7 +35,10 @@ export interface EnrolOptions extends OperatorOptions {
   readonly replace?: boolean;
 }
 
-/** What is printed once: whoever opens the link first hands over the operator's key. */
+/**
+ * The result of an enrolment, printed only once: the browser that opens the link first registers
+ * the operator's key.
+ */
 export interface Enrolment extends Pick<
   EnrolledKey,
   'key_id' | 'operator' | 'role' | 'allowlist' | 'replaces'
@@ -44,7 +47,7 @@ export interface Enrolment extends Pick<
   readonly link_expires_at: string;
 }
 
-/** Makes the row and the link, or throws a {@link ToolError} with nothing written. */
+/** Creates the key's row and its link, or throws a {@link ToolError} and writes nothing. */
 export async function enrol(options: EnrolOptions, io: ToolIo): Promise<Enrolment> {
   const { operator, role, allowlist = false, replace = false } = options;
   named(operator);
@@ -84,7 +87,7 @@ export async function enrol(options: EnrolOptions, io: ToolIo): Promise<Enrolmen
   };
 }
 
-/** Lets the key count that shows this fingerprint; another one is refused. */
+/** Confirms the operator's key if it has this fingerprint; refuses any other key. */
 export async function confirm(
   options: OperatorOptions & { readonly fingerprint: string },
   io: ToolIo,
@@ -109,7 +112,7 @@ export async function confirm(
       throw new ToolError(`${operator} has no key that waits; see fundadmin dashboard enrol.`);
     if (key.secret === null)
       throw new ToolError(`No browser has opened the link of ${operator} yet.`);
-    // From the secret itself: what stood beside it could have been written by somebody else.
+    // Computed from the secret itself: a stored fingerprint could have been written by an attacker.
     const fingerprint = keyFingerprint(openSecret(secrets, key.secret, key.key_id), operator);
     if (fingerprint !== shown)
       throw new ToolError(
@@ -126,7 +129,7 @@ export async function confirm(
   });
 }
 
-/** Ends the operator's key, or the link for one, with all sessions. */
+/** Ends the operator's key, or the open link for a key, and all sessions of the operator. */
 export async function end(options: OperatorOptions, io: ToolIo): Promise<EndedKey> {
   const { operator } = options;
   named(operator);
@@ -145,7 +148,7 @@ export async function end(options: OperatorOptions, io: ToolIo): Promise<EndedKe
   });
 }
 
-/** Ends the open sessions of one operator or of all; their keys stay. */
+/** Ends the open sessions of one operator or of all operators; their keys stay. */
 export async function endSessionsOf(
   options: DatabaseOption & { readonly operator?: string; readonly all?: boolean },
   io: ToolIo,
@@ -159,7 +162,7 @@ export async function endSessionsOf(
   return { operator, ended_sessions };
 }
 
-/** Every enrolled key, newest first, and the operators of the file where the setting names one. */
+/** Returns every enrolled key, newest first, and the operators of the keys file, if set. */
 export async function list(
   options: DatabaseOption,
   io: ToolIo,
@@ -171,7 +174,7 @@ export async function list(
   return { keys: await withDatabase(options, io, listDashboardKeys), file };
 }
 
-/** The operators of the keys file that the settings name; empty where they name none. */
+/** Returns the operators of the keys file; empty when no setting names such a file. */
 function fileOperators(io: ToolIo): DashboardKeys {
   const file = setting(io, 'SVC_DASHBOARD_WRITER_KEYS_FILE');
   if (file === undefined) return new Map();
@@ -182,7 +185,7 @@ function fileOperators(io: ToolIo): DashboardKeys {
   }
 }
 
-/** Where the console is opened. */
+/** Returns the origin (scheme, host and port) at which operators open the console. */
 function consoleOrigin(io: ToolIo): string {
   return setting(io, 'SVC_CONSOLE_ORIGIN') ?? `http://localhost:${String(setting(io, 'SVC_PORT'))}`;
 }

@@ -1,4 +1,4 @@
-/** `fundadmin database …` */
+/** `fundadmin database`: migrations and rights of the database. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations, MigrationError } from '../../prisma/migrate.ts';
@@ -21,7 +21,7 @@ interface MigrateOptions extends OwnerOption {
   readonly tries: number;
 }
 
-/** Commands about the database itself. */
+/** Adds the group `database` to the program. */
 export function databaseCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('database')
@@ -85,7 +85,8 @@ async function status(options: OwnerOption, io: ToolIo): Promise<void> {
 }
 
 /**
- * Never the service's own address: its role owns nothing, and a pooler may stand before it.
+ * Returns the URL of the database for its owner. Never uses the service's own URL: the service's
+ * role owns no table, and that URL may lead to a pooler.
  */
 function ownerUrl(options: OwnerOption, io: ToolIo): string {
   return ownerUrlOf(options, io) ?? missingUrl();

@@ -1,8 +1,8 @@
-/** A part of a page that is written by a program, between two comments. */
+/** Replaces the part of a page that a program writes, between two comments. */
 
 /**
- * `page` with `lines` between `<!-- name: … -->` and `<!-- /name -->`, whatever stood there. Throws
- * where the page has no such place.
+ * Returns `page` with `lines` between `<!-- name: … -->` and `<!-- /name -->`, in place of the old
+ * text. Throws when the page has no such comments.
  */
 export function between(page: string, name: string, lines: readonly string[]): string {
   const begins = new RegExp(`^<!-- ${name}: .*-->$`, 'm').exec(page);

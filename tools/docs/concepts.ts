@@ -1,4 +1,4 @@
-/** The pictures of docs/concepts.md: a plan, and the phases of a node. */
+/** Draws the pictures of docs/concepts.md: a plan, and the phases of a node. */
 import { toMermaid } from '../../domain/graph/mermaid.ts';
 import type { GraphEdge } from '../../domain/graph/types.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
@@ -7,13 +7,13 @@ import { between } from './between.ts';
 
 export const CONCEPTS_FILE = 'docs/concepts.md';
 
-/** What is drawn of a template: a body of `POST plan-templates`. */
+/** The drawn fields of a template, a body of `POST plan-templates`. */
 export interface DrawnTemplate {
   readonly nodes: readonly Pick<TemplateNode, 'node_key' | 'node_kind' | 'action_type'>[];
   readonly edges: readonly Pick<GraphEdge, 'from' | 'to' | 'edge_type'>[];
 }
 
-/** `page` with its pictures as they should be. Throws where it has no place for one. */
+/** Returns `page` with its up-to-date pictures. Throws when the page has no place for a picture. */
 export function withPictures(page: string, template: DrawnTemplate): string {
   const pictures = {
     'drawn plan': drawnPlan(template),
@@ -25,7 +25,7 @@ export function withPictures(page: string, template: DrawnTemplate): string {
   );
 }
 
-/** As `GET plan-templates/{template_id}/graph?format=mermaid` answers it. */
+/** Draws the plan like the response of `GET plan-templates/{template_id}/graph?format=mermaid`. */
 function drawnPlan({ nodes, edges }: DrawnTemplate): readonly string[] {
   const notRun = { state: null, attempt: null, executor: null, signer: null };
   const plain = { condition_expr: null, join_key: null, priority: 0, status: null };
@@ -42,7 +42,7 @@ interface Step {
   readonly says: string;
 }
 
-/** What moves a node, and which phase decides. Each line must be in the table of states. */
+/** The moves of a node, and the phase that decides each; all are in the transition table. */
 const STEPS: readonly Step[] = [
   { from: 'BLOCKED', to: 'READY', says: 'its edges have fired' },
   { from: 'READY', to: 'FAILED', says: 'preflight or prepare refuse' },

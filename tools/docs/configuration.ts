@@ -1,4 +1,4 @@
-/** docs/configuration.md, written from the settings. `npm run docs:tables` writes the file. */
+/** Builds docs/configuration.md from the settings. `npm run docs:tables` writes the file. */
 import { IGNORED_NAMES } from '../../platform/config/names.ts';
 import type { Setting } from '../../platform/config/setting.ts';
 import type { Duty } from '../../platform/config/role.ts';
@@ -6,7 +6,7 @@ import { SECTIONS, SETTING_LIST } from '../../platform/config/settings.ts';
 
 export const CONFIGURATION_FILE = 'docs/configuration.md';
 
-/** The page as it should be. */
+/** Returns the text of the page. */
 export function configurationPage(): string {
   return [
     '# Configuration',
@@ -50,8 +50,8 @@ function section(
 }
 
 /**
- * Secrets that the two files name by a path; `test/signers/start.test.ts` and
- * `test/slow/process-secrets.test.ts` hold that an API opens none of them.
+ * Secrets whose paths the registry and venues files name. `test/signers/start.test.ts` and
+ * `test/slow/process-secrets.test.ts` check that an API process opens none of them.
  */
 const NAMED_IN_FILES = [
   'signers: `private_key_file`, `auth_token_file`, and the credentials of the key service (the machine’s own)',
@@ -59,7 +59,7 @@ const NAMED_IN_FILES = [
   'venues: `credentials_file`',
 ] as const;
 
-/** By `fundadmin`, beside what `config check --role` looks at as the role would. */
+/** When `fundadmin` opens a secret, besides `config check --role`, which opens the role's. */
 const OF_FUNDADMIN: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'yes, or `--database-url`',
   SVC_DATABASE_OWNER_URL: '`database migrate`, `database grant`, `database status`',

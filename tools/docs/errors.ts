@@ -1,4 +1,4 @@
-/** docs/errors.md, written from the closed table of errors. */
+/** Builds docs/errors.md from the table of all errors. */
 import { ERROR_TABLE, type RetryMeaning } from '../../domain/errors.ts';
 
 export const ERRORS_FILE = 'docs/errors.md';
@@ -9,7 +9,7 @@ const AGAIN: Readonly<Record<RetryMeaning, string>> = {
   safe: 'yes',
 };
 
-/** The page as it should be. */
+/** Returns the text of the page. */
 export function errorsPage(): string {
   const rows = Object.entries(ERROR_TABLE).map(
     ([code, { status, retry, message }]) =>

@@ -1,4 +1,4 @@
-/** The parts of docs/venues.md that follow from what is known of chains. */
+/** Builds the parts of docs/venues.md that come from the table of known chains. */
 import { ASSURANCE_PROOFS, type AssuranceProof } from '../../domain/chains/assurance-table.ts';
 import {
   KNOWN_CHAINS,
@@ -10,7 +10,7 @@ import { between } from './between.ts';
 
 export const VENUES_FILE = 'docs/venues.md';
 
-/** `page` with both tables as they should be. Throws where the page has no place for one. */
+/** Returns `page` with both tables up to date. Throws when the page has no place for one. */
 export function withFinality(page: string): string {
   return between(between(page, 'finality', chainTable()), 'assurances', assuranceTable());
 }
@@ -35,7 +35,7 @@ interface Numbered extends FinalitySource {
   readonly number: number;
 }
 
-/** Each page once, by its address, in the order in which the chains name them. */
+/** Numbers the source pages, each once, by URL, in the order in which chains name them. */
 function numbered(sources: readonly FinalitySource[]): ReadonlyMap<string, Numbered> {
   const found = new Map<string, Numbered>();
   for (const source of sources)

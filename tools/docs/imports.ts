@@ -1,4 +1,4 @@
-/** The part of docs/architecture.md that says who may import whom. */
+/** Builds the part of docs/architecture.md that says which folder may import which. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { between } from './between.ts';
@@ -6,22 +6,22 @@ import { between } from './between.ts';
 export interface Folder {
   readonly folder: string;
   readonly holds: string;
-  /** Folders of ours besides itself. */
+  /** Folders of this repository that this folder may import, besides itself. */
   readonly may_import: readonly string[] | 'anything';
 }
 
 interface Imports {
   readonly folders: readonly Folder[];
-  /** Packages that only these folders use, but for those that may import anything. */
+  /** Packages that only these folders may import, besides folders that may import anything. */
   readonly package_homes: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The table that the check of imports reads too. */
+/** Reads the table of imports, which the check of imports uses too. */
 export function readImports(): Imports {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'imports.json'), 'utf8')) as Imports;
 }
 
-/** `page` with its part as it should be. Throws where the page has no place for it. */
+/** Returns `page` with the up-to-date part. Throws when the page has no place for it. */
 export function withImports(page: string): string {
   const { folders, package_homes } = readImports();
   return between(page, 'imports', [...folderTable(folders), '', ...packageTable(package_homes)]);

@@ -1,13 +1,13 @@
 /**
- * docs/licences.md, written from the lockfile: what `npm ci --omit=dev` installs, and what the
- * operators' page contains.
+ * Builds docs/licences.md from the lockfile: the packages that `npm ci --omit=dev` installs, and
+ * those that the operators' page contains.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const LICENCES_FILE = 'docs/licences.md';
 
-/** Under which a dependency may ship without a look of its own. */
+/** Licences under which a dependency may ship without a review of its own. */
 const ALLOWED: readonly string[] = [
   '0BSD',
   'Apache-2.0',
@@ -19,7 +19,7 @@ const ALLOWED: readonly string[] = [
   'Unlicense',
 ];
 
-/** Packages that a person has looked at: their licence, and why they may ship under it. */
+/** Packages that a person has reviewed: their licence, and why they may ship under it. */
 const LOOKED_AT: Readonly<Record<string, { readonly licence: string; readonly because: string }>> =
   {
     'caniuse-lite': {
@@ -36,7 +36,7 @@ const LOOKED_AT: Readonly<Record<string, { readonly licence: string; readonly be
     },
   };
 
-/** Packages that the build puts into the operators' page, with all that they need. */
+/** Packages that the build puts into the operators' page; their own dependencies come with them. */
 const IN_THE_CONSOLE: readonly string[] = [
   '@base-ui/react',
   '@dagrejs/dagre',
@@ -65,7 +65,10 @@ interface Shipped {
   readonly licence: string;
 }
 
-/** Where the packages of the operators' page lie: each beside its dependant, or at the root. */
+/**
+ * Returns the lockfile paths of the packages in the operators' page: each package is in its
+ * dependant's folder or at the root.
+ */
 function inTheConsole({ packages }: Lockfile): ReadonlySet<string> {
   const found = new Set(
     IN_THE_CONSOLE.map((name) => `node_modules/${name}`).filter((path) => path in packages),
@@ -78,7 +81,7 @@ function inTheConsole({ packages }: Lockfile): ReadonlySet<string> {
   return found;
 }
 
-/** Every package once, by name and version. */
+/** Returns every shipped package once, by name and version. */
 function shipped(lockfile: Lockfile): readonly Shipped[] {
   const { packages } = lockfile;
   const inPage = inTheConsole(lockfile);
@@ -102,7 +105,7 @@ function mayShip({ name, licence }: Shipped): boolean {
     .some((one) => one.split(/ and /i).every((each) => ALLOWED.includes(each)));
 }
 
-/** The packages under a licence that is not allowed, in a sentence each. */
+/** Returns one sentence for each package under a licence that is not allowed. */
 export function licenceFaults(lockfile: Lockfile = readLockfile()): readonly string[] {
   return shipped(lockfile)
     .filter((each) => !mayShip(each))
@@ -112,7 +115,7 @@ export function licenceFaults(lockfile: Lockfile = readLockfile()): readonly str
     );
 }
 
-/** The page as it should be. */
+/** Returns the text of the page. */
 export function licencesPage(): string {
   const all = shipped(readLockfile());
   return [

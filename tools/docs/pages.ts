@@ -1,4 +1,4 @@
-/** Parts of the documentation that follow from a table; `npm run docs:tables` writes them. */
+/** Pages of the documentation that are built from tables; `npm run docs:tables` writes them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
@@ -17,13 +17,13 @@ export interface Page {
   readonly shouldBe: string;
 }
 
-/** A file by its path, as it is and as `make` says that it should be. */
+/** Returns a file's present text and the text that `make` builds from it. */
 export function page(file: string, make: (is: string) => string): Page {
   const is = readFileSync(join(ROOT, file), 'utf8');
   return { file, is, shouldBe: make(is) };
 }
 
-/** Those that need nothing but the tables of the product. */
+/** Returns the pages that are built only from tables of this repository. */
 export function pages(): readonly Page[] {
   return [
     page(CONFIGURATION_FILE, configurationPage),

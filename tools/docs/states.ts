@@ -1,4 +1,4 @@
-/** docs/states.md: the lifecycles, drawn from their transition tables. */
+/** Builds docs/states.md: the lifecycles, drawn from their transition tables. */
 import { API_KEY_STATUSES, API_KEY_TABLE, type ApiKeyStatus } from '../../domain/states/api-key.ts';
 import {
   TRANSFER_STATES,
@@ -99,7 +99,7 @@ const OF_AGENT_WALLETS: Readonly<Record<AgentWalletState, string>> = {
   refused: 'the venue refused its approval for good, or did not list it while it could',
 };
 
-/** The page as it should be. */
+/** Returns the text of the page. */
 export function statesPage(): string {
   return [
     '# States',
@@ -151,7 +151,7 @@ function section<State extends string>(
   ];
 }
 
-/** A table of states as a diagram: the first state begins, those that lead nowhere end. */
+/** Returns a state table as a diagram, from the first state to the states without moves. */
 export function lifecycle<State extends string>(
   states: readonly State[],
   table: TransitionTable<State>,

@@ -1,9 +1,9 @@
-/** `fundadmin keys audit-key` */
+/** `fundadmin keys audit-key`: derives the audit key. */
 import { auditKeys } from '../../platform/audit-chain.ts';
 import { setting } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
-/** SVC_AUDIT_KEY for a service with this SVC_SECRETS_KEY: rows from before it stay vouched for. */
+/** Derives SVC_AUDIT_KEY from SVC_SECRETS_KEY; MACs of earlier rows stay valid. */
 export function auditKeyText(io: ToolIo): string {
   const keys = setting(io, 'SVC_SECRETS_KEY');
   if (keys === undefined)

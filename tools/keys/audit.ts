@@ -1,11 +1,11 @@
 /**
- * Audit rows of what a command did: there is no key behind it, only somebody with access to the
- * database.
+ * Builds audit rows for commands. The rows name no API key as the actor: a command only needs
+ * access to the database.
  */
 import type { AuditAction } from '../../domain/events.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 
-/** A text is the id of a key. */
+/** Returns the audit row of an action; an `entity` that is a text is the id of an API key. */
 export function toolAudit(
   action: AuditAction,
   entity: string | { readonly entity_type: 'agent_authority'; readonly entity_key: string },

@@ -1,4 +1,4 @@
-/** `fundadmin keys`: issue, list and revoke the keys of callers. Each prints one JSON value. */
+/** `fundadmin keys`: issues, lists and revokes API keys. Each command prints one JSON value. */
 import { Option, type Command } from 'commander';
 import { ROLES, type Role } from '../../domain/roles.ts';
 import { listKeys } from '../../store/keys.ts';
@@ -8,7 +8,7 @@ import { auditKeyText } from './audit-key.ts';
 import { issue, type IssueOptions } from './issue.ts';
 import { revoke } from './revoke.ts';
 
-/** Adds the group. */
+/** Adds the group `keys` to the program. */
 export function addKeyCommands(program: Command, io: ToolIo): void {
   const keys = program
     .command('keys')

@@ -1,4 +1,4 @@
-/** `fundadmin keys issue` */
+/** `fundadmin keys issue`: issues an API key. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isDecimal, isPositive, normalize } from '../../domain/money.ts';
@@ -26,7 +26,7 @@ export interface IssueOptions {
   readonly replace?: boolean;
 }
 
-/** What is printed: the only time that the secret is shown. */
+/** The printed result; the secret is shown only this once. */
 export interface IssuedKey {
   readonly client_id: string;
   readonly client_name: string;
@@ -42,11 +42,11 @@ export interface IssuedKey {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const AUTHORITY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const FINGERPRINT = /^[0-9a-f]{64}$/;
-/** A secret of one's own must be as hard to guess as it is long; shorter ones are refused. */
+/** Allowed length, in characters, of the caller's own secret; a shorter one can be guessed. */
 const SECRET_MIN = 32;
 const SECRET_MAX = 512;
 
-/** Issues a key, or throws a {@link ToolError} with nothing written. */
+/** Issues an API key, or throws a {@link ToolError} and writes nothing. */
 export async function issue(options: IssueOptions, io: ToolIo): Promise<IssuedKey> {
   databaseUrl(options, io);
   const keys = setting(io, 'SVC_SECRETS_KEY');

@@ -1,4 +1,4 @@
-/** `fundadmin movements …` */
+/** `fundadmin movements`: rebuilds the Temporal runs of open movements and capital transfers. */
 import type { Command } from 'commander';
 import { readNewestRestore } from '../../store/restore.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
@@ -10,7 +10,7 @@ interface Options extends DatabaseOption {
   readonly afterRestore?: string;
 }
 
-/** Commands about all movements at once. */
+/** Adds the group `movements` to the program. */
 export function movementCommands(program: Command, io: ToolIo): void {
   program
     .command('movements')
@@ -32,13 +32,14 @@ export function movementCommands(program: Command, io: ToolIo): void {
     .option(...DATABASE_OPTION)
     .action(async (options: Options) => {
       const { dryRun = false, databaseIntact = false, afterRestore } = options;
-      // Without the step, what was sent after the backup would be sent again by the new runs.
+      // Without the step `after-restore`, the new runs would repeat sends that were made after the
+      // backup.
       if (!dryRun && databaseIntact === (afterRestore !== undefined))
         throw new ToolError(
           'Say what became of the database: --database-intact when it has lost nothing; else run `fundadmin after-restore --incident <name>` first, and give --after-restore <name>.',
           { exitCode: 2 },
         );
-      // Temporal's library takes longer to load than other commands to run.
+      // Loaded only here: loading Temporal's library takes longer than other commands run.
       const [{ withTemporal }, { rebuildRuns }] = await Promise.all([
         import('../temporal/connection.ts'),
         import('./rebuild.ts'),
@@ -58,7 +59,10 @@ export function movementCommands(program: Command, io: ToolIo): void {
     });
 }
 
-/** An earlier incident says nothing about what the database has forgotten since. */
+/**
+ * Throws when `incident` is not the newest restore: an earlier one does not cover what the database
+ * has lost since.
+ */
 function refuseOther(incident: string, newest: string | null): void {
   if (incident === newest) return;
   const last =

@@ -1,21 +1,21 @@
-/** Starts the runs of open movements and transfers that Temporal does not have. */
+/** Starts the missing Temporal runs of open movements and capital transfers. */
 import { settleEach } from '../../platform/at-once.ts';
 import type { RunOf, Temporal, Wake } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import { listOpen, listOpenTransfers, type WaitingPlace } from '../../store/sweeps.ts';
 
 const PAGE = 500;
-/** Calls of Temporal that are under way at a time. */
+/** Calls of Temporal that are under way at the same time. */
 const AT_ONCE = 8;
 
-/** What was found, and what was done about it. */
+/** The open movements (or transfers) that were found, and what was done for each. */
 export interface Rebuilt {
-  /** By state. */
+  /** Number of open ones, by state. */
   readonly open: Readonly<Record<string, number>>;
   readonly running: number;
-  /** Those without a run: it was started, or would be. */
+  /** Ids without a run; the run was started, or would be without `dryRun`. */
   readonly started: readonly string[];
-  /** Those that are still without, and why. */
+  /** Ids whose run could not be started, with the reason. */
   readonly failed: Readonly<Record<string, string>>;
 }
 
@@ -29,8 +29,8 @@ type Calls = Pick<Temporal, 'isRunning' | 'wake'>;
 
 /**
  * Starts the run of every open movement and transfer that has none, as the sweeper does: a run that
- * started meanwhile is only woken. Writes nothing, so every stop and every mark of a restore holds
- * for the new run as it did for the old one.
+ * has started meanwhile is only woken. Writes nothing to the database, so every stop and every mark
+ * of a restore applies to the new run as it did to the old one.
  */
 export async function rebuildRuns(
   db: Database,
@@ -55,7 +55,7 @@ export async function rebuildRuns(
   return { dry_run: dryRun, movements: movements.result(), capital_transfers: transfers.result() };
 }
 
-/** Whether it had a run. */
+/** Starts the run if it is missing (unless `dryRun`); returns whether it was running. */
 async function revive(
   temporal: Calls,
   of: RunOf,

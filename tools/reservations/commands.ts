@@ -1,10 +1,10 @@
-/** `fundadmin reservations …` */
+/** `fundadmin reservations`: verifies reserved amounts. */
 import type { Command } from 'commander';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { verifyReservations } from './verify.ts';
 
-/** Commands about what is held. */
+/** Adds the group `reservations` to the program. */
 export function reservationCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('reservations')

@@ -1,6 +1,6 @@
 /**
- * `fundadmin reservations verify`: every hold, what was noted as sent and what is used of budgets,
- * recomputed from plans, node states and capital transfers.
+ * `fundadmin reservations verify`: recomputes every reservation, the amounts recorded as sent, and
+ * the used part of budgets, from plans, node states and capital transfers.
  */
 import { reservationFaults, type HoldFault } from '../../domain/reservations.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -13,12 +13,12 @@ import {
 } from '../../store/reservations.ts';
 
 const PAGE = 200;
-/** Faults that are shown; all are counted. */
+/** Most faults that are shown; all are counted. */
 const SHOWN = 50;
 
 export interface VerifyResult {
   readonly ok: boolean;
-  /** Movements that were looked at: those that draw from pools, or that a policy approved. */
+  /** Number of checked movements: those that draw from pools or that a policy approved. */
   readonly movements: number;
   readonly faults: number;
   readonly pools: readonly PoolSum[];
@@ -26,7 +26,7 @@ export interface VerifyResult {
   readonly first_faults: readonly (HoldFault & { readonly movement_id: string })[];
 }
 
-/** Reads in pages beside the running service; each page is of one moment. */
+/** Verifies reservations beside the running service, in pages; each page is one snapshot. */
 export async function verifyReservations(db: Database): Promise<VerifyResult> {
   const pools = await readUnevenPools(db);
   const transfers = await readUnevenTransfers(db);

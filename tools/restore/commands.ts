@@ -1,4 +1,4 @@
-/** `fundadmin after-restore` */
+/** `fundadmin after-restore`: prepares a restored database for the service. */
 import type { Command } from 'commander';
 import { LONGEST_WINDOW_SECONDS } from '../../domain/send/window.ts';
 import {
@@ -16,7 +16,7 @@ interface Options extends DatabaseOption {
   readonly reason?: string;
 }
 
-/** The step between a restore of the database and the start of the service. */
+/** Adds `after-restore`, which runs between a restore and the start of the service. */
 export function restoreCommands(program: Command, io: ToolIo): void {
   program
     .command('after-restore')

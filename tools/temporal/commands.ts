@@ -1,11 +1,11 @@
-/** `fundadmin temporal …` */
+/** `fundadmin temporal`: commands about the Temporal server. */
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
 import { SearchAttributeFault } from '../../platform/search-attributes.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
-/** Commands about the server, with the access of this environment. */
+/** Adds the group `temporal`; its commands use the server settings of this environment. */
 export function temporalCommands(program: Command, io: ToolIo): void {
   program
     .command('temporal')
@@ -34,5 +34,5 @@ export function temporalCommands(program: Command, io: ToolIo): void {
     });
 }
 
-/** Of pino. */
+/** Pino's number for the level `warn`. */
 const WARNING = 40;

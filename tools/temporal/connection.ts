@@ -1,11 +1,11 @@
-/** Temporal's server of a command: where the settings say it is, as for the service. */
+/** Connects a command to the Temporal server that the service's settings name. */
 import { createPayloadCodec } from '../../platform/payload-codec.ts';
 import { ConfigError, readTemporalAccess } from '../../platform/config.ts';
 import { connectTemporal, type Temporal } from '../../platform/temporal.ts';
 import { setting } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
-/** Runs `work` on a connection; a server that does not answer is a {@link ToolError}. */
+/** Runs `work` on a connection; throws a {@link ToolError} when the server does not answer. */
 export async function withTemporal<T>(
   io: ToolIo,
   work: (temporal: Temporal) => Promise<T>,

@@ -1,13 +1,13 @@
-/**
- * The ordinary course of an action, and that the executor is reachable at all. Without these
- * nothing else can be checked.
- */
+/** Checks that the executor answers and completes an action; all other checks need this. */
 import { wordsOf } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
 import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
-/** Key order is no difference: the service stores prepared_action as JSON, which has none. */
+/**
+ * Returns whether two JSON values are equal. The order of keys does not count, since the service
+ * stores prepared_action as JSON without an order.
+ */
 function sameJson(left: unknown, right: unknown): boolean {
   const ordered = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(ordered);

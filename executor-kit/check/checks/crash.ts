@@ -1,5 +1,6 @@
 /**
- * kill -9 at any moment: what was accepted is still known, and what was interrupted is found out.
+ * Checks kill -9 at any moment: an accepted submit is still known, and the outcome of an
+ * interrupted one is found.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from '../../../domain/executor.ts';
@@ -18,7 +19,7 @@ function needsCommand({ ownsProcess }: Bench): string | null {
   return ownsProcess ? null : 'needs --command, by which the check starts and kills the executor';
 }
 
-/** Begins submits at several moments before the kill, so that it finds them at different points. */
+/** Starts several submits before the kill, so that each is interrupted at another point. */
 async function killDuringSubmits(bench: Bench): Promise<readonly RunningSubmit[]> {
   const actions = await Promise.all(Array.from({ length: 4 }, () => bench.prepare()));
   const running: RunningSubmit[] = [];

@@ -1,10 +1,10 @@
-/** Cancel, and the form of every answer that the other checks got. */
+/** Checks cancel, and the form of every answer that the other checks got. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
 import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
-/** Long enough for an executor that says "cancelled" and pays all the same to be found out. */
+/** Wait after a cancel, to detect an executor that reports "cancelled" and still pays. */
 const WATCH_MS = 500;
 
 export const ENDINGS: readonly Check[] = [

@@ -1,6 +1,6 @@
 /**
- * Whom it pays: what prepare answers is held against the fields that the registry entry will
- * declare, by the service's own rules.
+ * Checks whom an executor pays: compares prepare's answer with the fields that the registry entry
+ * will declare, by the service's own rules.
  */
 import { ownDestinations, withoutKnown } from '../../../domain/allowlist/declared.ts';
 import type { Destination } from '../../../domain/allowlist/destination.ts';
@@ -18,8 +18,8 @@ const FOLLOW =
 const EVM = /^0x[0-9a-f]{40}$/i;
 
 /**
- * What the service would take for paid, by a config and, unless it is null, by what was prepared
- * from it.
+ * Returns the payees that the service would find in a config and, unless it is null, in the action
+ * that was prepared from that config.
  */
 function paid(
   bench: Bench,
@@ -41,7 +41,7 @@ function paid(
   ]);
 }
 
-/** Fails unless each declared field names a payee, and no other payee is named. */
+/** Throws unless each declared field names a payee and no other payee is named. */
 function mustBeDeclared(destinations: readonly Destination[], where: string, advice: string): void {
   const refused = destinations.find(({ problem }) => problem !== undefined);
   if (refused?.problem !== undefined) throw new Broken(`${where}: ${refused.problem}`, advice);
@@ -65,16 +65,13 @@ function mustBeAddresses(bench: Bench, destinations: readonly Destination[]): vo
   );
 }
 
-/** Somebody else of the same form: another last character. */
+/** Returns another payee of the same form: only the last character differs. */
 function another(text: string): string {
   const last = text.at(-1) ?? '';
   return text.slice(0, -1) + (last === '1' ? '2' : '1');
 }
 
-/**
- * The config with somebody else in a declared field, or null where that field does not stand in the
- * config.
- */
+/** Returns the config with another payee in a declared field; null without that field. */
 function withAnother(config: JsonObject, field: string): JsonObject | null {
   const changed = change(config, field.split('.'));
   return changed === null ? null : (changed as JsonObject);
@@ -94,7 +91,7 @@ function change(value: JsonValue, path: readonly string[]): JsonValue | null {
   return inner === null ? null : { ...(value as JsonObject), [name]: inner };
 }
 
-/** Prepares for somebody else; null where the executor refuses to, which is its right. */
+/** Prepares for another payee; returns null when the executor refuses, which it may. */
 async function preparedFor(bench: Bench, config: JsonObject): Promise<JsonObject | null> {
   const answer = await bench
     .call('prepare', () => bench.target.executor.prepare(bench.context({ config }), bench.limits()))

@@ -1,6 +1,6 @@
 /**
- * What recover says decides whether money is sent again: it must be true whatever happened to the
- * caller.
+ * Checks recover, which decides whether money is sent again: its answer must be true, whatever
+ * happened to the caller.
  */
 import { ExecutorFault, type ExecutionResult } from '../../../domain/executor.ts';
 import { wordsOf, type Bench } from '../bench.ts';
@@ -8,7 +8,7 @@ import { settleOutcome } from '../outcome.ts';
 import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
-/** A submit whose caller gives up after `ms`; the answer when it came in time. */
+/** Submits, and stops waiting after `ms`; returns the answer if it came in time, else 'open'. */
 async function impatientSubmit(bench: Bench, ms: number) {
   const action = await bench.prepare();
   const answer: ExecutionResult | 'open' = await bench

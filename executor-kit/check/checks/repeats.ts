@@ -1,4 +1,4 @@
-/** One key, one effect, however often the submit is sent. */
+/** Checks that one key has one effect, however often the submit is sent. */
 import type { ExecutionResult } from '../../../domain/executor.ts';
 import type { Bench } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect, mustMatch, noAnswer, repeat } from '../outcome.ts';
@@ -23,7 +23,7 @@ export const REPEATS: readonly Check[] = [
       const first = await bench.submit(action);
       await repeat(bench, action, first);
       mustComplete(await bench.observeToEnd(action, first));
-      // Once more when all is over: the key must not be forgotten with the end of its action.
+      // Repeats after the end too: the executor must not forget the key when its action has ended.
       await repeat(bench, action, first);
       await mustHaveOneEffect(bench, action);
     },

@@ -1,6 +1,4 @@
-/**
- * What comes in: more than is known today, more letters than English has, rubbish, and strangers.
- */
+/** Checks unusual requests: unknown fields, other alphabets, bad bodies, missing tokens. */
 import { EXECUTOR_PHASES, ExecutorFault, type ExecutionContext } from '../../../domain/executor.ts';
 import type { Bench } from '../bench.ts';
 import { mustComplete, mustHaveOneEffect } from '../outcome.ts';
@@ -34,7 +32,10 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   'ten thousand brackets': '['.repeat(10_000) + ']'.repeat(10_000),
 };
 
-/** Fields that a later version of the service might send; the type does not know them. */
+/**
+ * Returns the context with fields that a later version of the service might send, which today's
+ * type does not have.
+ */
 function withMore(context: ExecutionContext): ExecutionContext {
   return Object.assign({}, context, { from_a_later_version: { list: [1, null, ODD_TEXT] } });
 }
