@@ -1,4 +1,4 @@
-/** The venues file: the venues that this process is bound to. */
+/** Reads and checks the venues file, which lists the venues that this process is bound to. */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Address } from 'viem';
@@ -22,7 +22,7 @@ const fileSchema = z.strictObject({
   ),
 });
 
-/** Everything wrong with the venues file, one line a place. */
+/** Holds every fault of the venues file, one line for each faulty place. */
 export class VenueBindingsError extends Error {
   override readonly name = 'VenueBindingsError';
   readonly faults: readonly string[];
@@ -57,7 +57,7 @@ export function parseVenueBindings(content: unknown): readonly VenueEntry[] {
   return all.map((binding) => (isEvmVenue(binding) ? withDeposits(binding, deposits) : binding));
 }
 
-/** A chain with the venues that take deposits from it. */
+/** Returns the chain's entry with the venues that take deposits from this chain. */
 function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue {
   const here = deposits.filter(({ chain_id }) => chain_id === chain.chain_id);
   if (here.length === 0) return chain;
@@ -65,7 +65,7 @@ function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue 
     ...chain,
     deposit_venues: here.map(({ chain_id: _, ...venue }) => venue),
     contracts: [
-      // It credits the sender, and a bridge as the sender has no account there.
+      // A deposit is credited to its sender. A bridge contract as the sender has no account there.
       ...here.map(({ venue_key, deposit_address }): OwnContract => [
         `where deposits of ${venue_key} go to`,
         deposit_address as Address,
@@ -75,7 +75,7 @@ function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue 
   };
 }
 
-/** The chains of the venues file, what may be moved on them and how they become final. */
+/** Returns the chains of the venues file: their movable assets, finality, caps and bridges. */
 export function chainAssets(bindings: readonly VenueEntry[]): readonly BoundChain[] {
   return evm.entries(bindings).map((venue) => {
     const { venue_key, chain_id, native_asset, finality, deposit_venues } = venue;
@@ -97,8 +97,8 @@ export function chainAssets(bindings: readonly VenueEntry[]): readonly BoundChai
 }
 
 /**
- * Resolves paths against the venues file's folder and checks every key file, so that a start
- * reports all faults at once.
+ * Resolves the paths of secrets against the venues file's folder. Checks every key file, so that a
+ * start reports all faults at once.
  */
 async function withSecrets(
   bindings: readonly VenueEntry[],
@@ -117,8 +117,8 @@ async function withSecrets(
 }
 
 /**
- * Reads and checks the venues file at `path`, and its key files unless `secrets` is `left`, for a
- * process that calls no exchange. Throws {@link VenueBindingsError}.
+ * Reads and checks the venues file at `path`, and its key files unless `secrets` is `left` (for a
+ * process that calls no exchange). Throws {@link VenueBindingsError}.
  */
 export async function loadVenueBindings(
   path: string,

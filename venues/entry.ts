@@ -1,4 +1,4 @@
-/** What every entry of the venues file has. */
+/** The fields of every entry of the venues file. */
 import { z } from 'zod';
 
 export const venueKeySchema = z
@@ -10,9 +10,9 @@ export interface VenueEntry {
   readonly provider: string;
 }
 
-/** An entry's place in the file. */
+/** The place of an entry in the venues file. */
 export interface Place {
-  /** Such as `venues[2]`. */
+  /** The place as text, such as `venues[2]`. */
   readonly at: string;
   readonly earlier: readonly VenueEntry[];
   readonly all: readonly VenueEntry[];

@@ -1,18 +1,18 @@
-/** Reading a node's plan, for every venue's executors. */
+/** Reads a node's plan, for the executors of all venues. */
 import type { z } from 'zod';
 import { ExecutorFault, type ExecutionContext, type ExecutionResult } from '../domain/executor.ts';
 import { isDecimal, isPositive, normalize } from '../domain/money.ts';
 import { issuesLine } from '../platform/issues.ts';
 
-/** A `rejected` fault: proof that nothing was sent. */
+/** Returns a `rejected` fault: it proves that nothing was sent. */
 export function rejected(code: string, message: string): ExecutorFault {
   return new ExecutorFault('rejected', code, message);
 }
 
 /**
- * The node's config as the schema reads it.
+ * Returns the node's config as the schema parses it.
  *
- * @throws ExecutorFault `rejected` `CONFIG_INVALID`, which names the places.
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`, which names the wrong fields.
  */
 export function readConfig<T>(
   schema: z.ZodType<T>,
@@ -24,16 +24,16 @@ export function readConfig<T>(
 }
 
 /**
- * The node's amount without trailing zeros.
+ * Returns the node's amount without trailing zeros.
  *
- * @throws ExecutorFault `rejected` `CONFIG_INVALID` unless it is a decimal above zero.
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID` unless the amount is a decimal above zero.
  */
 export function readAmount({ amount }: Pick<ExecutionContext, 'amount'>): string {
   if (isDecimal(amount) && isPositive(amount)) return normalize(amount);
   throw rejected('CONFIG_INVALID', 'the amount must be greater than zero');
 }
 
-/** FAILED with the fault's code where the work is rejected; throws every other fault. */
+/** Returns FAILED with the fault's code if `work` is rejected; throws every other fault. */
 export async function failWhenRejected<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** What executors that only observe have in common. */
+/** Returns the descriptor of an executor that only observes. */
 import type { Executor, ExecutorDescriptor } from '../domain/executor.ts';
 import { rejected } from './node-plan.ts';
 
@@ -24,7 +24,7 @@ export function observerDescriptor(
   };
 }
 
-/** The executor of an observe node. Prepare and submit are refused: it has no side effect. */
+/** Returns the executor of an observe node. It refuses prepare and submit: it never sends. */
 export function createObserver(
   own: Pick<Executor, 'descriptor' | 'preflight' | 'observe' | 'recover' | 'health'>,
 ): Executor {

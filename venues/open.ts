@@ -1,4 +1,4 @@
-/** Opens every bound venue and joins their parts. */
+/** Opens every bound venue and joins their executors, fetchers, clocks and loops. */
 import { NO_BRIDGE_CHAINS, type BridgeReader } from '../domain/bridges/registry.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { Signer } from '../domain/signer.ts';
@@ -8,7 +8,7 @@ import { createEvmChains } from './evm/client.ts';
 import { evm, VENUES } from './list.ts';
 import type { LoopSources, OpenedVenue } from './venue.ts';
 
-/** The caller must close them. */
+/** Opens the bound venues. The caller must close them. */
 export function openVenues(bindings: readonly VenueEntry[], signers: readonly Signer[]) {
   const evmVenues = evm.entries(bindings);
   const chains = createEvmChains(evmVenues);
@@ -19,12 +19,12 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
     chainAssets: chainAssets(bindings),
     requirements: VENUES.flatMap(({ requirement }) => requirement ?? []),
     executors: opened.flatMap(({ executors = [] }) => executors),
-    /** What nodes of venues' own action types may have signed. */
+    /** Readers of what nodes of the venues' action types may have signed. */
     acts: opened.flatMap(({ acts }) => acts ?? []),
     fetchers: opened.flatMap(({ fetchers = [] }) => fetchers),
     transferProviders: opened.flatMap(({ transferProviders = [] }) => transferProviders),
-    // Of two clocks of one name the earlier venue's wins, so that no venue key replaces a venue's
-    // clock.
+    // If two clocks have one name, the clock of the earlier venue in the list wins. So a venue key
+    // cannot replace a venue's own clock.
     clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks).reverse()) as OpenedClocks,
     bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
     mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
@@ -39,7 +39,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
 type OpenedClocks = NonNullable<OpenedVenue['clocks']>;
 type OpenedAccess = NonNullable<OpenedVenue['access']>;
 
-/** Each endpoint belongs to one bridge; the other bridges' readers do not know it. */
+/** Returns the first answer: each endpoint belongs to one bridge, which alone can read it. */
 function firstThatKnows(readers: readonly BridgeReader[]): BridgeReader {
   return {
     async read(chain, options) {

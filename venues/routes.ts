@@ -1,4 +1,4 @@
-/** Every route of the API: the core's and the venues'. */
+/** Every route of the API: those of the core and those of the venues. */
 import type { Route } from '../api/http/route.ts';
 import { coreRoutes } from '../api/routes.ts';
 import { VENUES } from './list.ts';

@@ -1,6 +1,6 @@
 /**
- * An outside world as the service knows it. Each folder of venues has one in its `index.ts`, and
- * `list.ts` lists them; whoever binds, opens or asks venues folds over that list.
+ * Defines what a venue is to the service. Each folder of venues exports one venue from its
+ * `index.ts`, and `list.ts` lists them all. Code that uses venues goes through that list.
  */
 import type { Logger } from 'pino';
 import type { z } from 'zod';
@@ -23,65 +23,68 @@ import type { EvmVenue } from './evm/config.ts';
 import type { ChainPart } from './evm/part.ts';
 import type { ActReader } from './evm/signing.ts';
 
-/** What venues are opened over. */
+/** The chains and signers that venues are opened with. */
 export interface World {
   readonly chains: EvmChains;
   readonly evmVenues: readonly EvmVenue[];
   readonly signers: readonly Signer[];
 }
 
-/** What loops of venues work with. */
+/** What the background loops of venues need. */
 export interface LoopSources {
   readonly db: Database;
   readonly log: Logger;
   readonly signers: { get(key: string): Signer | undefined };
 }
 
-/** What the entries of a venue bring into a process; a member that is absent brings nothing. */
+/** What the entries of a venue add to a process; an absent member adds nothing. */
 export interface OpenedVenue {
   readonly executors?: readonly Executor[];
-  /** What nodes of its own action types may have signed. */
+  /** Reads what nodes of the venue's action types may have signed. */
   readonly acts?: ActReader;
   readonly fetchers?: readonly BalanceFetcher[];
   readonly transferProviders?: readonly TransferProvider[];
-  /** By the names that `clocksOfNode` gives them. */
+  /** Clocks, keyed by the clock names that `clocksOfNode` returns. */
   readonly clocks?: Readonly<Record<string, VenueClock>>;
-  /** Asks endpoints of the bridge registry what they are. */
+  /** Reads the chain, id and code hash of an endpoint in the bridge registry. */
   readonly bridge?: BridgeReader;
-  /** Reads mints that a person names. */
+  /** Reads mints that an operator names by their transaction. */
   readonly mints?: MintReader;
   readonly access?: Partial<VenueAccess>;
-  /** What is done behind requests, in each process that takes work. */
+  /** Returns the background loops, which run in each process that takes work. */
   loops?(sources: LoopSources): readonly Loop[];
   close?(): Promise<void>;
 }
 
-/** A venue that is paid into from the chain of this id. */
+/** A venue that takes deposits from the chain `chain_id`. */
 export interface Deposits extends DepositVenue {
   readonly chain_id: number;
 }
 
 export interface VenueDefinition<Entry extends VenueEntry> {
-  /** What its own entries look like; absent where it only has a part in chains' entries. */
+  /** Schema of the venue's own entries; absent if it only adds fields to the entries of chains. */
   readonly entry?: {
     readonly provider: Entry['provider'];
     readonly schema: z.core.$ZodTypeDiscriminable & z.ZodType<Entry>;
   };
   readonly part?: ChainPart;
-  /** What is wrong with an entry beside the others of the file, as `<place>.<field>: …`. */
+  /**
+   * Returns the faults of an entry, compared with the file's other entries too, as
+   * `<place>.<field>: …`.
+   */
   faults?(entry: Entry, place: Place): readonly string[];
-  /** The entry with the paths of its secrets made absolute from this folder. */
+  /** Returns the entry with the paths of its secrets made absolute, relative to this folder. */
   locate?(entry: Entry, folder: string): Entry;
-  /** What is wrong with the secrets that it names, as `<field>: …`. */
+  /** Returns the faults of the secrets that the entry names, as `<field>: …`. */
   secretFaults?(entry: Entry): Promise<readonly string[]>;
   deposits?(entry: Entry): Deposits;
-  /** Of the API, whether or not the venue is bound. */
+  /** Routes of the API, served even if the venue is not bound. */
   readonly routes?: readonly Route[];
   readonly requirement?: RequirementCheck;
   open(entries: readonly Entry[], world: World): OpenedVenue;
 }
 
-/** A venue to whom all entries of the file may be shown: it looks at its own. */
+/** A venue that accepts all entries of the file and uses only its own. */
 export interface Venue<Entry extends VenueEntry = VenueEntry> {
   readonly schema: z.core.$ZodTypeDiscriminable | null;
   readonly provider: string | null;

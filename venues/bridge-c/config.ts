@@ -1,4 +1,4 @@
-/** The schemas of the bridge_c lane: its part of a chain's venue entry, and its node configs. */
+/** Schemas of bridge_c: its field in a chain's venue entry, and its node configs. */
 import { z } from 'zod';
 import {
   addressSchema,
@@ -9,11 +9,11 @@ import {
 } from '../evm/config.ts';
 import { definePart, type OwnContract } from '../evm/part.ts';
 
-/** The lane's part of a chain's venue entry (docs/decisions/0073-bridges.md). */
+/** The `bridge_c` field of a chain's venue entry (docs/decisions/0073-bridges.md). */
 const partSchema = z.strictObject({
   eid: uint32.min(1),
   endpoint: addressSchema,
-  /** For each asset the contract that sends it to other chains and receives it from them. */
+  /** For each asset, the contract that sends it to other chains and receives it from them. */
   tokens: z.array(z.strictObject({ asset: symbol, oft: addressSchema })).min(1),
 });
 export type BridgeCVenue = z.output<typeof partSchema>;
@@ -22,7 +22,9 @@ export const bridgeCPart = definePart<BridgeCVenue>({
   lane: 'bridge_c',
   field: 'bridge_c',
   schema: partSchema,
-  /** Two chains may not share an endpoint id, nor may an asset have two contracts. */
+  /**
+   * Returns faults: two chains may not share an endpoint id, nor may an asset have two contracts.
+   */
   faults: ({ eid, tokens: carried }, { tokens }, { earlier, at }) => [
     ...(earlier.some((other) => other.eid === eid)
       ? [`${at}.eid: ${eid} is already another chain's above`]
@@ -53,12 +55,12 @@ export const bridgeCPart = definePart<BridgeCVenue>({
   }),
 });
 
-/** Not strict: node configs also carry keys that others read. */
+/** Not strict: node configs also carry keys for other readers. */
 export const sendConfigSchema = z
   .object({
     source_chain_id: chainIdSchema,
     destination_chain_id: chainIdSchema,
-    /** Of the destination chain. */
+    /** Address on the destination chain; also accepted when padded to 32 bytes. */
     destination_address: paddedAddressSchema,
   })
   .refine((config) => config.source_chain_id !== config.destination_chain_id, {

@@ -1,4 +1,7 @@
-/** Where a packet is, by its destination's contracts. The packet itself names the token there. */
+/**
+ * Finds the state of a packet in its destination's contracts. The packet itself names the token
+ * contract there.
+ */
 import { isAddressEqual, parseEventLogs, toEventSelector, type Address } from 'viem';
 import type { TransactionReceipt } from 'viem';
 import type { JsonObject } from '../../domain/json.ts';
@@ -12,11 +15,11 @@ import { payloadHash, type Packet } from './packet.ts';
 export interface Destination {
   readonly oft: Address;
   readonly endpoint: Address;
-  /** Of the token that holders hold. */
+  /** Decimals of the token that holders hold. */
   readonly decimals: number;
 }
 
-/** Null when the packet's receiver is not an EVM address. */
+/** Reads the destination's contracts; null when the packet's receiver is not an EVM address. */
 export async function readDestination(
   connection: EvmConnection,
   packet: Packet,
@@ -32,9 +35,10 @@ export async function readDestination(
 }
 
 /**
- * `sent`: not verified at the destination. `verified`: anyone may pay to deliver it. `blocked`: the
- * endpoint holds another payload hash for its nonce. `gone`: the endpoint has executed or cleared
- * it; the token's logs show whether it was received.
+ * State of a packet at its destination. `sent`: not verified there. `verified`: any account may pay
+ * to deliver the packet. `blocked`: the endpoint contract holds another payload hash for the
+ * packet's nonce. `gone`: the endpoint contract has executed or cleared the packet; the token's
+ * logs show whether it was received.
  */
 export type Whereabouts = 'sent' | 'verified' | 'blocked' | 'gone';
 
@@ -54,14 +58,15 @@ export async function whereIs(
     connection.read({ ...endpointContract, functionName: 'lazyInboundNonce', args: path }),
   ]);
   if (waiting.toLowerCase() === payloadHash(packet)) return 'verified';
-  // Nilified, or the hash of another packet that got the same nonce in a reorganisation.
+  // The packet was nilified, or another packet got the same nonce in a reorganisation.
   if (BigInt(waiting) !== 0n) return 'blocked';
   return packet.nonce <= reached ? 'gone' : 'sent';
 }
 
 /**
- * The arguments with which anyone may call the endpoint's `lzReceive`, without value or
- * `extraData`. Kept apart, since views of nodes hide calldata of that length.
+ * Returns the arguments with which any account may call the endpoint contract's `lzReceive`,
+ * without value or `extraData`. They are separate fields, since views of plan nodes hide calldata
+ * of that length.
  */
 export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): JsonObject {
   const { source_eid, sender, nonce, guid, message } = packet;
@@ -76,7 +81,7 @@ export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): Json
 
 const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)');
 
-/** Searches for the transaction in which the token received the packet, after `searched`. */
+/** Searches for the transaction in which the token received the packet, outside `searched`. */
 export function receivedIn(
   connection: EvmConnection,
   { oft }: Destination,
@@ -88,7 +93,7 @@ export function receivedIn(
   return searchLogs(connection, wanted, searched, search);
 }
 
-/** Amount and payee that the receipt shows for the packet; null where it shows neither. */
+/** Returns amount and payee of the packet by the receipt; null if the packet is not in it. */
 export function receivedBy(
   { oft }: Destination,
   { guid, source_eid }: Packet,

@@ -1,4 +1,4 @@
-/** The bridge_c lane: sends tokens in packets, over paths of the bridge registry. */
+/** Defines the bridge_c venue: sends tokens in packets, over paths of the bridge registry. */
 import { defineVenue } from '../venue.ts';
 import { bridgeCPart } from './config.ts';
 import { bridgeCActs, createBridgeCExecutors } from './lane.ts';

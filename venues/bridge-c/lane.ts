@@ -1,4 +1,4 @@
-/** The bridge_c lane: its executors, and the acts that its nodes may have signed. */
+/** Creates the executors of bridge_c, and the reader of what its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmChains } from '../evm/client.ts';
@@ -8,7 +8,7 @@ import { createBridgeObserveExecutor } from './observe.ts';
 import { sendAct } from './send-act.ts';
 import { createBridgeSendExecutor } from './send.ts';
 
-/** No executors unless some chain has a `bridge_c` entry. */
+/** Returns the executors; none unless a chain has a `bridge_c` entry. */
 export function createBridgeCExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],

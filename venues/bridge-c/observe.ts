@@ -1,7 +1,8 @@
 /**
  * `bridge_c.observe`: waits until the destination's token has received the packet of a send,
- * whoever delivered it. It sends nothing; while the packet is verified but not delivered, its
- * output says how to deliver it. It reads only the packet that the send recorded.
+ * whoever delivered it. The executor sends nothing. While the packet is verified but not delivered,
+ * the output says how to deliver the packet. The executor reads only the packet that the send
+ * recorded.
  */
 import { isAddress, isAddressEqual, type Hash, type TransactionReceipt } from 'viem';
 import { DELIVERY_LATE } from '../../domain/attention-reasons.ts';
@@ -42,31 +43,35 @@ export const BRIDGE_C_OBSERVE_DESCRIPTOR = observerDescriptor({
 
 const ASK_EVERY_SECONDS = 5;
 
-/** It holds no state of its own: the chain does. */
+/** Returns an executor without own state: the chain holds it. */
 export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLimits): Executor {
   const observe = (context: ExecutionContext, call: CallOptions) =>
     look({ chains, search }, context, call);
   return createObserver({
     descriptor: BRIDGE_C_OBSERVE_DESCRIPTOR,
-    // The tokens have been sent already, so there is nothing left to refuse.
+    // The tokens have already been sent, so there is nothing left to refuse.
     preflight: () => Promise.resolve(null),
     observe,
-    // Searches all blocks again: blocks that earlier looks searched do not count.
+    // Recover searches all blocks again, also those that earlier calls searched.
     recover: ({ prior: _looks, ...context }, call) => observe(context, call),
     health: (call) => checkChains(chains, call),
   });
 }
 
-/** The part of a send's output that its other end needs. */
+/** The part of a send's output that its observe node needs. */
 interface Sent {
   readonly packet: Packet;
   readonly chain_id: number;
   readonly payee: string;
-  /** No older block of the destination can hold the delivery. */
+  /** Block of the destination chain; no older block can contain the delivery. */
   readonly since: bigint;
 }
 
-/** @throws ExecutorFault retryable `SEND_UNKNOWN` where the send has recorded no packet. */
+/**
+ * Returns the send of the matched node.
+ *
+ * @throws ExecutorFault retryable `SEND_UNKNOWN` if the send has recorded no packet.
+ */
 function readSent({ matched }: ExecutionContext): Sent {
   const {
     packet: record,
@@ -81,7 +86,7 @@ function readSent({ matched }: ExecutionContext): Sent {
     typeof destination_address !== 'string' ||
     !isAddress(destination_address, { strict: false })
   )
-    // Not `rejected`: the tokens may be on their way all the same.
+    // Not `rejected`: the tokens may still be on their way.
     throw new ExecutorFault(
       'server_error',
       'SEND_UNKNOWN',
@@ -111,9 +116,9 @@ async function look(
       'the packet of the send names no EVM address to be received by',
     );
   const state = await whereIs(connection, destination, packet);
-  // Logs are searched only now: before, there could be none.
+  // Logs are searched only now: before this state there could be none.
   if (state === 'gone') return received(connection, context, { ...sent, destination, search });
-  // It stays blocked until the bridge or the token's owner acts.
+  // The packet stays blocked until the bridge or the token's owner acts.
   if (state === 'blocked')
     throw new ExecutorFault('server_error', 'DELIVERY_BLOCKED', BLOCKED, {
       retryAfterSeconds: ASK_EVERY_SECONDS,
@@ -134,12 +139,13 @@ const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone' | 'blocked'>, string>> 
     'the message is verified at its destination and not delivered: anyone may pay to deliver it, by calling lzReceive with output.delivery, once all earlier messages are verified',
 };
 
-/** Between two looks of an unfinished search. */
+/** Seconds between two steps of an unfinished search. */
 const SEARCH_AGAIN_SECONDS = 1;
 
 /**
- * COMPLETED with the received amount once its block is deep enough; OBSERVING before, with
- * `DELIVERY_SEARCH_UNFINISHED` while the search for its transaction goes on.
+ * Returns COMPLETED with the received amount once the delivery's block is deep enough; OBSERVING
+ * before, with `DELIVERY_SEARCH_UNFINISHED` while the search for the delivery's transaction goes
+ * on.
  */
 async function received(
   connection: EvmConnection,
@@ -204,7 +210,7 @@ async function received(
   };
 }
 
-/** The receipt that an earlier look found, while its block is canonical. */
+/** Returns the receipt that an earlier call found, if its block is still canonical; else null. */
 async function seenBefore(
   connection: EvmConnection,
   hash: string | undefined,
@@ -214,7 +220,10 @@ async function seenBefore(
   return mined !== null && (await isCanonical(connection, mined)) ? mined : null;
 }
 
-/** The RPC endpoint may lag; or the message was cleared, which a person must find out. */
+/**
+ * Returns a retryable fault: the RPC endpoint may lag, or the message was cleared without a
+ * receipt, which an operator must find out.
+ */
 function unseen({ guid }: Packet): ExecutorFault {
   return new ExecutorFault(
     'server_error',
@@ -224,7 +233,10 @@ function unseen({ guid }: Packet): ExecutorFault {
   );
 }
 
-/** Lateness only alerts a person: it keeps looking, since sent tokens never come back. */
+/**
+ * Returns OBSERVING. A late packet only adds an alert: observing goes on, since sent tokens never
+ * come back.
+ */
 function waiting(
   { bridge_path }: ExecutionContext,
   output: JsonObject,

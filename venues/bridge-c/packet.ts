@@ -1,5 +1,5 @@
 /**
- * A packet as the endpoint lays it out: version, nonce, path, id, message. Source:
+ * Decodes a packet as the bridge's endpoint encodes it: version, nonce, path, id, message. Source:
  * `PacketV1Codec.sol` and `OFTMsgCodec.sol` of github.com/LayerZero-Labs/LayerZero-v2 (9c741e7).
  */
 import { concat, isHex, keccak256, toHex, type Address, type Hex } from 'viem';
@@ -9,7 +9,7 @@ import { padded } from '../evm/words.ts';
 export interface Packet {
   readonly nonce: bigint;
   readonly source_eid: number;
-  /** 32 bytes, as are receiver and id. */
+  /** Sender contract in 32 bytes; `receiver` and `guid` also have 32 bytes. */
   readonly sender: Hex;
   readonly destination_eid: number;
   readonly receiver: Hex;
@@ -17,10 +17,10 @@ export interface Packet {
   readonly message: Hex;
 }
 
-/** Bytes before the message. */
+/** Number of bytes before the message. */
 const HEAD = 113;
 
-/** Null unless it is a packet of version 1. */
+/** Decodes a packet; null unless its version is 1. */
 export function readPacket(encoded: Hex): Packet | null {
   const hex = encoded.toLowerCase();
   const at = (offset: number, length: number): Hex =>
@@ -37,12 +37,12 @@ export function readPacket(encoded: Hex): Packet | null {
   };
 }
 
-/** As a send's output stores it. */
+/** Returns the packet as a send's output stores it. */
 export function packetRecord({ nonce, ...packet }: Packet): JsonObject {
   return { ...packet, nonce: nonce.toString() };
 }
 
-/** Null unless {@link packetRecord} wrote it. */
+/** Reads a stored packet; null unless {@link packetRecord} wrote the value. */
 export function packetOfRecord(value: JsonValue | undefined): Packet | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const { nonce, source_eid, sender, destination_eid, receiver, guid, message } =
@@ -53,15 +53,18 @@ export function packetOfRecord(value: JsonValue | undefined): Packet | null {
   return { nonce: BigInt(nonce), source_eid, sender, destination_eid, receiver, guid, message };
 }
 
-/** The hash that the endpoint stores for a verified packet (`_inbound`, `MessagingChannel.sol`). */
+/**
+ * Returns the hash that the bridge's endpoint stores for a verified packet (`_inbound`,
+ * `MessagingChannel.sol`).
+ */
 export function payloadHash({ guid, message }: Packet): Hex {
   return keccak256(concat([guid, message]));
 }
 
-/** Most that a message can hold, in shared units; the contract silently cuts off the rest. */
+/** Most that a message can carry, in shared units; the contract silently cuts off the rest. */
 export const MOST_SHARED_UNITS = 2n ** 64n - 1n;
 
-/** The message of a plain transfer; `units` in the decimals that both chains share. */
+/** Returns the message of a plain transfer; `units` in the decimals that both chains share. */
 export function transferMessage(to: Address, units: bigint): Hex {
   return concat([padded(to), toHex(units, { size: 8 })]);
 }

@@ -1,4 +1,4 @@
-/** The plan of a send over the bridge, read from its node and both venue entries. */
+/** Reads the plan of a send over the bridge from its node and both venue entries. */
 import type { Address } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readAmount, readConfig, rejected } from '../node-plan.ts';
@@ -6,7 +6,7 @@ import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { bridgeCPart, sendConfigSchema, type BridgeCVenue } from './config.ts';
 
-/** A chain with its part of the bridge. */
+/** A chain with its `bridge_c` entry. */
 export type BridgeVenue = EvmVenue & { readonly bridge_c: BridgeCVenue };
 
 export interface Bridge {
@@ -14,12 +14,12 @@ export interface Bridge {
   readonly venues: readonly EvmVenue[];
 }
 
-/** One end of a send. */
+/** One end of a send: source or destination. */
 export interface End {
   readonly venue: BridgeVenue;
-  /** The contract that sends and receives. */
+  /** The contract that sends and receives the token over the bridge. */
   readonly oft: Address;
-  /** The token that holders hold: the same contract, or one that it pulls from. */
+  /** The token that holders hold: the same contract, or one from which that contract pulls. */
   readonly token: Address;
 }
 
@@ -27,14 +27,15 @@ export interface SendPlan {
   readonly from: End;
   readonly to: End;
   readonly payee: Address;
-  /** Decimal string in units of the asset. */
+  /** The amount to send: a decimal string in units of the asset. */
   readonly amount: string;
 }
 
 /**
- * Throws the `rejected` faults `CONFIG_INVALID`, `CHAIN_NOT_CONFIGURED`, `BRIDGE_ROUTE_MISSING` (a
- * chain without this bridge), `TOKEN_ASSET_MISMATCH` (the bridge sends no such asset from here)
- * and `DESTINATION_TOKEN_MISSING`.
+ * Returns the plan of a send. Throws the `rejected` faults `CONFIG_INVALID`,
+ * `CHAIN_NOT_CONFIGURED`, `BRIDGE_ROUTE_MISSING` (a chain without a `bridge_c` entry),
+ * `TOKEN_ASSET_MISMATCH` (the bridge sends no such asset from the source) and
+ * `DESTINATION_TOKEN_MISSING`.
  */
 export function readSendPlan(
   node: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
@@ -51,7 +52,7 @@ export function readSendPlan(
   return { from, to, payee: destination_address, amount };
 }
 
-/** The parts of the venue entries that a send depends on, as it records them. */
+/** Returns what a send depends on in the venue entries, as the send records it. */
 export function entriesOf({ from, to }: SendPlan): string {
   const side = ({ venue, oft, token }: End): string =>
     `chain ${venue.chain_id} eid ${venue.bridge_c.eid} endpoint ${venue.bridge_c.endpoint} oft ${oft} token ${token}`;

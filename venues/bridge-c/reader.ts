@@ -10,16 +10,17 @@ const ENDPOINT = parseAbi(['function eid() view returns (uint32)']);
 
 type BridgedVenue = Pick<EvmVenue, 'venue_key' | 'chain_id' | 'parts'>;
 
-/** Lower case; undefined for a venue without this bridge. */
+/** Returns `<eid>:<endpoint address>` in lower case; undefined for a venue without this bridge. */
 function identityOf(venue: BridgedVenue): string | undefined {
   const part = bridgeCPart.of(venue);
   return part === undefined ? undefined : `${part.eid}:${part.endpoint}`.toLowerCase();
 }
 
 /**
- * A row's chain is the venue whose `bridge_c` entry has this identity, else the venue whose key or
- * decimal chain id the row names. The facts are the chain's id, the eid that the endpoint reports
- * and the hash of its code. An endpoint that reports another eid than the row is not the row's.
+ * Returns the reader of bridge registry rows. A row's chain is the venue whose `bridge_c` entry has
+ * the row's endpoint identity, else the venue whose key or decimal chain id the row names. The
+ * facts are the chain's id, the eid that the endpoint reports and the hash of its code. An endpoint
+ * that reports another eid than the row is refused.
  */
 export function createBridgeReader({
   chains,
@@ -51,7 +52,7 @@ export function createBridgeReader({
         if (eid !== identity.eid || code === undefined) return { ok: false };
         return { ok: true, facts: { chain_id: venue.chain_id, eid, code_hash: keccak256(code) } };
       } catch (error) {
-        // Every way in which a chain may fail to answer is an ExecutorFault.
+        // Every failure of a chain to answer is an ExecutorFault.
         if (error instanceof ExecutorFault) return { ok: false };
         throw error;
       }

@@ -1,6 +1,6 @@
 /**
- * The path of a send, checked before anything is sent: both ends have the right contracts, the
- * whole amount travels, and the destination's token would accept it.
+ * Checks the path of a send before anything is sent: both ends have the right contracts, the whole
+ * amount arrives, and the destination's token would accept it.
  */
 import {
   encodeFunctionData,
@@ -23,7 +23,7 @@ import { transferMessage } from './packet.ts';
 import type { End, SendPlan } from './plan.ts';
 import { sendParam, type SendUnits } from './send-act.ts';
 
-/** Both ends are as the venue entries say: see {@link requireEnd}. */
+/** Throws unless both ends are as the venue entries say: see {@link requireEnd}. */
 export async function requireEnds(
   source: EvmConnection,
   destination: EvmConnection,
@@ -35,8 +35,8 @@ export async function requireEnds(
 }
 
 /**
- * The contracts of one end belong to the bridge, have the entry's endpoint id, and name the other
- * end as their peer. Any other peer would receive the tokens for somebody else.
+ * Throws unless the contracts of one end belong to the bridge, have the entry's endpoint id, and
+ * name the other end as their peer. Any other peer contract would receive the tokens instead.
  */
 async function requireEnd(
   connection: EvmConnection,
@@ -78,7 +78,10 @@ async function requireEnd(
   );
 }
 
-/** Asks a contract. One that refuses, or gives an unreadable answer, is not the bridge's. */
+/**
+ * Reads from a contract. Throws if the contract refuses or its answer is unreadable: such a
+ * contract is not the bridge's.
+ */
 export async function askContract<T>(
   connection: EvmConnection,
   question: (client: PublicClient) => Promise<T>,
@@ -103,7 +106,7 @@ function isPeer(peer: Hex, { oft }: End): boolean {
   return peer.toLowerCase() === padded(oft);
 }
 
-/** A message counts in shared decimals, so both ends must have the same. */
+/** Throws unless both ends share the same decimals, since a message counts in shared decimals. */
 async function requireSameUnits(
   source: EvmConnection,
   destination: EvmConnection,
@@ -122,12 +125,12 @@ async function requireSameUnits(
 }
 
 /**
- * The limit that the published token reports and does not enforce (`quoteOFT` of `OFTCore.sol`);
- * with 18 decimals it would be 18 tokens.
+ * The limit that the published token reports but does not enforce (`quoteOFT` of `OFTCore.sol`);
+ * for a token with 18 decimals this number would be 18 tokens.
  */
 const NO_LIMIT = 2n ** 64n - 1n;
 
-/** A token may take a fee or refuse an amount; then nothing is sent. */
+/** Throws unless the whole amount would arrive: a token may take a fee or refuse an amount. */
 export async function requireWhole(
   connection: EvmConnection,
   plan: SendPlan,
@@ -156,8 +159,8 @@ export async function requireWhole(
 }
 
 /**
- * Simulates the token's `lzReceive` as its endpoint will call it: a token that is paused, has too
- * little to release or refuses the payee says so now, before anything is sent.
+ * Simulates the token's `lzReceive` as its endpoint will call it. A token that is paused, has too
+ * little to release or refuses the payee reverts now, before anything is sent.
  *
  * @throws ExecutorFault `rejected` `RECEIPT_WOULD_FAIL`.
  */
@@ -168,7 +171,7 @@ export async function requireReceipt(
 ): Promise<void> {
   const srcEid = from.venue.bridge_c.eid;
   const sender = padded(from.oft);
-  // 0 for a token that accepts messages in any order, as the published one does.
+  // The nonce is 0 for a token that accepts messages in any order, as the published token does.
   const nonce = await askContract(destination, (client) =>
     client.readContract({
       address: to.oft,

@@ -1,4 +1,4 @@
-/** A send over the bridge as an act: one call of the token's contract, and its packet. */
+/** A send over the bridge as an act: one call of the token's bridge contract, and its packet. */
 import {
   encodeFunctionData,
   isAddressEqual,
@@ -25,16 +25,20 @@ import {
 } from './packet.ts';
 import { entriesOf, readSendPlan, type End, type SendPlan } from './plan.ts';
 
-/** The amount in base units of the token and of the message. */
+/** The amount of a send, in base units of the token and of the message. */
 export interface SendUnits {
-  /** Of the source's token. */
+  /** Base units of the source's token, which has these `decimals`. */
   readonly units: bigint;
   readonly decimals: number;
-  /** In the decimals that both chains share, as the message has it. */
+  /** Units in the decimals that both chains share, as the message carries them. */
   readonly shared: bigint;
 }
 
-/** @throws ExecutorFault `rejected` `AMOUNT_PRECISION` where part of the amount cannot travel. */
+/**
+ * Returns the amount of a send in base units.
+ *
+ * @throws ExecutorFault `rejected` `AMOUNT_PRECISION` if part of the amount cannot be sent.
+ */
 export async function unitsOf(connection: EvmConnection, plan: SendPlan): Promise<SendUnits> {
   const decimals = await connection.decimals(plan.from.token);
   const digits = await connection.read({
@@ -45,7 +49,7 @@ export async function unitsOf(connection: EvmConnection, plan: SendPlan): Promis
   return inUnits(plan, decimals, digits);
 }
 
-/** The same from decimals that are already read. */
+/** Returns the amount from decimals that are already read. Throws as {@link unitsOf}. */
 export function inUnits(
   plan: Pick<SendPlan, 'amount'>,
   decimals: number,
@@ -58,13 +62,16 @@ export function inUnits(
       'AMOUNT_PRECISION',
       `${plan.amount} has more digits than the ${digits} decimals that both chains share`,
     );
-  // The published contract cuts off what exceeds a message, and that part is lost.
+  // The published contract cuts off what a message cannot carry, and that part would be lost.
   if (units / rate > MOST_SHARED_UNITS)
     throw rejected('AMOUNT_PRECISION', `${plan.amount} is more than one message can hold`);
   return { units, decimals, shared: units / rate };
 }
 
-/** The whole amount or nothing; no options, composed message or command. */
+/**
+ * Returns the parameters of a send: the whole amount or nothing; no options, composed message or
+ * command.
+ */
 export function sendParam({ to, payee }: SendPlan, units: bigint) {
   return {
     dstEid: to.venue.bridge_c.eid,
@@ -93,7 +100,7 @@ export const BRIDGE_C_SEND_DESCRIPTOR = actDescriptor({
   executor_key: 'bridge_c.send',
   action_types: ['bridge_c_send'],
   provider: 'bridge_c',
-  // It shows that the tokens left; only the other chain can show that they arrived.
+  // The send shows that the tokens left; only the other chain can show that they arrived.
   completion_assurances: ['provider_completed'],
 });
 
@@ -114,7 +121,7 @@ export function sendAct(venues: readonly EvmVenue[]): Act<SendPlan> {
       terms: entriesOf(plan),
       path: { here: pathEnd(plan.from), there: pathEnd(plan.to) },
     }),
-    // Even where less is required: a reorganisation would change the packet's id.
+    // Required even if the node requires less: a reorganisation would change the packet's id.
     assurance: 'destination_finalized',
     effect: async (plan, { connection, from }) =>
       sendEffect(plan, from, await unitsOf(connection, plan)),
@@ -133,8 +140,8 @@ export function sendEffect(plan: SendPlan, from: Address, moved: SendUnits): Eff
 }
 
 /**
- * `SEND_NOT_SEEN` where the token logged no such send. That is not a failure: the tokens may be
- * gone.
+ * Returns what the mined send did: `SEND_NOT_SEEN` if the token logged no such send. That is not a
+ * failure: the tokens may be gone.
  */
 function did(
   plan: SendPlan,
@@ -165,7 +172,10 @@ function did(
   };
 }
 
-/** The planned send's packet in the endpoint's logs of the receipt; null where there is none. */
+/**
+ * Returns the planned send's packet from the bridge endpoint's logs in the receipt; null if there
+ * is none.
+ */
 export function packetOf(
   plan: SendPlan,
   { units, shared }: Pick<SendUnits, 'units' | 'shared'>,

@@ -1,6 +1,7 @@
 /**
- * `bridge_c.send`: sends tokens to another chain by the token's bridge contract, and pays the
- * bridge in the source chain's coin. It first checks that the destination can receive them.
+ * `bridge_c.send`: sends tokens to another chain through the token's bridge contract, and pays the
+ * bridge in the source chain's coin. Before the send it checks that the destination can receive the
+ * tokens.
  */
 import type { Executor } from '../../domain/executor.ts';
 import { createActExecutor, gasAside } from '../evm/act-executor.ts';
@@ -10,8 +11,9 @@ import { requireEnds, requireReceipt, requireWhole, askContract } from './route.
 import { sendAct, sendParam, unitsOf } from './send-act.ts';
 
 /**
- * Fails with the codes of every act, those of `readSendPlan`, `BRIDGE_AMOUNT_REFUSED`,
- * `DESTINATION_TOKEN_MISSING` and `RECEIPT_WOULD_FAIL`; retryable `ALLOWANCE_INSUFFICIENT`.
+ * Returns the send executor. It fails with the codes of every act, those of `readSendPlan`,
+ * `BRIDGE_AMOUNT_REFUSED`, `DESTINATION_TOKEN_MISSING` and `RECEIPT_WOULD_FAIL`; retryable
+ * `ALLOWANCE_INSUFFICIENT`.
  */
 export function createBridgeSendExecutor({ chains, venues }: Bridge): Executor {
   return createActExecutor(chains, sendAct(venues), {
@@ -40,18 +42,18 @@ export function createBridgeSendExecutor({ chains, venues }: Bridge): Executor {
       );
       return { fee, ...(pulls ? { spender: oft } : {}) };
     },
-    /** Adds what the observe node at the other end reads. */
+    /** Adds the facts that the observe node of the destination reads. */
     completed(_plan, settled, { context }) {
       const prepared = context.prior?.prepared_action ?? {};
       const { bridge_fee_amount: fee_amount, bridge_fee_asset: fee_asset } = prepared;
       const { destination_block, detection_latency_budget_seconds: budget } = prepared;
       return {
         ...settled,
-        // Whether the bridge delivered it, only the destination shows.
+        // Only the destination chain shows whether the bridge delivered the packet.
         assurance: 'provider_completed',
         output: {
           ...gasAside(settled.output),
-          // An upper bound: the bridge refunds the excess in the same transaction.
+          // The fee is an upper bound: the bridge refunds the excess in the same transaction.
           ...(fee_amount === undefined ? {} : { fee_amount }),
           ...(fee_asset === undefined ? {} : { fee_asset }),
           ...(destination_block === undefined ? {} : { destination_block }),

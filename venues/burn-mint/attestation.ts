@@ -1,7 +1,7 @@
 /**
- * What counts as an attestation of a burn: the burn's own message, with the signatures that the
- * destination requires. A burn cannot change the nonce that it was completed with, so nothing the
- * attester says is believed unchecked.
+ * Checks the attestation of a burn: the burn's own message, with the signatures that the
+ * destination requires. A completed burn keeps its message nonce forever, so every answer of the
+ * attester is checked.
  *
  * Source: `Attestable.sol` of github.com/circlefin/evm-cctp-contracts (4061786): exactly as many
  * signatures of 65 bytes (r, s, v) as the threshold, of enabled attesters, in increasing order of
@@ -15,18 +15,18 @@ import { MESSAGE_TRANSMITTER } from './contracts.ts';
 import { differs, readMessage, type BurnMessage } from './message.ts';
 import type { BurnPlan, Lane } from './plan.ts';
 
-/** A burn's message as it is signed. */
+/** A burn's signed message, decoded and as bytes. */
 export interface AttestedBurn {
   readonly message: BurnMessage;
   readonly bytes: Attested;
 }
 
 /**
- * The attested message of this burn; null while there is none.
+ * Returns the attested message of this burn; null while there is none.
  *
- * @throws ExecutorFault `protocol`, retried and shown to a person: `ATTESTATION_MISMATCH` where the
- *   attester signed another message, or a fee above what the burn allows; `ATTESTATION_UNSIGNED`
- *   where the destination would refuse its signatures.
+ * @throws ExecutorFault `protocol`, retried and shown to an operator: `ATTESTATION_MISMATCH` if the
+ *   attester signed another message, or a fee above what the burn allows; `ATTESTATION_UNSIGNED` if
+ *   the destination would refuse the signatures.
  */
 export async function attestedBurn(
   { attester, chains }: Lane,
@@ -60,8 +60,8 @@ export async function attestedBurn(
 }
 
 /**
- * Among a transaction's attested messages, those of one burn. Where there is none, `problem` says
- * how the first message differs; null where nothing is attested yet.
+ * Returns, among a transaction's attested messages, those of one burn. If there is none, `problem`
+ * says how the first message differs, or is null while no message is attested.
  */
 export function attestationsOf(
   attested: readonly Attested[],
@@ -81,7 +81,8 @@ export function attestationsOf(
 }
 
 /**
- * Why the transmitter would refuse the signatures of a message; null where it would accept them.
+ * Returns why the transmitter would refuse the signatures of a message; null if it would accept
+ * these signatures.
  */
 export async function whyUnsigned(
   connection: EvmConnection,
@@ -107,7 +108,7 @@ export async function whyUnsigned(
 }
 
 const SIGNATURE_BYTES = 65;
-/** Half the order of the curve: of the two valid values of s only the lower one counts. */
+/** Half the order of the curve: of the two valid values of s only the lower one is accepted. */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 type Signers =
@@ -116,7 +117,9 @@ type Signers =
 
 const isBytes = (text: string): boolean => /^0x(?:[0-9a-f]{2})*$/i.test(text);
 
-/** Who signed a message; the signatures must be in increasing order of signers, each once. */
+/**
+ * Returns the signers of a message; signatures must be in increasing order of signers, each once.
+ */
 export async function signersOf(message: Hex, attestation: Hex): Promise<Signers> {
   const bytes = size(attestation);
   const hash = keccak256(message);

@@ -1,10 +1,10 @@
 /**
- * The attester, which signs burns, over HTTP. Its answers count only where they match the burn's
- * own message (message.ts) and the destination's contract accepts the signatures.
+ * Reads attestations of burns from the attester over HTTP. An attestation counts only if it matches
+ * the burn's own message (message.ts) and the destination's contract accepts the signatures.
  *
  * Source: the reference of Circle's API, `GET /v2/messages/{sourceDomainId}?transactionHash=` and
- * `POST /v2/reattest/{nonce}`: 404 while it does not know the transaction, `attestation` is
- * "PENDING" before it is `complete`, and above 35 requests a second it answers 429 for five
+ * `POST /v2/reattest/{nonce}`: returns 404 while the transaction is unknown, `attestation` is
+ * "PENDING" until the message is `complete`, and above 35 requests a second it returns 429 for five
  * minutes.
  */
 import { isHex, type Hash, type Hex } from 'viem';
@@ -13,14 +13,16 @@ import { z } from 'zod';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { callOnce, CallError, type OutgoingAnswer } from '../../platform/outgoing/call.ts';
 
-/** A message with its signatures. */
+/** A burn's message with the attester's signatures. */
 export interface Attested {
   readonly message: Hex;
   readonly attestation: Hex;
 }
 
 export interface Attester {
-  /** The signed messages of a transaction; empty means "not yet". Throws retryable faults. */
+  /**
+   * Returns the signed messages of a transaction; empty means "not yet". Throws retryable faults.
+   */
   messagesOf(
     venue: AttesterVenue,
     transaction: Hash,
@@ -36,9 +38,9 @@ export interface AttesterVenue {
   readonly attester_url: string;
 }
 
-/** Between two requests about one transaction, in seconds. */
+/** Seconds between two requests about one transaction. */
 export const ASK_EVERY_SECONDS = 5;
-/** Back-off after the attester answered 429. */
+/** Seconds without requests after the attester returned 429. */
 export const BACK_OFF_SECONDS = 300;
 const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 1_048_576;
@@ -53,13 +55,16 @@ const messagesSchema = z.object({
     }),
   ),
 });
-// An empty attestation means that there is none yet.
+// An empty attestation means that there is no attestation yet.
 const signedSchema = z.object({
   message: hex,
   attestation: hex.refine((text) => text !== '0x', 'empty'),
 });
 
-/** `now` in milliseconds. After a 429 this process sends the attester nothing for a while. */
+/**
+ * Returns the attester's client; `now` is in milliseconds. After a 429 the client sends nothing for
+ * a while.
+ */
 export function createAttester(now: () => number = Date.now): Attester {
   const dispatcher = new Agent({ pipelining: 0 });
   const quietUntil = new Map<string, number>();

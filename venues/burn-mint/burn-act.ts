@@ -1,4 +1,4 @@
-/** A burn as an act: one call of the token messenger, and the message that it emits. */
+/** A burn as an act: one call of the token messenger, and the message that this call emits. */
 import {
   encodeFunctionData,
   isAddressEqual,
@@ -21,7 +21,7 @@ export const CCTP_BURN_DESCRIPTOR = actDescriptor({
   executor_key: 'cctp.burn',
   action_types: ['cctp_burn'],
   provider: 'cctp',
-  // It shows that the tokens are burnt and attested; only the mint shows that they arrived.
+  // The burn shows that the tokens are burnt and attested; only the mint shows that they arrived.
   completion_assurances: ['provider_completed'],
 });
 
@@ -75,8 +75,8 @@ function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
 }
 
 /**
- * `BURN_NOT_SEEN` where the transmitter emitted no such message. That is not a failure: the tokens
- * may be gone.
+ * Returns what the mined burn did: `BURN_NOT_SEEN` if the transmitter emitted no such message. That
+ * is not a failure: the tokens may be gone.
  */
 function did(plan: BurnPlan, decimals: number, from: Address, receipt: TransactionReceipt): Did {
   const emitted = emittedOf(plan, decimals, from, receipt);
@@ -102,7 +102,8 @@ function did(plan: BurnPlan, decimals: number, from: Address, receipt: Transacti
 }
 
 /**
- * The planned burn's message in the transmitter's logs of the receipt; null where there is none.
+ * Returns the planned burn's message from the transmitter's logs in the receipt; null if there is
+ * none.
  */
 function emittedOf(
   plan: BurnPlan,
@@ -128,7 +129,7 @@ function emittedOf(
   return found?.args.message ?? null;
 }
 
-/** Whether a message is the planned burn, whoever burnt it. */
+/** Returns whether a message is the planned burn, whoever burnt the tokens. */
 export function isPlanned(plan: BurnPlan, decimals: number, message: BurnMessage): boolean {
   const { source, destination } = plan;
   const wanted: Partial<BurnMessage> = {

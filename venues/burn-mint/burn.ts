@@ -1,6 +1,6 @@
 /**
  * `cctp.burn`: burns tokens on one chain, to be minted on another, and waits until the burn is
- * attested. It first checks everything that could prevent the mint.
+ * attested. Before the burn it checks everything that could prevent the mint.
  */
 import type { Address, Hash, Hex } from 'viem';
 import {
@@ -22,9 +22,9 @@ import type { BurnPlan, Lane } from './plan.ts';
 import { requireFee, requireLane } from './route.ts';
 
 /**
- * Fails with the codes of every act, those of `readBurnPlan`, `SIGNER_CALLER_MISMATCH`,
- * `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING` and `MINT_WOULD_FAIL`; retryable
- * `ALLOWANCE_INSUFFICIENT`.
+ * Returns the burn executor. It fails with the codes of every act, those of `readBurnPlan`,
+ * `SIGNER_CALLER_MISMATCH`, `FEE_BELOW_MINIMUM`, `DESTINATION_TOKEN_MISSING` and `MINT_WOULD_FAIL`;
+ * retryable `ALLOWANCE_INSUFFICIENT`.
  */
 export function createBurnExecutor(lane: Lane): Executor {
   return createActExecutor(lane.chains, burnAct(lane.venues), {
@@ -45,7 +45,7 @@ export function createBurnExecutor(lane: Lane): Executor {
   });
 }
 
-/** The result after the burn: OBSERVING until it is attested. */
+/** Returns the result of a mined burn: OBSERVING until the burn is attested. */
 async function attested(
   lane: Lane,
   plan: BurnPlan,
@@ -67,7 +67,7 @@ async function attested(
     String(output['message']),
     call,
   ).catch((error: unknown) => {
-    // Recovery only has to know that the tokens are burnt, and they are.
+    // Recovery needs to know only whether the tokens are burnt, and the burn is proven.
     if (phase === 'recover' && error instanceof ExecutorFault) return null;
     throw error;
   });
@@ -85,7 +85,7 @@ async function attested(
   };
 }
 
-/** Facts of the prepare that its mint reads. */
+/** Returns the facts of the burn's prepare that its mint reads. */
 function factsForMint({ prior }: ExecutionContext): JsonObject {
   const { destination_block: block, venue_entries: entries } = prior?.prepared_action ?? {};
   return {
@@ -94,7 +94,7 @@ function factsForMint({ prior }: ExecutionContext): JsonObject {
   };
 }
 
-/** The facts that the attester adds to a burn's message. */
+/** Returns the facts that the attester adds to a burn's message. */
 export function attestedFacts(attested: BurnMessage, decimals: number): JsonObject {
   return {
     message_nonce: attested.nonce,
@@ -105,7 +105,11 @@ export function attestedFacts(attested: BurnMessage, decimals: number): JsonObje
   };
 }
 
-/** @throws ExecutorFault `rejected` `SIGNER_CALLER_MISMATCH` where only another may mint. */
+/**
+ * Throws if only another account may mint the burn.
+ *
+ * @throws ExecutorFault `rejected` `SIGNER_CALLER_MISMATCH`.
+ */
 export function requireCaller(destinationCaller: Hex, minter: Address): void {
   if (destinationCaller === ANYBODY || destinationCaller === padded(minter)) return;
   throw rejected(

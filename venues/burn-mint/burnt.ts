@@ -1,4 +1,4 @@
-/** A completed burn as its mint needs it, read from the output of the burn's node. */
+/** Reads what a mint needs of its completed burn, from the output of the burn's node. */
 import type { Hash, Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';
@@ -15,12 +15,13 @@ export interface Burnt {
   readonly plan: MintPlan;
   readonly transaction: Hash;
   readonly source: LaneVenue;
-  /** The bytes that the source's transmitter emitted. */
+  /** The message bytes that the source chain's transmitter emitted. */
   readonly message: string;
-  /** The attestation with which the burn was completed. */
+  /** The attestation that completed the burn. */
   readonly attested: Attested;
   /**
-   * A claimed mint of this burn, where a person completed the burn with one; still to be verified.
+   * The transaction that an operator named as the mint to complete the burn, not yet verified;
+   * null: none.
    */
   readonly minted_by: Hash | null;
 }
@@ -32,8 +33,10 @@ export interface MintOf {
 }
 
 /**
- * @throws ExecutorFault `rejected` `BURN_UNKNOWN` where the burn has recorded nothing to mint;
- *   `not_yet` `VENUE_ENTRY_CHANGED` where the venue entries have changed since the burn.
+ * Returns the burn to mint.
+ *
+ * @throws ExecutorFault `rejected` `BURN_UNKNOWN` if the burn has recorded no message to mint;
+ *   `not_yet` `VENUE_ENTRY_CHANGED` if the venue entries have changed since the burn.
  */
 export function readBurnt({ asset, matched }: MintOf, venues: readonly EvmVenue[]): Burnt {
   const output = matched?.output;

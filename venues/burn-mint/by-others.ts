@@ -1,4 +1,4 @@
-/** The mint that used a burn's nonce, whoever sent it. */
+/** Finds the mint that used a burn's nonce, no matter which account sent it. */
 import { toEventSelector, type Hash } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
 import {
@@ -34,7 +34,7 @@ export async function isNonceUsed(
   return used > 0n;
 }
 
-/** The state of earlier looks. */
+/** The search for a mint, as earlier calls left it. */
 export interface Looking {
   readonly assurance: CompletionAssurance;
   /** The node's output so far; its `searched` names the blocks that need no further search. */
@@ -43,8 +43,8 @@ export interface Looking {
 }
 
 /**
- * The mint that used the nonce; null where as many endpoints as an absence requires show the nonce
- * unused.
+ * Returns the mint that used the nonce; null if as many endpoints as an absence requires show the
+ * nonce unused.
  */
 export async function byAnybody(
   connection: EvmConnection,
@@ -56,9 +56,9 @@ export async function byAnybody(
 }
 
 /**
- * COMPLETED with the mint that used the nonce, once its block is deep enough; OBSERVING before,
- * with `MINT_SEARCH_UNFINISHED` while the search for it goes on. `known`: the transaction that an
- * earlier look found.
+ * Returns COMPLETED with the mint that used the nonce, once the mint's block is deep enough;
+ * OBSERVING before, with `MINT_SEARCH_UNFINISHED` while the search for the mint goes on. `known`:
+ * the transaction that an earlier call found.
  */
 export async function byOthers(
   connection: EvmConnection,
@@ -99,7 +99,7 @@ export async function byOthers(
   };
 }
 
-/** Whether the transaction is mined and used the nonce with this burn's message. */
+/** Returns whether the transaction is mined and used the nonce with this burn's message. */
 export async function takes(
   connection: EvmConnection,
   plan: MintPlan,
@@ -114,13 +114,13 @@ export async function takes(
 }
 
 const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)');
-/** Between two looks of an unfinished search. */
+/** Seconds between two steps of an unfinished search. */
 const SEARCH_AGAIN_SECONDS = 1;
 
 /**
- * Searches for the transaction that used the nonce, after `searched`.
+ * Searches for the transaction that used the nonce, outside the `searched` blocks.
  *
- * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` where the nonce is used and no log
+ * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` if the nonce is used and no log
  *   shows by which transaction.
  */
 export async function mintOfNonce(

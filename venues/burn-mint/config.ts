@@ -1,6 +1,4 @@
-/**
- * The schemas of the burn-and-mint lane: its part of a chain's venue entry, and its node configs.
- */
+/** Schemas of burn-and-mint: its field in a chain's venue entry, and its node configs. */
 import { z } from 'zod';
 import { isDecimal } from '../../domain/money.ts';
 import {
@@ -12,12 +10,12 @@ import {
 } from '../evm/config.ts';
 import { definePart } from '../evm/part.ts';
 
-/** The lane's part of a chain's venue entry (docs/decisions/0073-bridges.md). */
+/** The `cctp` field of a chain's venue entry (docs/decisions/0073-bridges.md). */
 const partSchema = z.strictObject({
   domain: uint32,
   token_messenger: addressSchema,
   message_transmitter: addressSchema,
-  /** The attester of burns on this chain. */
+  /** URL of the attester that signs burns on this chain. */
   attester_url: rpcUrl,
 });
 export type BurnMintVenue = z.output<typeof partSchema>;
@@ -34,7 +32,7 @@ export const burnMintPart = definePart<BurnMintVenue>({
     ['the token messenger', token_messenger],
     ['the message transmitter', message_transmitter],
   ],
-  // The messenger pulls whatever token is burnt.
+  // The token messenger pulls every token that is burnt, so it is the contract for all of them.
   bridge: ({ token_messenger: address }, { tokens }) => ({
     endpoint_identity: null,
     carriers: tokens.map(({ asset }) => ({ asset, address })),
@@ -42,23 +40,23 @@ export const burnMintPart = definePart<BurnMintVenue>({
 });
 
 /**
- * Thresholds of the message transmitter: `fast` attests a burn once its block is confirmed, for a
- * fee; `standard` once it is final. Source: `FinalityThresholds.sol` of
+ * Thresholds of the message transmitter. `fast` attests a burn once its block is confirmed, for a
+ * fee; `standard` attests once the block is final. Source: `FinalityThresholds.sol` of
  * github.com/circlefin/evm-cctp-contracts.
  */
 export const FINALITY_THRESHOLDS = { fast: 1_000, standard: 2_000 } as const;
 export type BurnFinality = keyof typeof FINALITY_THRESHOLDS;
 
-/** Not strict: node configs also carry keys that others read. */
+/** Not strict: node configs also carry keys for other readers. */
 export const burnConfigSchema = z
   .object({
     source_chain_id: chainIdSchema,
     destination_chain_id: chainIdSchema,
     token_address: addressSchema,
-    /** Of the destination chain; also in 32 bytes. */
+    /** Address on the destination chain; also accepted when padded to 32 bytes. */
     mint_recipient: paddedAddressSchema,
     destination_caller: addressSchema.optional(),
-    /** In units of the asset. */
+    /** Most that the bridge may charge, in units of the asset. */
     max_fee: z.string().refine(isDecimal, 'must be a decimal string').default('0'),
     finality: z.enum(['fast', 'standard']).default('standard'),
   })

@@ -1,5 +1,5 @@
 /**
- * The part of the published contracts that is used. Source: `TokenMessengerV2.sol`,
+ * The used part of the published contracts. Source: `TokenMessengerV2.sol`,
  * `BaseTokenMessenger.sol`, `MessageTransmitterV2.sol`, `Attestable.sol`, `Pausable.sol` of
  * github.com/circlefin/evm-cctp-contracts (4061786).
  */
@@ -24,10 +24,10 @@ export const MESSAGE_TRANSMITTER = parseAbi([
   'event MessageReceived(address indexed caller, uint32 sourceDomain, bytes32 indexed nonce, bytes32 sender, uint32 indexed finalityThresholdExecuted, bytes messageBody)',
 ]);
 
-/** The call of the minter to the token. Source: `IMintBurnToken.sol` there. */
+/** The minter's call of the token. Source: `IMintBurnToken.sol` of the same repository. */
 export const MINTED_TOKEN = parseAbi(['function mint(address to, uint256 amount) returns (bool)']);
 
-/** Source: `TokenMinter.sol` there. */
+/** The minter's list of local tokens. Source: `TokenMinter.sol` of the same repository. */
 export const TOKEN_MINTER = parseAbi([
   'function getLocalToken(uint32 remoteDomain, bytes32 remoteToken) view returns (address)',
 ]);

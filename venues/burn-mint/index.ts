@@ -1,4 +1,4 @@
-/** The burn-and-mint lane: burns tokens on one chain and mints them on another. */
+/** Defines the burn-and-mint venue: burns tokens on one chain and mints them on another. */
 import { defineVenue } from '../venue.ts';
 import { burnMintPart } from './config.ts';
 import { burnMintActs, createBurnMintExecutors } from './lane.ts';

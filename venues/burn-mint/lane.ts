@@ -1,4 +1,4 @@
-/** The burn-and-mint lane: its executors, and the acts that its nodes may have signed. */
+/** Creates the executors of burn-and-mint, and the reader of what its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmChains } from '../evm/client.ts';
@@ -9,7 +9,7 @@ import { createBurnExecutor } from './burn.ts';
 import { burnMintPart } from './config.ts';
 import { createMintExecutor, mintAct } from './mint.ts';
 
-/** No executors unless some chain has a `cctp` entry. */
+/** Returns the executors; none unless a chain has a `cctp` entry. */
 export function createBurnMintExecutors(
   chains: EvmChains,
   venues: readonly EvmVenue[],

@@ -1,39 +1,39 @@
 /**
- * The message of a burn, as the published contracts encode it: fixed offsets, big endian, with the
- * burn in its body. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
+ * Decodes the message of a burn, as the published contracts encode it: fixed offsets, big endian,
+ * with the burn in its body. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
  * github.com/circlefin/evm-cctp-contracts (4061786).
  */
 import type { Hex } from 'viem';
 
 /** The supported version of messages and of their bodies. */
 const VERSION = 1;
-/** Offsets and lengths in bytes; `BODY` is where the burn begins. */
+/** Offset of the message's body, which is the burn, in bytes. */
 const BODY = 148;
 const LEAST_BYTES = BODY + 228;
 const HEX = /^0x(?:[0-9a-f]{2})*$/;
 
-/** The fields that a burn sets, and the four that the attester fills in. */
+/** The fields that the burn sets, and the four that the attester fills in. */
 export interface BurnMessage {
   readonly source_domain: number;
   readonly destination_domain: number;
-  /** 32 bytes; zero until it is attested. */
+  /** 32 bytes; zero until the message is attested. */
   readonly nonce: Hex;
-  /** The source's token messenger, and the destination's, in 32 bytes. */
+  /** The token messenger of the source chain, in 32 bytes; the next field is the destination's. */
   readonly sender: Hex;
   readonly destination_messenger: Hex;
-  /** The only account that may mint it, in 32 bytes; zero: anyone. */
+  /** The only account that may mint the burn, in 32 bytes; zero: anyone. */
   readonly destination_caller: Hex;
   readonly min_finality: number;
   readonly finality_executed: number;
-  /** In 32 bytes, like every address below. */
+  /** Address in 32 bytes, like every address below. */
   readonly burn_token: Hex;
   readonly mint_recipient: Hex;
-  /** Base units. */
+  /** The burnt amount in base units, like the fees below. */
   readonly amount: bigint;
   readonly message_sender: Hex;
   readonly max_fee: bigint;
   readonly fee_executed: bigint;
-  /** The destination's block number from which on it is refused; 0: never. */
+  /** Block number of the destination chain from which on the message is refused; 0: never. */
   readonly expiration_block: bigint;
 }
 
@@ -43,7 +43,9 @@ export type MessageReading =
 
 const no = (problem: string): MessageReading => ({ ok: false, problem });
 
-/** Reads a message of this version without a hook; `problem` says what else it is. */
+/**
+ * Decodes a burn message; `problem` says why the bytes are not one of this version without a hook.
+ */
 export function readMessage(bytes: string): MessageReading {
   const text = bytes.toLowerCase();
   if (!HEX.test(text)) return no('it is no hex text of whole bytes');
@@ -78,7 +80,7 @@ export function readMessage(bytes: string): MessageReading {
   };
 }
 
-/** The fields that the attester fills in; the burn set all others. */
+/** The fields that the attester fills in; the burn sets all others. */
 export const ATTESTED_FIELDS = [
   'nonce',
   'finality_executed',
@@ -101,8 +103,9 @@ const EMITTED_FIELDS = [
 ] as const satisfies readonly Exclude<keyof BurnMessage, (typeof ATTESTED_FIELDS)[number]>[];
 
 /**
- * Why an attested message is not the one that a burn emitted. Null where every field but the
- * attester's four is the same, it has a nonce, and its fee is within what the burn allows.
+ * Returns how an attested message differs from the one that a burn emitted. Null if every field but
+ * the attester's four is the same, the message has a nonce, and its fee is within what the burn
+ * allows.
  */
 export function differs(attested: BurnMessage, emitted: BurnMessage): string | null {
   const field = EMITTED_FIELDS.find((name) => attested[name] !== emitted[name]);
@@ -117,8 +120,8 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
 }
 
 /**
- * The message that a mint must have carried: the emitted header with the nonce and finality of the
- * mint's log, and the body of that log.
+ * Returns the message that a mint must have carried: the emitted header with the nonce and finality
+ * of the mint's log, and the body of that log.
  */
 export function broughtMessage(
   emitted: string,
@@ -130,5 +133,5 @@ export function broughtMessage(
   return `0x${parts.join('').toLowerCase()}`;
 }
 
-/** As destination caller: anyone may mint. */
+/** Destination caller that lets any account mint. */
 export const ANYBODY: Hex = `0x${'0'.repeat(64)}`;

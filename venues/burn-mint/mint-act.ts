@@ -1,6 +1,6 @@
 /**
  * A mint as an act: any call that carries exactly the burn's own message. The attester's signatures
- * and fee may have changed since it was prepared; amount and payee may not.
+ * and fee may have changed since the mint was prepared; amount and payee may not.
  */
 import {
   decodeFunctionData,
@@ -23,18 +23,18 @@ import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
 import type { LaneVenue } from './plan.ts';
 
-/** The parts of a burn that its mint needs. */
+/** What a mint needs of its burn. */
 export interface MintPlan {
   readonly destination: LaneVenue;
-  /** The token that is minted. */
+  /** The token that is minted, on the destination chain. */
   readonly minted: Address;
-  /** As the source's transmitter emitted it. */
+  /** The message as the source chain's transmitter emitted it. */
   readonly emitted: BurnMessage;
-  /** Of the burn, in units of the asset. */
+  /** The burnt amount, in units of the asset. */
   readonly amount: string;
-  /** Of its message, as the attester gave it. */
+  /** The nonce of the burn's message, as the attester set it. */
   readonly nonce: Hex;
-  /** No older block of the destination can hold its mint. */
+  /** Block of the destination chain; no older block can contain the mint. */
   readonly since: bigint;
 }
 
@@ -50,7 +50,7 @@ export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCal
   };
 }
 
-/** Why a transaction is not a mint of this burn by `from`, or null. */
+/** Returns why a transaction is not a mint of this burn by `from`, or null. */
 export function mintProblem(
   plan: MintPlan,
   from: Address,
@@ -76,7 +76,8 @@ export function mintProblem(
 }
 
 /**
- * The message in the calldata, which must be encoded exactly as the transmitter's ABI encodes it.
+ * Returns the message in the calldata, which must be encoded exactly as the transmitter's ABI
+ * encodes it; else null.
  */
 function broughtBy(data: string): { readonly message: BurnMessage } | null {
   if (!isHex(data)) return null;
@@ -91,13 +92,16 @@ function broughtBy(data: string): { readonly message: BurnMessage } | null {
   }
 }
 
-/** `MINT_NOT_SEEN` where the messenger logged no mint to the payee. */
+/**
+ * Returns what the mined mint did; `MINT_NOT_SEEN` if the messenger logged no mint to the payee.
+ */
 export function minted(plan: MintPlan, decimals: number, receipt: TransactionReceipt): Did {
   const payee = unpaddedWord(plan.emitted.mint_recipient);
-  // By the message, since the venues file may have changed.
+  // Read from the message, since the venues file may have changed.
   const messenger = unpaddedWord(plan.emitted.destination_messenger);
   const received = receivedIn(plan, receipt).find((log) => log.args.nonce === plan.nonce);
-  // A message's mint is logged before its own event and after the previous message's.
+  // A message's mint is logged before the message's own event and after the previous message's
+  // event.
   const mints = parseEventLogs({
     abi: TOKEN_MESSENGER,
     eventName: 'MintAndWithdraw',
@@ -136,8 +140,8 @@ export function minted(plan: MintPlan, decimals: number, receipt: TransactionRec
 }
 
 /**
- * The transmitter's events of messages that may be a burn's own; events do not show the rest of the
- * header.
+ * Returns the transmitter's events of messages that may be this burn's own; events do not show the
+ * rest of the message's header.
  */
 export function receivedIn(
   { destination, emitted }: Pick<MintPlan, 'destination' | 'emitted'>,
@@ -152,7 +156,7 @@ export function receivedIn(
   );
 }
 
-/** The attester also sets fee and expiration in the body, so these are not compared. */
+/** Compares the body with the burn's, but not fee and expiration: the attester also sets these. */
 function isBodyOf(body: Hex, emitted: BurnMessage): boolean {
   const header = `0x${'0'.repeat(2 * 148)}`;
   const reading = readMessage(`${header.slice(0, 2)}00000001${header.slice(10)}${body.slice(2)}`);

@@ -1,4 +1,4 @@
-/** The attestation that a mint uses, and the request for a new one where none is valid. */
+/** Finds the attestation that a mint uses, and requests a new one if none is valid. */
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import type { EvmConnection } from '../evm/client.ts';
 import { attestationsOf, whyUnsigned } from './attestation.ts';
@@ -6,7 +6,7 @@ import { ASK_EVERY_SECONDS, type Attested } from './attester.ts';
 import type { Burnt } from './burnt.ts';
 import type { Lane } from './plan.ts';
 
-/** Requests a new attestation, then throws `not_yet`: the mint waits for it. */
+/** Requests a new attestation, then throws `not_yet`: the mint waits for the attestation. */
 export async function requestAttestation(
   { attester }: Lane,
   { source, plan }: Burnt,
@@ -20,11 +20,11 @@ export async function requestAttestation(
 }
 
 /**
- * The newest attestation of the burn's message that the destination accepts: the attester's current
- * one, else the one that the burn was completed with.
+ * Returns the newest attestation of the burn's message that the destination accepts: the attester's
+ * current one, else the one that completed the burn.
  *
- * @throws ExecutorFault `not_yet` `ATTESTATION_UNSIGNED` where neither is accepted, since the
- *   destination's attesters have changed; a new one is requested.
+ * @throws ExecutorFault `not_yet` `ATTESTATION_UNSIGNED` if neither is accepted, since the
+ *   destination's attesters have changed; a new attestation is requested.
  */
 export async function attestedOf(
   lane: Lane,
@@ -44,7 +44,9 @@ export async function attestedOf(
   });
 }
 
-/** The burn's attestations as the attester has them now; empty where it does not answer. */
+/**
+ * Returns the burn's attestations that the attester has now; empty if the attester does not answer.
+ */
 async function currentAttestations(
   { attester }: Lane,
   { source, transaction, message, plan }: Burnt,

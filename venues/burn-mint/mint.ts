@@ -1,6 +1,6 @@
 /**
- * `cctp.mint`: sends a burn's message to its destination, with the attester's signatures. Where
- * somebody else has minted the burn already, their mint completes the node.
+ * `cctp.mint`: sends a burn's message to its destination, with the attester's signatures. If
+ * another account has already minted the burn, that mint completes the node.
  */
 import type { Address, Hash } from 'viem';
 import {
@@ -28,7 +28,9 @@ export const CCTP_MINT_DESCRIPTOR = actDescriptor({
   completion_assurances: TRANSFER_ASSURANCES,
 });
 
-/** `instead` looks for a mint by somebody else before the node fails. */
+/**
+ * Returns the act of a mint; `instead` looks for a mint by another account before the node fails.
+ */
 export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | undefined): Act<Burnt> {
   return {
     descriptor: CCTP_MINT_DESCRIPTOR,
@@ -42,9 +44,9 @@ export function mintAct(venues: readonly EvmVenue[], search: SearchLimits | unde
         leaves_signer: false,
         pays_bridge: false,
       },
-      // The burn has fixed the payee.
+      // The payee is fixed by the burn, so it is not checked again.
       payee: { address: payeeOf(plan), field: 'burn_from', venue: null },
-      // `readBurnt` compares the venue entries with those of the burn.
+      // `readBurnt` has compared the venue entries with those of the burn.
       terms: null,
       path: null,
     }),
@@ -61,7 +63,10 @@ function payeeOf({ emitted }: Burnt['plan']): Address {
   return `0x${emitted.mint_recipient.slice(26)}`;
 }
 
-/** A recovery searches all blocks again; an observe goes on after the searched ones. */
+/**
+ * Returns where the search starts: recover searches all blocks again; observe continues outside the
+ * searched blocks.
+ */
 function lookingOf(
   search: SearchLimits | undefined,
   { completion_assurance: assurance = 'provider_completed', prior }: ActInput,
@@ -107,7 +112,7 @@ export function createMintExecutor(lane: Lane): Executor {
     submit: async (input, call) => {
       const by = input.prepared_action['minted_by'];
       if (by === undefined) return executor.submit(input, call);
-      // Somebody else has minted it, so there is nothing to send.
+      // Another account has minted the burn, so there is nothing to send.
       return { next_state: 'SUBMITTED', ...(typeof by === 'string' ? { external_ref: by } : {}) };
     },
     observe: async (context, call, journal) =>
@@ -122,13 +127,13 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
   const { connection, from, call: options } = at;
   const done: Ready = { call: null, facts: () => mintedBy(lane, burnt, at) };
   if (await isNonceUsed(connection, plan)) return done;
-  // Checked only now: a burn that is minted already needs no permitted caller.
+  // Checked only now: a burn that is already minted needs no permitted caller.
   requireCaller(plan.emitted.destination_caller, from);
   const { message, attestation } = await attestedOf(lane, burnt, connection, options);
   return {
     call: mintCall(plan, message, attestation),
     async reverted(why) {
-      // Somebody else has minted it just now.
+      // Another account may have minted the burn just now.
       if (await isNonceUsed(connection, plan)) return done;
       if (!EXPIRED.test(why.message)) throw why;
       return requestAttestation(lane, burnt, options, {
@@ -139,7 +144,9 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
   };
 }
 
-/** The transaction that minted it; null where later looks must go on searching. */
+/**
+ * Finds the transaction that minted the burn; `minted_by` is null if the search must go on later.
+ */
 async function mintedBy(
   { search }: Lane,
   { plan, minted_by: known }: Burnt,
@@ -154,11 +161,11 @@ async function mintedBy(
 
 /**
  * The messenger's revert text for an expired attestation. The expiry is not computed here: on some
- * chains a contract's block number differs from the nodes'.
+ * chains a contract's block number differs from the endpoints'.
  */
 const EXPIRED = /message expired/i;
 
-/** Reports the bridge's fee as the fee of the mint, and the gas cost beside it. */
+/** Returns the result with the bridge's fee as the mint's fee, and with the gas cost apart. */
 function withBridgeFee({ asset }: ExecutionContext, settled: ExecutionResult): ExecutionResult {
   const { bridge_fee_amount = '0', ...output } = gasAside(settled.output);
   return { ...settled, output: { ...output, fee_amount: bridge_fee_amount, fee_asset: asset } };

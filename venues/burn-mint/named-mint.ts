@@ -1,7 +1,8 @@
 /**
- * The transaction that a person names as the mint of a burn, where no attester reports its nonce.
- * The chain decides: the destination's transmitter has accepted a message in which every field but
- * the attester's four is the burn's own, and the messenger has minted its amount to its payee.
+ * Checks the transaction that an operator names as the mint of a burn, when no attester reports the
+ * burn's nonce. The chain decides: the destination's transmitter has accepted a message in which
+ * every field but the attester's four is the burn's own, and the messenger has minted the burn's
+ * amount to its payee.
  *
  * Only the attester sets the nonce: `MessageV2.sol` emits it empty. So the burn's nonce is the one
  * that was used. `MessageReceived` shows source domain, sender, nonce, finality and body; the rest
@@ -21,7 +22,7 @@ import { broughtMessage, differs, readMessage } from './message.ts';
 import { minted, receivedIn, type MintPlan } from './mint-act.ts';
 import { entriesOf, readBurnPlan } from './plan.ts';
 
-/** A burn whose nonce is not known, and the bytes that it emitted. */
+/** A burn whose nonce is not known, and the message bytes that the burn emitted. */
 interface Emitted {
   readonly plan: Omit<MintPlan, 'nonce'>;
   readonly bytes: string;
@@ -80,7 +81,7 @@ const no = (
   problem: string,
 ): Extract<NamedMints, { ok: false }> => ({ ok: false, reason, problem });
 
-/** The answer that all endpoints agree on; else why there is none. */
+/** Returns the answer that all endpoints agree on; else why the endpoints do not agree. */
 function agreed(shown: readonly NamedMints[]): NamedMints {
   const [first, ...others] = shown;
   if (first === undefined) throw new Error('no endpoint has answered');
@@ -91,7 +92,7 @@ function agreed(shown: readonly NamedMints[]): NamedMints {
     : no('endpoints_differ', 'the endpoints of the chain show different mints in it');
 }
 
-/** What one endpoint shows. */
+/** Returns the mints that one endpoint shows. */
 async function mintsOn(
   one: EvmConnection,
   emitted: Emitted,
@@ -125,7 +126,7 @@ async function mintsOn(
     : no('another_message', unlike);
 }
 
-/** Why the message of the mint is not the burn's own, or null. */
+/** Returns why the mint's message is not the burn's own, or null. */
 function whyUnlike({ plan }: Emitted, message: Hex, calldata: Hex): string | null {
   const reading = readMessage(message);
   const why = reading.ok ? differs(reading.message, plan.emitted) : reading.problem;
@@ -149,7 +150,7 @@ function mintOf(of: {
     burn: {
       ...(reading.ok ? attestedFacts(reading.message, decimals) : {}),
       attested_message: message,
-      // The message is minted, so no attestation is needed.
+      // The message is already minted, so no attestation is needed.
       attestation: '0x',
       mint_tx_hash: hash,
     },

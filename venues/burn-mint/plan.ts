@@ -1,4 +1,4 @@
-/** The plan of a burn, read from its node and the venue entries of its chains. */
+/** Reads the plan of a burn from its node and the venue entries of its chains. */
 import { isAddressEqual, type Address, type Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { compare } from '../../domain/money.ts';
@@ -22,7 +22,7 @@ export interface Lane {
   readonly chains: EvmChains;
   readonly venues: readonly EvmVenue[];
   readonly attester: Attester;
-  /** How long a look searches a chain's logs; absent: the search's default. */
+  /** How long one call searches a chain's logs; absent: the default of searchLogs. */
   readonly search?: SearchLimits;
 }
 
@@ -30,20 +30,21 @@ export interface BurnPlan {
   readonly source: LaneVenue;
   readonly destination: LaneVenue;
   readonly token: Address;
-  /** The token that the destination lists under the same asset. */
+  /** The token that the destination chain's entry lists under the same asset. */
   readonly minted: Address;
   readonly mint_recipient: Address;
-  /** 32 bytes; zero: anybody. */
+  /** The only account that may mint, in 32 bytes; zero: any account. */
   readonly destination_caller: Hex;
   readonly threshold: number;
-  /** Decimals in units of the asset. */
+  /** Decimal string in units of the asset, as is `max_fee`. */
   readonly amount: string;
   readonly max_fee: string;
 }
 
 /**
- * Throws the `rejected` faults `CONFIG_INVALID`, `CHAIN_NOT_CONFIGURED`, `BRIDGE_ROUTE_MISSING`
- * (a chain without this lane) and `DESTINATION_TOKEN_MISSING`.
+ * Returns the plan of a burn. Throws the `rejected` faults `CONFIG_INVALID`,
+ * `CHAIN_NOT_CONFIGURED`, `TOKEN_ASSET_MISMATCH`, `BRIDGE_ROUTE_MISSING` (a chain without a `cctp`
+ * entry) and `DESTINATION_TOKEN_MISSING`.
  */
 export function readBurnPlan(
   node: Pick<ExecutionContext, 'config' | 'amount' | 'asset'>,
@@ -85,7 +86,7 @@ export function readBurnPlan(
   };
 }
 
-/** The parts of the venue entries that a burn and its mint depend on, as the burn records them. */
+/** Returns what a burn and its mint depend on in the venue entries, as the burn records it. */
 export function entriesOf({ source, destination, minted }: BurnPlan): string {
   const side = ({ chain_id, cctp }: LaneVenue): string =>
     `chain ${chain_id} domain ${cctp.domain} messenger ${cctp.token_messenger} transmitter ${cctp.message_transmitter}`;

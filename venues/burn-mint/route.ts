@@ -1,5 +1,5 @@
 /**
- * The path of a burn, checked before anything is burnt: both ends have the right contracts, and the
+ * Checks the path of a burn before anything is burnt: both ends have the right contracts, and the
  * destination can mint the amount.
  */
 import { encodeFunctionData, isAddressEqual, type Address } from 'viem';
@@ -16,9 +16,9 @@ import { MESSAGE_TRANSMITTER, MINTED_TOKEN, TOKEN_MESSENGER, TOKEN_MINTER } from
 import type { BurnPlan, LaneVenue } from './plan.ts';
 
 /**
- * Both ends must be as the venue entries say: with another chain's domain the tokens would be
- * minted there. The minter may not be paused, and the token must let it mint `units` (base units)
- * to the payee now.
+ * Throws unless both ends are as the venue entries say: with another chain's domain the tokens
+ * would be minted there. The minter may not be paused, and the token must let it mint `units` (base
+ * units) to the payee now.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
  *   `DESTINATION_TOKEN_MISSING`, `MINT_WOULD_FAIL`.
@@ -61,7 +61,7 @@ export async function requireLane(
 }
 
 /**
- * Simulates the token's `mint` as its minter calls it. The token refuses blocked payees and amounts
+ * Simulates the token's `mint`, called by its minter. The token refuses blocked payees and amounts
  * above the minter's allowance, which includes the bridge's fee.
  */
 async function requireMint(
@@ -89,7 +89,8 @@ async function requireMint(
 }
 
 /**
- * The contracts of one end belong together, have its domain, and name the other end's messenger.
+ * Throws unless the contracts of one end belong together, have the entry's domain, and name the
+ * other end's messenger.
  */
 async function requireSide(
   connection: EvmConnection,
@@ -122,7 +123,11 @@ async function requireSide(
   );
 }
 
-/** @throws ExecutorFault `rejected` `FEE_BELOW_MINIMUM`: the contract reverts below its minimum. */
+/**
+ * Throws if the plan's `max_fee` is below the minimum, with which the contract would revert.
+ *
+ * @throws ExecutorFault `rejected` `FEE_BELOW_MINIMUM`.
+ */
 export async function requireFee(
   connection: EvmConnection,
   plan: BurnPlan,

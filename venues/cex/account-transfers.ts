@@ -20,8 +20,8 @@ import { isAsset, periodSince } from './plan.ts';
 const POLL_SECONDS = 2;
 
 /**
- * One provider for each bound master, with its sub-accounts; none for a sub-account whose master is
- * not bound.
+ * Returns one transfer provider for each bound master, with its sub-accounts; none for a
+ * sub-account whose master is not bound.
  */
 export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly TransferProvider[] {
   const accounts = createCexAccounts(bindings);
@@ -31,7 +31,9 @@ export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly Tra
     .map((master) => providerOf(master, accounts));
 }
 
-/** Accounts with the same scope can move funds among each other; null: no master is bound. */
+/**
+ * Returns the scope within which accounts can move funds; null: the account's master is not bound.
+ */
 export function scopeOf({ venue, master }: CexAccount): string | null {
   return master === null ? null : `ccxt:${venue.exchange}:${master.venue_key}`;
 }
@@ -84,7 +86,7 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
 }
 
 /**
- * An end by the exchange's own names.
+ * Returns one end of a transfer in the exchange's own names.
  *
  * @throws ExecutorFault `rejected` `VENUE_NOT_BOUND` for an account of another master.
  */
@@ -103,8 +105,8 @@ export function endOf(
 }
 
 /**
- * Sends it once. Pending with the exchange's id, or failed where the exchange's refusal proves that
- * nothing was moved.
+ * Sends the transfer once. Returns pending with the exchange's id, or failed if the exchange's
+ * refusal proves that nothing was moved.
  */
 export async function sendTransfer(
   { dialect, ofMaster }: CexAccount,
@@ -125,10 +127,10 @@ export async function sendTransfer(
 }
 
 /**
- * The exchange's record under the reference, or null.
+ * Returns the exchange's record under the transfer's reference, or null.
  *
- * @throws ExecutorFault `TRANSFER_DUPLICATED` for several, `TRANSFER_MISMATCH` for a record of
- *   another transfer.
+ * @throws ExecutorFault `TRANSFER_DUPLICATED` for several records, `TRANSFER_MISMATCH` for a record
+ *   of another transfer.
  */
 export async function findTransfer(
   { dialect, ofMaster }: CexAccount,
@@ -153,7 +155,10 @@ export async function findTransfer(
   );
 }
 
-/** A master's account is not compared: its name in the binding may differ from the exchange's. */
+/**
+ * Compares a record with a transfer. A master's account name is not compared: the binding's name
+ * may differ from the exchange's.
+ */
 function isOf(record: TransferRecord, transfer: ExchangeTransfer): boolean {
   const isEnd = (
     end: TransferRecord['source'],

@@ -1,4 +1,4 @@
-/** The bound exchange accounts, each with the connections that may read it. */
+/** Lists the bound exchange accounts, each with the connections that may read it. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
 import { rejected } from '../node-plan.ts';
 import { openConnection } from './client.ts';
@@ -12,28 +12,33 @@ import { toFault } from './errors.ts';
 export interface CexAccount {
   readonly venue: CcxtVenue;
   readonly dialect: Dialect;
-  /** The binding of the account's master; for a master its own. Null where that is not bound. */
+  /**
+   * The binding of the account's master; a master's own binding. Null if the master is not bound.
+   */
   readonly master: CcxtVenue | null;
-  /** With the account's own key. Throws `rejected` `CREDENTIALS_MISSING` when it has none. */
+  /** Connects with the account's own key. Throws `rejected` `CREDENTIALS_MISSING` without one. */
   own(): Promise<CexConnection>;
-  /** With the master's key. Throws `rejected` `MASTER_MISSING` when it is not bound. */
+  /**
+   * Connects with the master's key. Throws `rejected` `MASTER_MISSING` if the master is not bound.
+   */
   ofMaster(): Promise<CexConnection>;
 }
 
 export interface CexAccounts {
   list(): readonly CexAccount[];
-  /** Throws `rejected` `VENUE_NOT_BOUND`. */
+  /** Throws `rejected` `VENUE_NOT_BOUND` for an unknown key. */
   get(venueKey: string): CexAccount;
 }
 
 /**
- * One connection for each binding, for all callers: the exchange counts an account's calls
+ * One connection for each binding, shared by all callers: the exchange counts an account's calls
  * together.
  */
 const connections = new WeakMap<CcxtVenue, Promise<CexConnection>>();
 
 /**
- * The accounts of `bindings`. Opens nothing: the exchange library is loaded with the first call.
+ * Returns the accounts of `bindings`. Opens no connection: the exchange library is loaded with the
+ * first call.
  */
 export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
   const accounts = new Map(bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings)]));
@@ -72,7 +77,7 @@ function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
   const known = connections.get(venue);
   if (known !== undefined) return known;
   const opened = openConnection(venue, dialect).catch((error: unknown) => {
-    // Read the file again next time: it may be corrected by then.
+    // The next call reads the credentials file again: the file may be corrected by then.
     connections.delete(venue);
     if (error instanceof CredentialsError)
       throw new ExecutorFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
@@ -82,7 +87,7 @@ function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
   return opened;
 }
 
-/** Whether every account's key works; `unknown` without accounts. */
+/** Returns whether every account's key works; `unknown` without accounts. */
 export async function checkAccounts(
   accounts: CexAccounts,
   needs: { readonly withdraw: boolean },

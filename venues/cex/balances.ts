@@ -1,11 +1,11 @@
-/** Balances of exchange accounts. */
+/** Fetches balances of exchange accounts. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
 import { createCexAccounts, type CexAccount } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
 
-/** A fetcher for each binding: with its own key, or with its master's where it has none. */
+/** Returns a fetcher for each binding, with the account's own key or else its master's key. */
 export function createCexBalances(bindings: readonly CcxtVenue[]): readonly BalanceFetcher[] {
   return createCexAccounts(bindings)
     .list()

@@ -1,7 +1,7 @@
 /**
- * One account's connection over ccxt. The library provides endpoints, signatures and rate limits.
- * Sending, timeouts and the meaning of an answer are ours: the library's HTTP layer has no abort
- * signal, and its timeout ends with the headers.
+ * Connects one exchange account over ccxt. The library provides endpoints, signatures and rate
+ * limits. Sending, timeouts and the meaning of an answer are ours: the library's HTTP layer has no
+ * abort signal, and its timeout covers only the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
@@ -15,7 +15,7 @@ import { readCredentials, type CexCredentials } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault } from './errors.ts';
 
-/** A call under way, as the transport below the library sees it. */
+/** State of a running call, read by our transport below the library. */
 interface Pending {
   readonly limit: Deadline;
   sent: boolean;
@@ -24,11 +24,11 @@ interface Pending {
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
 const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
-// For writes: a kept connection may close just as the request leaves, which would leave its outcome
+// For writes: a kept connection may close just as the request is sent, and the outcome would be
 // unknown.
 const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
-/** Loads the library and the key; sends nothing yet. */
+/** Opens the connection: loads the library and the key, but sends nothing yet. */
 export async function openConnection(
   venue: CcxtVenue,
   dialect: Dialect,
@@ -49,8 +49,8 @@ export async function openConnection(
       const state: Pending = { limit, sent: false };
       try {
         const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
-        // The rate limit may delay the call past its deadline; it then finds the signal aborted and
-        // sends nothing.
+        // The rate limit may delay the call past its deadline. The call then finds the signal
+        // aborted and sends nothing.
         return await Promise.race([work, limit.over]);
       } catch (error) {
         throw faultOf(error, { venue, state, call, expired: limit.expired() });
@@ -71,8 +71,8 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
     number: String,
     enableRateLimit: true,
     timeout: venue.timeout_seconds * 1000,
-    // A repeated write may pay twice. The short window bounds how late the exchange accepts a
-    // delayed one.
+    // Never repeats a request, since a repeated write may pay twice. The short window limits how
+    // late the exchange accepts a delayed request.
     options: { maxRetriesOnFailure: 0, adjustForTimeDifference: false, recvWindow: 5_000 },
   });
   if (venue.sandbox) exchange.setSandboxMode(true);
@@ -81,7 +81,9 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
   return exchange;
 }
 
-/** The same paths at another host. Entries without a URL, as in a sandbox, stay without. */
+/**
+ * Returns the same paths at another host. Entries without a URL, as in a sandbox, stay unchanged.
+ */
 function moved(urls: unknown, base: string): unknown {
   if (typeof urls === 'string')
     return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
@@ -103,7 +105,7 @@ interface Transport {
   readonly pending: Pending | undefined;
 }
 
-/** Replaces the library's transport: one request, no redirect, one deadline to the last byte. */
+/** Sends in place of the library: one request, no redirect, one deadline until the last byte. */
 async function send(
   { exchange, dialect, words, pending }: Transport,
   {
@@ -114,8 +116,8 @@ async function send(
   }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
   if (pending === undefined) throw new Error('the library called the exchange by itself');
-  // The deadline may have passed while the rate limit held the call; in a process that was
-  // suspended meanwhile this runs before its timers do.
+  // The deadline may have passed while the rate limit held the call. In a process that was
+  // suspended meanwhile, this check runs before the timers.
   pending.limit.check();
   pending.sent = true;
   const answer = await request(url, {
@@ -155,8 +157,8 @@ async function send(
 }
 
 /**
- * Whether a status may be a refusal. The excluded ones mean a timeout or too much load, and leave
- * open whether the exchange got the request.
+ * Returns whether a status may be a refusal. The excluded statuses mean a timeout or too much load,
+ * and leave open whether the exchange got the request.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
@@ -178,8 +180,8 @@ function withoutKeys(text: string, keys: CexCredentials): string {
 }
 
 /**
- * The library's and the transport's errors contain the signed request, so neither they nor their
- * messages are kept.
+ * Returns the fault without the original error: errors of the library and the transport contain the
+ * signed request.
  */
 function faultOf(
   error: unknown,

@@ -1,9 +1,9 @@
-/** The clocks of the bound exchanges. */
+/** Returns the clocks of the bound exchanges. */
 import type { VenueClock } from '../../domain/send/clocks.ts';
 import { createCexAccounts } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
 
-/** By venue key; a sub-account without its own key uses its master's. */
+/** Returns clocks by venue key; a sub-account without its own key uses its master's key. */
 export function exchangeClocks(
   bindings: readonly CcxtVenue[],
 ): Readonly<Record<string, VenueClock>> {

@@ -1,11 +1,11 @@
-/** The schemas of an exchange account's venue entry and of its node configs. */
+/** Schemas of an exchange account's venue entry and of the configs of its nodes. */
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
 import { venueKeySchema } from '../entry.ts';
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 
-/** Requests carry API keys and signatures, so plain http is allowed on this machine alone. */
+/** Requests carry API keys and signatures, so plain http is allowed only to this machine. */
 const baseUrl = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (
@@ -22,12 +22,12 @@ const baseUrl = z.string().refine((text) => {
   );
 }, 'must be an https URL, or an http URL of this machine, without user, query and fragment');
 
-/** A `ccxt` entry of the venues file: one for each account of an exchange. */
+/** A `ccxt` entry of the venues file: one entry for each account of an exchange. */
 export const ccxtVenueSchema = z
   .strictObject({
     venue_key: venueKeySchema,
     provider: z.literal('ccxt'),
-    /** The library's id of the exchange. */
+    /** The exchange's id in ccxt. */
     exchange: z
       .string()
       .refine((id) => DIALECTS.has(id), `must be ${[...DIALECTS.keys()].join(', ')}`),
@@ -37,8 +37,8 @@ export const ccxtVenueSchema = z
       .string()
       .regex(/^[\x21-\x7e]{1,254}$/, 'must be 1 to 254 printable characters without spaces'),
     /**
-     * Relative to the venues file. Optional for a sub-account with a master; without it the account
-     * can be read and topped up, but cannot withdraw.
+     * Path, relative to the venues file. Optional for a sub-account with a master; without the file
+     * the account can be read and topped up, but cannot withdraw.
      */
     credentials_file: z.string().min(1).max(4096).optional(),
     /** The `venue_key` of this sub-account's master. */
@@ -46,7 +46,9 @@ export const ccxtVenueSchema = z
     sandbox: z.boolean().default(false),
     /** Replaces the exchange's hosts, for proxies and tests. */
     base_url: baseUrl.optional(),
-    /** Pools whose balances are fetched; by default all that the exchange shows with this key. */
+    /**
+     * Pools whose balances are fetched; by default all pools that the exchange shows with this key.
+     */
     account_types: z.array(z.enum(BALANCE_ACCOUNT_TYPES)).min(1).optional(),
     /** Whether a withdrawal must go to an address that the exchange's address book whitelists. */
     withdrawal_whitelist: z.boolean().default(true),
@@ -71,7 +73,9 @@ export const ccxtVenueSchema = z
   })
   .transform((venue) => ({ ...venue, account_types: venue.account_types ?? accountTypes(venue) }));
 
-/** The pools that the exchange shows: more with an account's own key than with its master's. */
+/**
+ * Returns the pools that the exchange shows: more with an account's own key than with its master's.
+ */
 function accountTypes(venue: {
   readonly exchange: string;
   readonly credentials_file?: string | undefined;
@@ -83,8 +87,8 @@ function accountTypes(venue: {
 export type CcxtVenue = z.output<typeof ccxtVenueSchema>;
 
 /**
- * The exchange signs and reads some requests without percent-encoding, so no value may end a
- * parameter and start another.
+ * Returns a schema of text that needs no encoding. The exchange signs and reads some requests
+ * without percent-encoding, so no value may end a parameter and start another.
  */
 const plainText = (max: number) =>
   z
@@ -94,7 +98,7 @@ const plainText = (max: number) =>
       `must be 1 to ${String(max)} of letters, digits and . _ : -`,
     );
 
-/** Not strict: node configs also carry keys that others read, such as labels. */
+/** Not strict: node configs also carry keys for other readers, such as labels. */
 export const withdrawalConfigSchema = z.object({
   venue: venueKeySchema,
   network: plainText(32),

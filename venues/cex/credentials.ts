@@ -11,10 +11,7 @@ export interface CexCredentials {
   readonly password?: Secret;
 }
 
-/**
- * What is wrong with a credentials file; the message names the file and its fields, never their
- * values.
- */
+/** Fault of a credentials file; the message names the file and its fields, never their values. */
 export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
 }
@@ -28,14 +25,14 @@ const field = z
 const schema = z.strictObject({ api_key: field, secret: field, password: field.exactOptional() });
 
 /**
- * The key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that
- * belongs to this process's user. Owner and mode are read from the opened file, so it cannot be
- * replaced between the check and the read.
+ * Reads the key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that
+ * belongs to this process's user. Owner and mode are read from the opened file, so the file cannot
+ * be replaced between the check and the read.
  *
  * @throws CredentialsError
  */
 export async function readCredentials(path: string): Promise<CexCredentials> {
-  // Opening a FIFO would block, and a link could lead to another user's file.
+  // Opening a FIFO would block, and a symbolic link could lead to another user's file.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     throw new CredentialsError(`${path} cannot be opened (${error.code ?? 'unknown reason'})`);
@@ -69,7 +66,7 @@ function parse(text: string, path: string): CexCredentials {
   try {
     content = JSON.parse(text);
   } catch {
-    // The parser's message quotes the text.
+    // The parser's message is not used: it quotes the file's text.
     throw new CredentialsError(`${path} is not valid JSON`);
   }
   const parsed = schema.safeParse(content);
@@ -77,7 +74,7 @@ function parse(text: string, path: string): CexCredentials {
   throw new CredentialsError(`${path}: ${namesOnly(parsed.error).join('; ')}`);
 }
 
-/** An unknown key may be a misplaced secret, so only known ones are named. */
+/** Returns the faults; unknown keys are not named, since such a key may be a misplaced secret. */
 function namesOnly(error: z.ZodError): readonly string[] {
   if (error.issues.some(({ code }) => code === 'unrecognized_keys'))
     return ['it holds more than api_key, secret and password'];

@@ -1,6 +1,6 @@
 /**
  * `ccxt.deposit_observe`: waits until an exchange credits an account for the transaction of an
- * earlier node, which `config.match_from` names; that node's output arrives as `matched`.
+ * earlier node, which `config.match_from` names; that node's output is passed in as `matched`.
  */
 import { depthFor } from '../../domain/chains/assurance-table.ts';
 import {
@@ -27,7 +27,7 @@ export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR = observerDescriptor({
   action_types: ['cex_deposit_observe'],
   provider: 'ccxt',
   timeout_seconds: 60,
-  // By the exchange's own rules a deposit is final once it may leave the account again.
+  // By the exchange's own rules a deposit is final once it can be withdrawn again.
   completion_assurances: COMPLETION_ASSURANCES,
 });
 
@@ -48,9 +48,9 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
 }
 
 /**
- * COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every deposit of
- * the transaction is credited, and withdrawable where the plan requires finality. FAILED
- * `DEPOSIT_REJECTED` when the exchange rejected one of them.
+ * Returns COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every
+ * deposit of the transaction is credited, and withdrawable if the plan requires finality. Returns
+ * FAILED `DEPOSIT_REJECTED` when the exchange rejected one of the deposits.
  */
 async function look(
   accounts: CexAccounts,
@@ -102,8 +102,8 @@ function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): bo
 }
 
 /**
- * The node's transaction hash, else the exchange's id of its booking, else a reference that looks
- * like a hash.
+ * Returns the matched node's transaction hash, else the exchange's id of its booking, else a
+ * reference that looks like a hash; null without any.
  */
 function transactionOf(matched: ExecutionContext['matched']): string | null {
   const { tx_hash, exchange_transaction } = matched?.output ?? {};

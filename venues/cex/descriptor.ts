@@ -1,11 +1,12 @@
-/** The registry's descriptors of the executors that send. */
+/** Describes, for the registry, the executors that send at exchanges. */
 import type { CompletionAssurance, ExecutorDescriptor } from '../../domain/executor.ts';
 
-/** An exchange's promises about a send under a client id. */
+/** What an exchange guarantees about a send under a client id. */
 type Promises = Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>;
 
 /**
- * The exchange can report only that a withdrawal left it; of a transfer it holds both accounts.
+ * Assurances that the exchange can show. Of a withdrawal the exchange sees only that the funds
+ * left; of a transfer it holds both accounts.
  */
 const SHOWN: Readonly<Record<'withdrawal' | 'internal_transfer', readonly CompletionAssurance[]>> =
   {
@@ -13,7 +14,10 @@ const SHOWN: Readonly<Record<'withdrawal' | 'internal_transfer', readonly Comple
     internal_transfer: ['provider_completed', 'destination_observed', 'destination_credited'],
   };
 
-/** `ccxt.<name>` for `cex_<name>`; it promises what the weakest bound exchange promises. */
+/**
+ * Returns the descriptor of `ccxt.<name>` for `cex_<name>`, with the guarantees of the weakest
+ * bound exchange.
+ */
 export function sendingDescriptor(
   name: 'withdrawal' | 'internal_transfer',
   promises: readonly Promises[],

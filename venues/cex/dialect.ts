@@ -1,7 +1,6 @@
 /**
- * What we need from an exchange, in our terms. ccxt's unified calls lack what protects money
- * (client ids, transfers between accounts, the address book), so each exchange has a dialect of its
- * own.
+ * Defines what we need from an exchange, in our terms. ccxt's unified calls lack what protects
+ * money (client ids, transfers between accounts, the address book), so each exchange has a dialect.
  */
 import type { PoolBalance } from '../../domain/balances.ts';
 import {
@@ -11,7 +10,7 @@ import {
 import type { CallOptions } from '../../domain/executor.ts';
 import type { CexConnection } from './connection.ts';
 
-/** Pools whose balances may be fetched. Those that transfers do not name are only shown. */
+/** Pools whose balances may be fetched. Pools that no transfer can use are only displayed. */
 export const BALANCE_ACCOUNT_TYPES = [...TRANSFER_ACCOUNT_TYPES, 'FUNDING', 'FUND'] as const;
 export type BalanceAccountType = (typeof BALANCE_ACCOUNT_TYPES)[number];
 
@@ -19,13 +18,13 @@ export type BalanceAccountType = (typeof BALANCE_ACCOUNT_TYPES)[number];
 export interface WithdrawalTerms {
   readonly enabled: boolean;
   readonly min: string;
-  /** Null: none. */
+  /** Largest amount; null: no limit. */
   readonly max: string | null;
-  /** Amounts must be multiples of it. Null: any. */
+  /** Amounts must be multiples of this step; null: any amount. */
   readonly step: string | null;
-  /** What the exchange keeps of the amount. */
+  /** Fee that the exchange keeps from the amount. */
   readonly fee: string;
-  /** Patterns of the whole text; null where the exchange has no usable one. */
+  /** Pattern of the whole address; null if the exchange has no usable pattern. */
   readonly address_pattern: string | null;
   readonly tag_pattern: string | null;
 }
@@ -33,7 +32,7 @@ export interface WithdrawalTerms {
 export interface BookEntry {
   readonly address: string;
   readonly tag: string | null;
-  /** Null: every asset, every network. */
+  /** The asset of the entry; null: every asset. A `network` of null means every network. */
   readonly asset: string | null;
   readonly network: string | null;
   readonly whitelisted: boolean;
@@ -45,7 +44,7 @@ export interface WithdrawalOrder {
   readonly network: string;
   readonly address: string;
   readonly tag: string | null;
-  /** What leaves the account. */
+  /** The amount that leaves the account, including the fee. */
   readonly amount: string;
 }
 
@@ -54,24 +53,24 @@ export type RecordStatus = 'pending' | 'completed' | 'failed';
 export interface WithdrawalRecord {
   readonly id: string;
   readonly status: RecordStatus;
-  /** The exchange's own status, for messages. */
+  /** The exchange's own status text, for messages. */
   readonly exchange_status: string;
   readonly asset: string;
   readonly network: string | null;
   readonly address: string;
   readonly tag: string | null;
-  /** The amount that the destination gets, and the exchange's fee. */
+  /** The amount that the destination gets, without the exchange's fee. */
   readonly net_amount: string;
   readonly fee: string;
-  /** Null for a booking within the exchange. */
+  /** Transaction hash on the chain; null for a booking within the exchange. */
   readonly tx_hash: string | null;
-  /** The hash, or the exchange's id of the booking. */
+  /** The transaction hash, or the exchange's id of the booking; null: none yet. */
   readonly transaction: string | null;
 }
 
 export interface DepositRecord {
   readonly id: string;
-  /** `credited`: counted in the balance, but not withdrawable yet. */
+  /** `credited`: part of the balance, but not withdrawable yet. */
   readonly status: RecordStatus | 'credited';
   readonly exchange_status: string;
   readonly asset: string;
@@ -81,13 +80,13 @@ export interface DepositRecord {
 }
 
 export interface TransferEndOfExchange {
-  /** Null for the master account. */
+  /** The exchange's name of the sub-account; null for the master account. */
   readonly sub_account: string | null;
   readonly account_type: TransferAccountType;
 }
 
 export interface ExchangeTransfer {
-  /** A UUID. */
+  /** Our reference: a UUID, or 32 hex digits. */
   readonly reference: string;
   readonly source: TransferEndOfExchange;
   readonly destination: TransferEndOfExchange;
@@ -101,43 +100,43 @@ export interface TransferRecord {
   readonly exchange_status: string;
   readonly asset: string;
   readonly amount: string;
-  /** The accounts by the exchange's own names, also a master's. */
+  /** The account by the exchange's own name, also for a master. */
   readonly source: { readonly account: string; readonly account_type: string };
   readonly destination: { readonly account: string; readonly account_type: string };
 }
 
-/** Milliseconds since 1970, both ends included. */
+/** A period in milliseconds since 1970, both ends included. */
 export interface Period {
   readonly from: number;
   readonly to: number;
 }
 
-/** Whether repeating a send is safe, and how long after a send its record may still appear. */
+/** Whether a repeated send is safe, and how long after a send its record may still appear. */
 export interface SendGuarantee {
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
 }
 
 export interface Dialect {
-  /** What is wrong with an account's name; null when nothing is. */
+  /** Returns what is wrong with an account's name; null when it is valid. */
   accountFault(account: string, role: 'master' | 'sub'): string | null;
-  /** The exchange's code and message in an error's body; null when it has none. */
+  /** Returns the exchange's code and message from an error's body; null when the body has none. */
   readError(body: unknown): { readonly code: string; readonly message: string } | null;
   /**
-   * The exchange's codes that prove that nothing was done, each with our code. A code that may also
-   * mean something else must not be here.
+   * The exchange's codes that prove that nothing was done, each with our code. A code with any
+   * other possible meaning must not be in this list.
    */
   readonly refusals: Readonly<Record<string, string>>;
 
-  /** The exchange's own time in milliseconds. */
+  /** Returns the exchange's own time, in milliseconds since 1970. */
   time(connection: CexConnection, call: CallOptions): Promise<number>;
 
-  /** Decimals of amounts that are moved between accounts. */
+  /** Most decimals of an amount that is moved between accounts. */
   readonly transfer_decimals: number;
   readonly withdrawals: SendGuarantee;
   readonly transfers: SendGuarantee;
 
-  /** Why the key does not work or lacks a needed permission; null where it is fine. */
+  /** Returns why the key does not work or lacks a needed permission; null when the key is fine. */
   keyFault(
     connection: CexConnection,
     needs: { readonly withdraw: boolean },
@@ -145,47 +144,48 @@ export interface Dialect {
   ): Promise<string | null>;
 
   /**
-   * The pools that an account's own key shows, and those of a sub-account that its master's shows.
+   * The pools that an account's own key shows (`own`), and those of a sub-account that the master's
+   * key shows (`sub`).
    */
   readonly account_types: {
     readonly own: readonly BalanceAccountType[];
     readonly sub: readonly BalanceAccountType[];
   };
-  /** The pools of the connection's own account. */
+  /** Reads the pools of the connection's own account. */
   balances(
     connection: CexConnection,
     types: readonly BalanceAccountType[],
     call: CallOptions,
   ): Promise<readonly PoolBalance[]>;
-  /** The pools of a sub-account, read with its master's key. */
+  /** Reads the pools of a sub-account with its master's key. */
   subBalances(
     master: CexConnection,
     account: { readonly sub_account: string; readonly types: readonly BalanceAccountType[] },
     call: CallOptions,
   ): Promise<readonly PoolBalance[]>;
 
-  /** Null when the exchange does not offer the asset on that network. */
+  /** Returns the terms; null when the exchange does not offer the asset on that network. */
   withdrawalTerms(
     connection: CexConnection,
     of: { asset: string; network: string },
     call: CallOptions,
   ): Promise<WithdrawalTerms | null>;
-  /** The account's address book; absent where the exchange has no call for it. */
+  /** Reads the account's address book; absent if the exchange has no call for it. */
   addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
-  /** A client id that this exchange accepts, always the same for the same key. */
+  /** Returns a client id that this exchange accepts, always the same for the same key. */
   withdrawalId(idempotencyKey: string): string;
-  /** Sends it once; returns the exchange's id. */
+  /** Sends the withdrawal once; returns the exchange's id. */
   withdraw(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<string>;
   /**
-   * Every withdrawal of the client id in the period. Throws `HISTORY_TOO_OLD` where the period
-   * starts before the exchange's history.
+   * Returns every withdrawal with the client id in the period. Throws `HISTORY_TOO_OLD` if the
+   * period starts before the exchange's history.
    */
   findWithdrawals(
     connection: CexConnection,
     of: { readonly client_id: string; readonly asset: string; readonly period: Period },
     call: CallOptions,
   ): Promise<readonly WithdrawalRecord[]>;
-  /** Absent where a withdrawal cannot be cancelled. */
+  /** Cancels the withdrawal; absent if the exchange cannot cancel. */
   cancelWithdrawal?(connection: CexConnection, id: string, call: CallOptions): Promise<void>;
 
   findDeposits(
@@ -194,7 +194,7 @@ export interface Dialect {
     call: CallOptions,
   ): Promise<readonly DepositRecord[]>;
 
-  /** Sends it once, with the master's key; returns the exchange's id. */
+  /** Sends the transfer once, with the master's key; returns the exchange's id. */
   transfer(master: CexConnection, transfer: ExchangeTransfer, call: CallOptions): Promise<string>;
   findTransfers(
     master: CexConnection,

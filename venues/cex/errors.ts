@@ -1,4 +1,6 @@
-/** Faults of calls to an exchange: refusals that prove that nothing was done, and all others. */
+/**
+ * Makes faults of calls to an exchange: refusals, which prove that nothing was done, and others.
+ */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { issuesLine } from '../../platform/issues.ts';
@@ -22,8 +24,8 @@ export interface Refusal {
 }
 
 /**
- * An answer that is no success. Holds neither the request nor the body, since both may contain
- * secrets.
+ * An answer that is no success. The error holds neither the request nor the body, since both may
+ * contain secrets.
  */
 export class ExchangeAnswerError extends Error {
   override readonly name = 'ExchangeAnswerError';
@@ -46,8 +48,8 @@ export class ExchangeAnswerError extends Error {
 const LONGEST = 200;
 
 /**
- * An exchange's message without URLs, long runs that may be secrets and control characters, cut to
- * 200 characters.
+ * Returns an exchange's message without URLs, long runs that may be secrets and control characters,
+ * cut to 200 characters.
  */
 export function plainWords(text: string): string {
   const plain = text.replace(/[a-z]+:\/\/\S+/gi, '[url]').replace(/[A-Za-z0-9+/=_-]{48,}/g, '…');
@@ -55,7 +57,7 @@ export function plainWords(text: string): string {
 }
 
 /**
- * The fault for anything that a call threw. `rejected` is proof that nothing was done: the exchange
+ * Returns the fault for any error of a call. `rejected` proves that nothing was done: the exchange
  * refused, or nothing could be sent. Every other kind leaves the outcome open.
  */
 export function toFault(error: unknown): ExecutorFault {
@@ -86,7 +88,8 @@ function answerFault(error: ExchangeAnswerError): ExecutorFault {
 }
 
 /**
- * FAILED where the exchange or a check of ours proves that nothing was done; else throws a fault.
+ * Returns FAILED if the exchange or one of our checks proves that nothing was done; else throws a
+ * fault.
  */
 export function failWhenRefused<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
   return failWhenRejected(() =>

@@ -1,4 +1,4 @@
-/** What moves and watches funds at bound exchanges. */
+/** Creates the executors that move and watch funds at bound exchanges. */
 import type { Executor } from '../../domain/executor.ts';
 import { createCexAccounts } from './accounts.ts';
 import type { CcxtVenue } from './config.ts';
@@ -6,9 +6,7 @@ import { createCexDepositObserveExecutor } from './deposit-observe.ts';
 import { createCexInternalTransferExecutor } from './internal-transfer.ts';
 import { createCexWithdrawalExecutor } from './withdrawal.ts';
 
-/**
- * None without a binding: an executor that can serve nothing would only be one more to choose from.
- */
+/** Returns the executors; none without a binding, since such executors could serve no node. */
 export function createCexExecutors(bindings: readonly CcxtVenue[]): readonly Executor[] {
   if (bindings.length === 0) return [];
   const accounts = createCexAccounts(bindings);

@@ -1,8 +1,8 @@
-/** Conflicts of an exchange account's entry with the other accounts of the file. */
+/** Finds conflicts of an exchange account's entry with the other accounts of the file. */
 import type { CcxtVenue } from './config.ts';
 
 interface Others {
-  /** Such as `venues[2]`. */
+  /** The entry's place, such as `venues[2]`. */
   readonly at: string;
   readonly all: readonly CcxtVenue[];
   readonly earlier: readonly CcxtVenue[];
@@ -16,7 +16,7 @@ export function accountFaults(venue: CcxtVenue, { at, all, earlier }: Others): r
   return [...twice, ...masterProblem(venue, all).map((problem) => `${at}.master: ${problem}`)];
 }
 
-/** The master's key serves the sub-account, so it must be a master of the same exchange. */
+/** Returns why the named master cannot serve: it must be a master account of the same exchange. */
 function masterProblem(venue: CcxtVenue, all: readonly CcxtVenue[]): readonly string[] {
   if (venue.master === undefined) return [];
   const master = all.find(({ venue_key }) => venue_key === venue.master);

@@ -1,4 +1,4 @@
-/** Accounts of exchanges, reached through ccxt. */
+/** Defines the venue of exchange accounts, which are used through ccxt. */
 import { resolve } from 'node:path';
 import type { VenueEntry } from '../entry.ts';
 import { defineVenue } from '../venue.ts';

@@ -1,6 +1,6 @@
 /**
- * `ccxt.internal_transfer`: within the exchange, between accounts of one master or between an
- * account's pools.
+ * `ccxt.internal_transfer`: moves funds within the exchange, between accounts of one master or
+ * between an account's pools.
  */
 import { brokenRule, TOPOLOGY_RULES } from '../../domain/capital-transfers/topology.ts';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
@@ -33,8 +33,8 @@ import { endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.
 const POLL_SECONDS = 2;
 
 /**
- * Both ends are accounts of the exchange, so a completed transfer shows that the destination is
- * credited.
+ * Returns the executor. Both ends are accounts of the exchange, so a completed transfer shows that
+ * the destination is credited.
  */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
   const look = async (context: ExecutionContext, call: CallOptions) => {
@@ -62,7 +62,7 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
       (await look(context, call)) ?? stillObserving(context, POLL_SECONDS),
     recover: (context, call) =>
       recoverBy(look(context, call), ['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD']),
-    // A transfer is done at once or never, so there is nothing to cancel.
+    // The exchange makes a transfer at once or never, so there is nothing to cancel.
     cancel: async (context, call) => (await look(context, call)) ?? { next_state: 'SUBMITTING' },
     health: (call) => checkAccounts(accounts, { withdraw: false }, call),
   };

@@ -1,4 +1,4 @@
-/** Reading nodes of this provider, and answers that its executors share. */
+/** Reads nodes of exchanges, and makes results that their executors share. */
 import {
   COMPLETION_ASSURANCES,
   ExecutorFault,
@@ -12,14 +12,14 @@ import { rejected } from '../node-plan.ts';
 import type { Period } from './dialect.ts';
 
 /**
- * Whether an exchange may have an asset of this name. Names are sent unencoded, so a name must not
- * be able to start another parameter.
+ * Returns whether an exchange may have an asset of this name. Names are sent unencoded, so a name
+ * must not be able to start another parameter.
  */
 export function isAsset(name: string): boolean {
   return /^[A-Z0-9]{1,32}$/.test(name);
 }
 
-/** The asset as exchanges write it. Throws `rejected` `CONFIG_INVALID`. */
+/** Returns the asset as exchanges write it. Throws `rejected` `CONFIG_INVALID`. */
 export function readAsset({ asset }: ExecutionContext): string {
   if (!isAsset(asset))
     throw rejected('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
@@ -28,7 +28,7 @@ export function readAsset({ asset }: ExecutionContext): string {
 
 /**
  * Throws `rejected` `COMPLETION_ASSURANCE_NOT_SUPPORTED` when the node requires more than
- * `strongest`. A node may lower the plan's requirement by `config.completion_assurance`.
+ * `strongest`. A node may lower the plan's requirement with `config.completion_assurance`.
  */
 export function checkAssurance(context: ExecutionContext, strongest: CompletionAssurance): void {
   const own = COMPLETION_ASSURANCES.find(
@@ -44,16 +44,19 @@ export function checkAssurance(context: ExecutionContext, strongest: CompletionA
 
 const DAY_MS = 86_400_000;
 
-/** From the movement's creation until now, with a margin on either side. */
+/**
+ * Returns the period from the movement's creation until now, with a margin of a day at both ends.
+ */
 export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
   const isTimed = isId(movement_id) && movement_id[14] === '7';
   return periodSince(isTimed ? idTime(movement_id) : null, now);
 }
 
 /**
- * From `since` until `now`, widened by a day on either side, since a history has the exchange's
- * times. `now` is within seconds of the exchange's time, or the exchange would refuse the signed
- * request. Where `since` is null or after `now`, the period is as long as one search allows.
+ * Returns the period from `since` until `now`, both in milliseconds since 1970, widened by a day at
+ * both ends, since a history has the exchange's times. `now` is within seconds of the exchange's
+ * time, or the exchange would refuse the signed request. If `since` is null or after `now`, the
+ * period is as long as one search allows.
  */
 export function periodSince(since: number | null, now = Date.now()): Period {
   const from = since === null || since > now ? now - 6 * DAY_MS : since;
@@ -61,7 +64,9 @@ export function periodSince(since: number | null, now = Date.now()): Period {
 }
 
 /**
- * @throws ExecutorFault `PREPARED_ACTION_MISMATCH` where the node no longer says what was prepared.
+ * Throws if the node has changed since it was prepared.
+ *
+ * @throws ExecutorFault `PREPARED_ACTION_MISMATCH`.
  */
 export function requirePrepared(prepared: JsonObject, expected: JsonObject): void {
   const differs = Object.keys(expected).find((name) => prepared[name] !== expected[name]);
@@ -73,7 +78,9 @@ export function requirePrepared(prepared: JsonObject, expected: JsonObject): voi
   );
 }
 
-/** READY where the look finds nothing; UNKNOWN where its fault leaves the outcome to a person. */
+/**
+ * Returns READY if `look` finds nothing; UNKNOWN if its fault needs the decision of an operator.
+ */
 export async function recoverBy(
   look: Promise<ExecutionResult | null>,
   forPerson: readonly string[],
@@ -86,7 +93,7 @@ export async function recoverBy(
   }
 }
 
-/** No record so far. */
+/** Returns OBSERVING: the exchange has no record so far. */
 export function stillObserving(
   { prior }: ExecutionContext,
   retry_after_seconds: number,

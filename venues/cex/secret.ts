@@ -1,14 +1,14 @@
-/** A secret text that printing, logging and serialising do not reveal. */
+/** A secret text that is not revealed when it is printed, logged or serialized. */
 import { inspect } from 'node:util';
 
 export interface Secret {
-  /** The text itself: for the call that needs it, never to be stored. */
+  /** Returns the text itself, only for the call that needs it; never store the result. */
   reveal(): string;
 }
 
 const SHOWN = '[redacted]';
 
-/** Keeps the text in a closure, so that no property of the object holds it. */
+/** Hides the text in a closure, so that no property of the object holds it. */
 export function secretOf(text: string): Secret {
   return Object.freeze({
     reveal: () => text,

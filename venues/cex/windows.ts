@@ -1,13 +1,13 @@
-/** Splits a search in a history that allows only short periods and reaches only so far back. */
+/** Splits a search in a history that allows only short periods and keeps only recent records. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Period } from './dialect.ts';
 
 /**
- * Parts of `period`, the oldest first, each shorter than `longest` milliseconds and touching the
- * next.
+ * Returns the parts of `period`, the oldest first, without gaps, each shorter than `longest`
+ * milliseconds.
  *
- * @throws ExecutorFault `HISTORY_TOO_OLD` when it starts before the exchange's history: "not
- *   found" would prove nothing.
+ * @throws ExecutorFault `HISTORY_TOO_OLD` when the period starts before the exchange's history:
+ *   "not found" would prove nothing.
  */
 export function windows(
   period: Period,

@@ -1,4 +1,4 @@
-/** Whether the exchange can carry out a planned withdrawal. */
+/** Checks whether the exchange can carry out a planned withdrawal. */
 import type { CallOptions, ExecutionContext } from '../../domain/executor.ts';
 import { compare, isMultiple } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
@@ -7,9 +7,10 @@ import type { BookEntry, WithdrawalOrder, WithdrawalTerms } from './dialect.ts';
 import { checkAssurance } from './plan.ts';
 
 /**
- * Throws a `rejected` fault: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`,
- * `WITHDRAWAL_SUSPENDED`, `ADDRESS_INVALID`, `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`,
- * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS` or `ADDRESS_NOT_WHITELISTED`.
+ * Throws a `rejected` fault unless the withdrawal is possible:
+ * `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`, `WITHDRAWAL_SUSPENDED`,
+ * `ADDRESS_INVALID`, `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`, `AMOUNT_PRECISION`,
+ * `INSUFFICIENT_FUNDS` or `ADDRESS_NOT_WHITELISTED`.
  */
 export async function checkWithdrawal(
   account: CexAccount,
@@ -74,7 +75,9 @@ function checkTerms(
   }
 }
 
-/** A pattern that JavaScript cannot parse is left for the exchange to check. */
+/**
+ * Returns whether the text fits; if JavaScript cannot parse the pattern, the exchange checks it.
+ */
 function fits(pattern: string | null, text: string): boolean {
   if (pattern === null) return true;
   try {
@@ -94,7 +97,7 @@ function isEntryFor(entry: BookEntry, order: WithdrawalOrder): boolean {
   );
 }
 
-/** EVM addresses are compared without case; on other chains the case counts. */
+/** Compares addresses: EVM addresses without case, those of other chains with case. */
 export function sameAddress(left: string, right: string): boolean {
   const plain = (text: string): string =>
     /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text;

@@ -1,6 +1,6 @@
 /**
- * `ccxt.withdrawal`: from an exchange account to an address. The client id comes from the
- * idempotency key alone, so any process finds a withdrawal whose answer was lost.
+ * `ccxt.withdrawal`: withdraws from an exchange account to an address. The client id comes only
+ * from the idempotency key, so any process finds a withdrawal whose answer was lost.
  */
 import {
   ExecutorFault,
@@ -23,7 +23,7 @@ import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
 
-/** It holds no state: the exchange does. */
+/** Returns an executor without own state: the exchange holds it. */
 export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
   return {
     descriptor: sendingDescriptor(
@@ -94,12 +94,12 @@ function plan(
   };
 }
 
-/** The parameters as they will be sent. */
+/** Returns the parameters as they will be sent. */
 function preparedOf({ venue }: CexAccount, { address, ...order }: WithdrawalOrder): JsonObject {
   return { venue: venue.venue_key, ...order, destination_address: address };
 }
 
-/** Sends what was prepared, since that was approved; a changed config stops it. */
+/** Sends what was prepared, since that was approved; throws if the config has changed. */
 async function submit(
   accounts: CexAccounts,
   { context, prepared_action }: SubmitInput,
@@ -114,8 +114,9 @@ async function submit(
 }
 
 /**
- * The one withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` for several and
- * `WITHDRAWAL_MISMATCH` when it is not the planned one: a person must decide.
+ * Returns the only withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` for
+ * several, and `WITHDRAWAL_MISMATCH` when the withdrawal is not the planned one: an operator must
+ * decide.
  */
 async function find(
   { dialect, own }: CexAccount,
@@ -156,7 +157,7 @@ async function look(
   return record === null ? null : report(record, planned);
 }
 
-/** Cancels where the exchange allows it; only the record shows the outcome. */
+/** Cancels the withdrawal if the exchange allows that; only the record shows the outcome. */
 async function cancel(
   accounts: CexAccounts,
   context: ExecutionContext,
@@ -185,7 +186,9 @@ function report(record: WithdrawalRecord, { order, context }: Planned): Executio
   return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };
 }
 
-/** `received_amount` is present only where the exchange's figures agree with the sent amount. */
+/**
+ * Returns the output, with `received_amount` only if the exchange's figures match the sent amount.
+ */
 function outputOf(record: WithdrawalRecord, { order, context }: Planned): JsonObject {
   const agrees = compare(add(record.net_amount, record.fee), order.amount) === 0;
   const within = record.tx_hash === null && compare(record.net_amount, order.amount) === 0;

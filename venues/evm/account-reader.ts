@@ -1,4 +1,4 @@
-/** An account's holdings and allowances on the bound chains, for the lifecycle of signers. */
+/** Reads an account's balances and allowances on the bound chains, for retiring signers. */
 import type { Address } from 'viem';
 import { getAddress } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -15,7 +15,10 @@ import { finalizedNumber, readBalance, type EvmChains, type EvmConnection } from
 
 const ANSWER_WITHIN_MS = 20_000;
 
-/** Reads through the chains of the venues file; returns faults of a chain and never throws them. */
+/**
+ * Returns a reader over the chains of the venues file. The reader returns a chain's faults as part
+ * of the result and never throws them.
+ */
 export function createAccountReader({
   chains,
   chainAssets,
@@ -105,7 +108,7 @@ async function holdingsOn(
   }
 }
 
-/** By the newest block: a signer may retire only once it holds nothing there. */
+/** Reads the newest block's balance: a signer may retire only once it holds nothing there. */
 async function held(
   connection: EvmConnection,
   owner: Address,
@@ -120,7 +123,7 @@ async function held(
   }
 }
 
-/** Throws errors that are not a chain's fault. */
+/** Returns the code of a chain's fault; throws every other error. */
 function codeOf(error: unknown): string {
   if (error instanceof ExecutorFault) return error.code;
   throw error;

@@ -1,6 +1,7 @@
 /**
- * The executor of an act. Before anything is signed it checks what every act must fulfil: the
- * payee, the amount, the terms and the path that the act names. An act adds only its own checks.
+ * The executor of an act (the one transaction of a node). Before anything is signed, it checks what
+ * every act must fulfil: the payee, the amount, the terms and the bridge path. Each act adds only
+ * its own checks.
  */
 import { parseAbi, type Address } from 'viem';
 import { feeWithinBudget } from '../../domain/bridges/path-ready.ts';
@@ -47,7 +48,7 @@ import { settleAct } from './settle.ts';
 export interface Drafting extends At {
   readonly context: ExecutionContext;
   readonly call: CallOptions;
-  /** The chain at the other end of its path; without a path its own. */
+  /** The chain at the other end of the act's path; the act's own chain if it has no path. */
   readonly there: EvmConnection;
 }
 
@@ -55,19 +56,19 @@ export interface Drafting extends At {
 export interface Ready {
   /** The contract that pulls the tokens from the signer and needs an allowance. */
   readonly spender?: Address;
-  /** Wei that the bridge charges. */
+  /** Fee of the bridge, in wei. */
   readonly fee?: bigint;
-  /** The call to sign, where the effect does not name it; null: the act is done already. */
+  /** The call to sign, if the effect does not name the call; null: the act is done already. */
   readonly call?: EvmCall | null;
-  /** An extra check that runs while the gas is estimated. */
+  /** Makes an extra check while the gas is estimated; throws if the check fails. */
   requireAnswer?(call: EvmCall): Promise<void>;
-  /** Handles a call that would revert; throws where nothing else can be done. */
+  /** Handles a call that would revert; throws if there is no other way to complete the act. */
   reverted?(why: ExecutorFault): Promise<Ready>;
-  /** Recorded with the send; read only by a prepare. */
+  /** Returns facts to record with the send; called only by prepare. */
   facts?(): JsonObject | Promise<JsonObject>;
 }
 
-/** A look at what was sent. */
+/** A check of what was sent, by observe or recover. */
 export interface ActLook {
   readonly phase: 'observe' | 'recover';
   readonly context: ExecutionContext;
@@ -75,13 +76,21 @@ export interface ActLook {
 }
 
 export interface ActParts<Plan> {
-  /** Facts that are recorded in addition to those of every act. */
+  /** Returns facts to record in addition to those of every act. */
   facts(plan: Plan): object;
-  /** @throws ExecutorFault where the ends of its path are not each other's, or not its token's. */
+  /**
+   * Checks both ends of the path.
+   *
+   * @throws ExecutorFault if the two ends do not belong together, or not to the act's token.
+   */
   requireEnds?(plan: Plan, here: EvmConnection, there: EvmConnection): Promise<void>;
-  /** @throws ExecutorFault where it could not be carried out. */
+  /**
+   * Makes the act's own checks before signing.
+   *
+   * @throws ExecutorFault if the act could not be carried out.
+   */
   ready?(plan: Plan, at: Drafting): Promise<Ready>;
-  /** Changes the result of a send that is mined, deep enough and shown. */
+  /** Changes the result of a send, once the send is mined, deep enough and its effect is seen. */
   completed?(
     plan: Plan,
     settled: ExecutionResult,
@@ -90,12 +99,12 @@ export interface ActParts<Plan> {
 }
 
 /**
- * It holds no state of its own: the journal and the chains do. Preflight and prepare answer FAILED
- * with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`, `CHAIN_NOT_CONFIGURED`,
- * `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`,
- * `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`, `L1_FEE_UNKNOWN`; over a bridge also
- * `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`, `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`;
- * and what the act itself refuses.
+ * Returns an executor without own state: the journal and the chains hold it. Preflight and prepare
+ * return FAILED with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`,
+ * `CHAIN_NOT_CONFIGURED`, `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`,
+ * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`,
+ * `L1_FEE_UNKNOWN`; over a bridge also `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
+ * `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`; and the codes of the act's own checks.
  */
 export function createActExecutor<Plan>(
   chains: EvmChains,
@@ -148,7 +157,8 @@ export function createActExecutor<Plan>(
         };
       }),
     submit: (input, call) => {
-      // The fence compared the terms. Now the nonce is taken: what is signed is sent, then judged.
+      // The last check before signing (the fence) has compared the terms. The nonce is now
+      // reserved, so the signed bytes are sent first and judged later.
       const planned = plannedAct(act, input.context, readSigner(input.context));
       return sendSigned(chains, planned, input, call);
     },
@@ -164,7 +174,7 @@ interface Drafted<Plan> {
   readonly move: Move;
   readonly at: Drafting;
   readonly ready: Ready;
-  /** Null where somebody else has done it. */
+  /** The call to sign and its gas; null if another account has already done the act. */
   readonly sends: { readonly call: EvmCall; readonly quote: GasQuote } | null;
 }
 
@@ -230,7 +240,7 @@ async function draft<Plan>(
   }
 }
 
-/** The call to sign, including the bridge's fee. */
+/** Returns the call to sign, including the bridge's fee. */
 async function callOf<Plan>(
   effect: Effect,
   { move, ready, at }: Pick<Drafted<Plan>, 'move' | 'ready' | 'at'>,
@@ -241,8 +251,8 @@ async function callOf<Plan>(
 }
 
 /**
- * The bridge's fee and a tenth more, since prices move until it is mined; the bridge refunds the
- * excess. Never more than the path's budget.
+ * Returns the bridge's fee plus a tenth, since prices change until the transaction is mined; the
+ * bridge refunds the excess. Never more than the path's budget.
  */
 function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
   const { bridge_path } = context;
@@ -260,7 +270,7 @@ function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
   return budget === null || more <= budget ? more : budget;
 }
 
-/** The facts that a node records with its send, for its looks and the node at the other end. */
+/** Returns the facts recorded with a send, for its later checks and the node at the other end. */
 async function recorded<Plan>(
   parts: ActParts<Plan>,
   { asset, bridge_path }: ExecutionContext,
@@ -277,7 +287,7 @@ async function recorded<Plan>(
     decimals: at.decimals,
     base_units: at.units.toString(),
     ...(terms === null ? {} : { [TERMS]: terms }),
-    // No older block can hold the arrival.
+    // The arrival cannot be in an older block of the destination chain.
     ...(last === null ? {} : { destination_block: (last > 0n ? last : 0n).toString() }),
     ...(pays
       ? {
@@ -292,7 +302,7 @@ async function recorded<Plan>(
   };
 }
 
-/** Every contract of an end exists, and none is paused. */
+/** Throws unless every contract of this end of the path exists and none is paused. */
 async function requireOpen(
   connection: EvmConnection,
   { venue, contracts }: PathEnd,
@@ -307,11 +317,11 @@ async function requireOpen(
   }
 }
 
-/** Read as a whole word: every non-zero answer means paused. */
+/** `paused()` is read as a whole word: every non-zero answer means paused. */
 const PAUSABLE = parseAbi(['function paused() view returns (uint256)']);
 
 /**
- * A contract that cannot say whether it is paused cannot be.
+ * Throws if the contract is paused. A contract without `paused()` counts as not paused.
  *
  * @throws ExecutorFault `rejected` `BRIDGE_PAUSED`.
  */
@@ -329,7 +339,7 @@ export async function requireUnpaused(connection: EvmConnection, address: Addres
     throw rejected('BRIDGE_PAUSED', `${address} of venue ${connection.venue.venue_key} is paused`);
 }
 
-/** A node's output with its gas renamed, since its `fee_amount` is the bridge's fee. */
+/** Renames the gas fields of a node's output: its `fee_amount` is the bridge's fee. */
 export function gasAside(output: JsonObject | undefined): JsonObject {
   const { fee_amount, fee_asset, ...more } = output ?? {};
   return {

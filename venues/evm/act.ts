@@ -1,7 +1,7 @@
 /**
- * The one transaction by which a node moves something on a chain. An act names what it moves, to
- * whom, by which terms and over which path; this file checks for every act that the signed
- * transaction does exactly that. settle.ts sends, replaces and proves it.
+ * An act is the one transaction by which a node moves something on a chain. The act names what it
+ * moves, to whom, by which terms and over which path. This file checks for every act that the
+ * signed transaction does exactly that. settle.ts sends, replaces and proves the transaction.
  */
 import type { Address, TransactionReceipt } from 'viem';
 import type { ExecutorFault } from '../../domain/executor.ts';
@@ -28,59 +28,64 @@ import { wordOf } from './words.ts';
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /**
- * The effect of a mined transaction that did not revert: the act, with its facts as output; or
- * something that proves neither the act nor that nothing happened.
+ * The effect of a mined transaction that did not revert. If ok, the act happened, and `output` has
+ * its facts; else nothing proves that the act happened or that nothing happened.
  */
 export type Did =
   | { readonly ok: true; readonly output: JsonObject }
   | { readonly ok: false; readonly error_code: string; readonly error_message: string };
 
-/** An act on its chain, for sending and settling. */
+/** A node's act on its chain, for sending and settling. */
 export interface ChainAct {
   readonly chain_id: number;
-  /** Its call, repeated to explain a revert; null: the signed bytes name it. */
+  /** The act's call, repeated to explain a revert; null: take the call from the signed bytes. */
   readonly call: EvmCall | null;
-  /** Whether a transaction is exactly this act. `problem` is a sentence for the timeline. */
+  /** Checks whether a transaction is exactly this act. `problem` is a sentence for the timeline. */
   verify(unsigned: EvmUnsignedTransaction): Verdict;
-  /** `from` is whose funds it moves. */
+  /** Returns the transaction's effect. `from` is the account whose funds it moves. */
   did(from: Address, receipt: TransactionReceipt): Did;
   /**
-   * The result where another account has done the act instead; else null. Called before a node
-   * fails or is freed.
+   * Returns the result if another account has done the act instead; else null. Called before a node
+   * fails or its nonce is freed.
    */
   instead?(connection: EvmConnection): Promise<ExecutionResult | null>;
 }
 
-/** Makes the act of a node, which may read its chain (the token's decimals). */
+/** Makes the act of a node; may read the chain for it (the token's decimals). */
 export type ActOn = (connection: EvmConnection) => Promise<ChainAct>;
 
-/** The parts of a node from which phases and the sign check read its act. */
+/**
+ * The parts of a node that describe its act, for the executor's phases and the sign-request check.
+ */
 export type ActInput = Pick<ExecutionContext, 'action_type' | 'config' | 'asset' | 'amount'> &
   Partial<Pick<ExecutionContext, 'matched' | 'prior' | 'completion_assurance'>>;
 
-/** Everything that a plan moves. No member is optional, so an act cannot leave one out. */
+/** Everything that a plan moves. No member is optional, so an act cannot omit one. */
 export interface Move {
   readonly chain_id: number;
   readonly outflow: {
-    /** Null: the chain's own coin. */
+    /** The token's contract; null: the chain's own coin. */
     readonly token: Address | null;
-    /** Decimal string in units of the asset. Any other than the node's amount is refused. */
+    /** Decimal string in units of the asset. Refused unless equal to the node's amount. */
     readonly amount: string;
-    /** Whether the signer must hold it; false for an allowance or a mint. */
+    /** Whether the signer must hold the amount; false for an allowance or a mint. */
     readonly leaves_signer: boolean;
-    /** Whether its bridge is paid in the chain's coin, up to the budget of the path. */
+    /** Whether the bridge is paid in the chain's coin, up to the budget of the path. */
     readonly pays_bridge: boolean;
   };
   readonly payee: {
     readonly address: Address;
-    /** The field of the node's config that names it. */
+    /** The field of the node's config that names the payee. */
     readonly field: string;
-    /** Its chain, none of whose own contracts it may be; null: it may be one of them. */
+    /** The payee's chain: none of its listed contracts may be the payee; null: no such check. */
     readonly venue: EvmVenue | null;
   };
-  /** The parts of the venues file that it depends on; changed ones do not apply to it. */
+  /**
+   * The entries of the venues file that the act depends on; null: none. If these entries change,
+   * the act is not judged by the new ones.
+   */
   readonly terms: string | null;
-  /** Both ends of its bridge, whose contracts must exist and not be paused. */
+  /** Both ends of the act's bridge, whose contracts must exist and not be paused. */
   readonly path: { readonly here: PathEnd; readonly there: PathEnd } | null;
 }
 
@@ -89,11 +94,11 @@ export interface PathEnd {
   readonly contracts: readonly Address[];
 }
 
-/** The chain and signer of an act. */
+/** The chain and signer of an act, and its node. */
 export interface At {
   readonly connection: EvmConnection;
   readonly from: Address;
-  /** The outflow in base units of its token, which has these decimals. */
+  /** The outflow in base units of its token; `decimals` are the token's. */
   readonly units: bigint;
   readonly decimals: number;
   readonly of: ActInput;
@@ -103,28 +108,35 @@ export interface At {
 /** The parts of an act that depend on its chain. */
 export interface Effect extends Pick<ChainAct, 'did' | 'instead'> {
   /**
-   * The one call, with this many wei for the bridge; null: `problem` decides what may be signed.
+   * Returns the act's only call, with `fee` wei for the bridge; null: `problem` decides what may be
+   * signed.
    */
   readonly call: ((fee: bigint) => EvmCall) | null;
-  /** Replaces the comparison with `call`: the difference, or null. */
+  /**
+   * Returns how the transaction differs from the act, or null. Replaces the comparison with `call`.
+   */
   problem?(unsigned: EvmUnsignedTransaction): string | null;
 }
 
 export interface Act<Plan> {
   readonly descriptor: ExecutorDescriptor;
-  /** Names it in sentences: `the transaction calls 0x…, the burn 0x…`. */
+  /** Names the act in messages: `the transaction calls 0x…, the burn 0x…`. */
   readonly noun: string;
-  /** @throws ExecutorFault `rejected` where the node is not such an act. */
+  /**
+   * Reads the act's plan from its node.
+   *
+   * @throws ExecutorFault `rejected` if the node is not such an act.
+   */
   read(of: ActInput): Plan;
   move(plan: Plan): Move;
   effect(plan: Plan, at: At): Effect | Promise<Effect>;
-  /** An extra reason to sign nothing for it; a sent transaction is settled all the same. */
+  /** Returns an extra reason to sign nothing; an already sent transaction is still settled. */
   refusal?(plan: Plan, of: ActInput): ExecutorFault | null;
-  /** The required assurance, where its node may not choose it. */
+  /** The required assurance, if the node may not choose it. */
   readonly assurance?: CompletionAssurance;
 }
 
-/** The common descriptor of executors that send acts to a chain. */
+/** Returns the common descriptor of executors that send acts to a chain. */
 export function actDescriptor(
   of: Pick<
     ExecutorDescriptor,
@@ -134,12 +146,13 @@ export function actDescriptor(
   return {
     kind: 'local',
     chain_family: 'evm',
-    // Its bytes are stored before they are sent, and one nonce lands at most once.
+    // The signed bytes are stored before they are sent, and one nonce lands at most once.
     same_key_safe: true,
-    // Recover never believes "not found": it proves who used the nonce in a finalized block.
+    // Recover never trusts "not found": it proves in a finalized block which transaction used the
+    // nonce.
     settle_seconds: 0,
     timeout_seconds: 30,
-    // The executor is in process, but its endpoints are remote and may take seconds.
+    // The executor is in process, but its endpoints are remote and may need seconds.
     in_process: false,
     sends: true,
     not_payees: [],
@@ -147,7 +160,7 @@ export function actDescriptor(
   };
 }
 
-/** The act of a plan for its signer; `phase` is that of a look. */
+/** Returns the act of a plan for its signer; `phase` is observe or recover. */
 export function actOn<Plan>(
   act: Act<Plan>,
   plan: Plan,
@@ -164,7 +177,7 @@ export function actOn<Plan>(
   };
 }
 
-/** The act with its effect; `verify` checks payee and `units` against its move. */
+/** Joins an act and its effect; `verify` also checks the payee and `units` against the move. */
 export function chainAct<Plan>(
   act: Pick<Act<Plan>, 'move' | 'noun'>,
   plan: Plan,
@@ -191,7 +204,7 @@ export function chainAct<Plan>(
   };
 }
 
-/** Whatever else the act compares: the transaction must name the payee and the amount. */
+/** Returns a problem unless the transaction itself names the payee and the amount; else null. */
 function unnamed(
   { outflow, payee }: Move,
   units: bigint,
@@ -208,7 +221,7 @@ function unnamed(
     : `the calldata does not name ${payee.address} and ${units} base units`;
 }
 
-/** Why nothing may be signed for this plan: its payee, its amount, or the act's own reason. */
+/** Returns why nothing may be signed: the payee, the amount or the act's own reason; else null. */
 export function refusalOf<Plan>(act: Act<Plan>, plan: Plan, of: ActInput): ExecutorFault | null {
   const { payee, outflow } = act.move(plan);
   const problem =
@@ -222,27 +235,31 @@ export function refusalOf<Plan>(act: Act<Plan>, plan: Plan, of: ActInput): Execu
   return act.refusal?.(plan, of) ?? null;
 }
 
-/** What a node may have signed by its own lane; null where it is of another lane. */
+/** Returns what a node may have signed; null if its action type is not one of this reader's. */
 export type ActReader = (node: SignedNode, from: Address) => PlannedAct | PlannedMessage | null;
 
-/** A message for a venue that is not a chain; only our own executor may send it. */
+/** A signed message for a venue that is not a chain; only our own executor may send it. */
 export interface PlannedMessage {
   readonly typed_data: JsonObject;
 }
 
-/** @throws ExecutorFault where the plan cannot be read. */
+/**
+ * What a node may have signed on a chain.
+ *
+ * @throws ExecutorFault if the plan cannot be read.
+ */
 export interface PlannedAct {
   readonly chain_id: number;
   readonly act: ActOn;
-  /** As in {@link Move}. */
+  /** The same as `terms` of {@link Move}. */
   readonly terms: string | null;
-  /** The required assurance, where its plan may not choose it. */
+  /** The required assurance, if the plan may not choose it. */
   readonly assurance?: CompletionAssurance;
-  /** Why nothing may be signed for it; a sent transaction is settled all the same. */
+  /** Why nothing may be signed; an already sent transaction is still settled. */
   readonly refusal?: string | null;
 }
 
-/** Reads what nodes of these acts may have signed. */
+/** Returns a reader of what nodes of these acts may have signed. */
 export function actReader(...acts: readonly Act<unknown>[]): ActReader {
   return ({ node, amount, matched, output }, from) => {
     const act = acts.find(({ descriptor }) => descriptor.action_types.includes(node.action_type));
@@ -260,7 +277,7 @@ export function actReader(...acts: readonly Act<unknown>[]): ActReader {
   };
 }
 
-/** The act of a node, for checking, sending and settling its transaction. */
+/** Returns the act of a node, for checking, sending and settling its transaction. */
 export function plannedAct<Plan>(
   act: Act<Plan>,
   of: ActInput,

@@ -1,11 +1,11 @@
-/** The allowances of an account: spenders from Approval logs, amounts from each token. */
+/** Reads the allowances of an account: spenders from Approval logs, amounts from the tokens. */
 import { erc20Abi, getAddress, isAddress, numberToHex, pad, type Address, type Hex } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import type { Allowance, AllowanceScan, KnownSpender } from '../../domain/signer-lifecycle.ts';
 import type { EvmConnection } from './client.ts';
 
-/** keccak256 of `Approval(address,address,uint256)`. */
+/** Topic of the log: keccak256 of `Approval(address,address,uint256)`. */
 const APPROVAL: Hex = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 
 interface Pair {
@@ -14,9 +14,9 @@ interface Pair {
 }
 
 /**
- * Every non-zero allowance of the account. Checks the `known` pairs, the configured spenders and
- * those in logs of the whole chain. The scan is partial where the endpoint does not search these
- * logs or a token does not answer.
+ * Returns every non-zero allowance of the account. Checks the `known` pairs, the configured
+ * spenders and the spenders in logs of the whole chain. The result is marked incomplete if the
+ * endpoint does not search these logs or a token does not answer.
  */
 export async function scanAllowances(
   connection: EvmConnection,
@@ -46,7 +46,7 @@ export async function scanAllowances(
   };
 }
 
-/** Null where the endpoint does not search so many blocks. */
+/** Returns the pairs found in logs; null if the endpoint does not search so many blocks. */
 async function fromLogs(
   connection: EvmConnection,
   owner: Address,
@@ -65,7 +65,7 @@ async function fromLogs(
       }),
     );
     return logs.flatMap(({ address, topics: [, , spender, token] }) =>
-      // With a fourth topic it is an NFT's approval of one token id.
+      // A log with a fourth topic is the approval of one NFT.
       spender === undefined || token !== undefined
         ? []
         : [{ token: getAddress(address), spender: getAddress(`0x${spender.slice(26)}`) }],
@@ -76,7 +76,7 @@ async function fromLogs(
   }
 }
 
-/** Null where the spender may take nothing. */
+/** Returns the allowance; null if the spender may take nothing. */
 async function readAllowance(
   connection: EvmConnection,
   owner: Address,

@@ -1,4 +1,4 @@
-/** `evm.approve`: lets another account pull tokens from the signer, for a later burn. */
+/** `evm.approve`: allows another account to pull tokens from the signer, for a later burn. */
 import { encodeFunctionData, erc20Abi, isAddressEqual, parseEventLogs, type Address } from 'viem';
 import type { Executor } from '../../domain/executor.ts';
 import { fromBaseUnits, isDecimal } from '../../domain/money.ts';
@@ -17,8 +17,8 @@ export const EVM_APPROVE_DESCRIPTOR = actDescriptor({
 });
 
 /**
- * Addresses are checksummed; `amount` is a decimal string in units of the asset, and 0 revokes the
- * allowance.
+ * A planned allowance. Addresses are checksummed; `amount` is a decimal string in units of the
+ * asset, and 0 revokes the allowance.
  */
 interface ApprovePlan {
   readonly chain_id: number;
@@ -27,7 +27,7 @@ interface ApprovePlan {
   readonly amount: string;
 }
 
-/** One `approve` of the token; `ALLOWANCE_NOT_SEEN` where it emits no such event. */
+/** One `approve` of the token; `ALLOWANCE_NOT_SEEN` if the token emits no matching event. */
 export const APPROVE: Act<ApprovePlan> = {
   descriptor: EVM_APPROVE_DESCRIPTOR,
   noun: 'allowance',

@@ -1,4 +1,4 @@
-/** Payments of a token to an address, by transaction and position of their log. */
+/** Finds payments of a token to an address; each is identified by transaction and log position. */
 import { isAddressEqual, toEventSelector } from 'viem';
 import type { Address, Hash, TransactionReceipt } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -7,7 +7,7 @@ import { BLOCKS_AT_ONCE, logsIn, type BlockRange } from './find-log.ts';
 import { padded } from './words.ts';
 
 export interface Arrival {
-  /** `<tx_hash>#<position of its log within the transaction>`, which a reorganisation keeps. */
+  /** `<tx_hash>#<position of its log in the transaction>`; a reorganisation does not change it. */
   readonly reference: string;
   readonly units: bigint;
   readonly block: bigint;
@@ -20,7 +20,7 @@ export interface Payee {
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
 
-/** The payments of one transaction to the address. */
+/** Returns the payments of one transaction to the address. */
 export function arrivalsOf(receipt: TransactionReceipt, { token, to }: Payee): readonly Arrival[] {
   return receipt.logs.flatMap((log, position) => {
     const [event, , payee] = log.topics;
@@ -32,8 +32,8 @@ export function arrivalsOf(receipt: TransactionReceipt, { token, to }: Payee): r
 }
 
 /**
- * Payments of exactly `units` in these blocks, as far as the time allows; the returned `to` is the
- * last searched block.
+ * Returns payments of exactly `units` in these blocks, as far as the time allows; the returned `to`
+ * is the last searched block.
  */
 export async function searchArrivals(
   connection: EvmConnection,
@@ -61,7 +61,7 @@ export async function searchArrivals(
   return { arrivals, to };
 }
 
-/** The transactions in these blocks that pay exactly `units`. */
+/** Returns the transactions in these blocks that pay exactly `units`. */
 async function paying(
   connection: EvmConnection,
   { token, to, units }: Payee & { readonly units: bigint },

@@ -1,6 +1,6 @@
 /**
- * EIP-3009: a transfer that the token makes for anyone who submits its holder's signature, until a
- * time and once for each nonce. Fields and types: https://eips.ethereum.org/EIPS/eip-3009
+ * EIP-3009: the token makes a transfer for anyone who submits its holder's signature, until an
+ * expiry time and once for each nonce. Fields and types: https://eips.ethereum.org/EIPS/eip-3009
  */
 import { isAddress, parseAbi, type Address, type Hex } from 'viem';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ export const AUTHORIZATION_ABI = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
 ]);
 
-/** Times are seconds since 1970, by the chain's clock. */
+/** One authorized transfer. Times are seconds since 1970, by the chain's clock. */
 export interface Authorization {
   readonly chain_id: number;
   readonly token: Address;
@@ -30,7 +30,7 @@ export interface Authorization {
 
 const field = (name: string, type: string) =>
   z.strictObject({ name: z.literal(name), type: z.literal(type) });
-// Refuses before the fence whatever the library could not hash.
+// Refuses, before the fence, addresses that the library cannot hash.
 const address = z
   .string()
   .refine((text) => isAddress(text), 'must be 0x and 40 hex digits, with a right checksum if any')
@@ -45,13 +45,13 @@ const uint = z
   .transform((value) => BigInt(value))
   .refine((value) => value < MAX_UINT, 'must be below 2^256');
 
-// Exactly these fields: another list is another message, and with fewer domain fields the signature
-// would be valid for other contracts and chains.
+// Requires exactly these fields: other fields make another message, and with fewer domain fields
+// the signature would be valid for other contracts and chains.
 const schema = z.strictObject({
   domain: z.strictObject({
     name: text,
     version: text,
-    // The library would leave a text out of the hash, and with it the chain.
+    // The library would leave a chain id that is text out of the hash.
     chainId: z.number().int().positive(),
     verifyingContract: address,
   }),
@@ -113,9 +113,9 @@ export function readAuthorization(
 }
 
 /**
- * Whether it is exactly the planned transfer out of `from`, valid now and for an hour at most.
- * `now`: the time of the chain's newest block; `clock`: the service's, since a single endpoint's
- * time is not trusted. Both in seconds since 1970.
+ * Checks that the authorization is exactly the planned transfer out of `from`, valid now and for an
+ * hour at most. `now` is the time of the chain's newest block; `clock` is the service's time, since
+ * the time of a single endpoint is not trusted. Both in seconds since 1970.
  */
 export function verifyAuthorization(
   authorization: Authorization,

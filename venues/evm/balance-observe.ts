@@ -1,17 +1,18 @@
 /**
  * Waits until the balance of an address has risen: an `observe` node without side effects.
  *
- * The increase is counted from a baseline; this process stores nothing. The first looks record the
- * baseline's block and, once that is deep enough, its balance, and answer OBSERVING with both as
- * output. The caller stores them and passes them back as `prior.output`, so every later look, in
- * any process, counts from the same block. After a crash before the first answer is stored, the
- * baseline is a newer block: the node may then wait for an increase that has already happened, but
- * never counts an old balance as new.
+ * The increase is counted from a baseline; this process stores nothing. The first observations
+ * record the baseline's block and, once that block is deep enough, its balance. They return
+ * OBSERVING with both as output. The caller stores the output and passes it back as `prior.output`,
+ * so every later observation, in any process, counts from the same block. After a crash before the
+ * first result is stored, the baseline is a newer block: the node may then wait for an increase
+ * that has already happened, but never counts an old balance as new.
  *
- * `config.baseline` sets the block: `first_observation` (default), the newest block of the first
- * look, fits a node that runs before or parallel to the payment; `movement_start`, the last block
- * before the movement was created, fits a node that runs after it. Both need an endpoint that keeps
- * balances until a block is final. `config.baseline_amount` overrides both.
+ * `config.baseline` chooses the block. `first_observation` (default) is the newest block of the
+ * first observation; it fits a node that runs before or parallel to the payment. `movement_start`
+ * is the last block before the movement was created; it fits a node that runs after the payment.
+ * Both need an endpoint that keeps balances until a block is final. `config.baseline_amount`
+ * overrides both.
  */
 import type { Address, Hash } from 'viem';
 import { depthFor, shownAt } from '../../domain/chains/assurance-table.ts';
@@ -49,7 +50,7 @@ export const EVM_BALANCE_OBSERVE_DESCRIPTOR = observerDescriptor({
   provider: 'evm',
   chain_family: 'evm',
   timeout_seconds: 30,
-  // It sees the destination, but not the protocol that paid there.
+  // The executor sees the destination, but not the protocol that paid there.
   completion_assurances: COMPLETION_ASSURANCES.filter(
     (assurance) => assurance !== 'protocol_finalized',
   ),
@@ -85,7 +86,10 @@ interface Look {
   readonly connection: EvmConnection;
   readonly config: BalanceObserveConfig;
   readonly baseline: Baseline;
-  /** The expected increase in units of the asset: the node's amount, or a larger `min_increase`. */
+  /**
+   * The expected increase in units of the asset: the larger of the node's amount and
+   * `min_increase`.
+   */
   readonly amount: string;
   readonly decimals: number;
   readonly settled: bigint;
@@ -94,17 +98,19 @@ interface Look {
   readonly prior: JsonObject;
 }
 
-/** The result of a look: payments to claim, or the progress for the next look and why it waits. */
+/** Payments to claim; or the progress to store for the next observation and why the node waits. */
 type Seen =
   | { readonly payments: readonly Claim[]; readonly facts: JsonObject }
   | { readonly progress: JsonObject; readonly why?: { error_code: string; error_message: string } };
 
 /**
- * COMPLETED with `{baseline_block, baseline_amount, block_number, received_amount, payments}`,
- * amounts in units of the asset, once a block as deep as the assurance requires shows the payment
- * since the baseline: that of the `match_from` node's transaction, else one payment of exactly the
- * node's amount that no other node has claimed or waits for. Else OBSERVING, with
- * `PAYMENT_AMBIGUOUS` where it may be another node's. FAILED only with `BASELINE_UNAVAILABLE`.
+ * Returns COMPLETED with
+ * `{baseline_block, baseline_amount, block_number, received_amount, payments}`, amounts in units of
+ * the asset, once a block as deep as the assurance requires shows the payment since the baseline.
+ * That is the payment of the `match_from` node's transaction; without one, a single payment of
+ * exactly the node's amount that no other node has claimed or waits for. Else OBSERVING, with
+ * `PAYMENT_AMBIGUOUS` if the payment may be another node's. FAILED only with
+ * `BASELINE_UNAVAILABLE`.
  */
 async function look(
   chains: EvmChains,
@@ -132,7 +138,7 @@ async function look(
   });
   const baseline = storedBaseline(context.prior?.output);
   if (!isWhole(baseline)) {
-    // Never completes on this look: if its answer were lost, no baseline would be stored.
+    // This observation never completes: if its result were lost, no baseline would be stored.
     return failWhenRejected(async () =>
       waiting({
         ...(await takeBaseline(connection, {
@@ -180,7 +186,10 @@ async function look(
   };
 }
 
-/** The transaction of the `match_from` node; a bridge's first leg is on another chain. */
+/**
+ * Returns the transaction of the `match_from` node; undefined for a bridge's first leg, whose
+ * transaction is on another chain.
+ */
 function reportedBy(output: JsonObject): unknown {
   const isFirstLeg = ['attested_message', 'packet', 'destination_chain_id'].some((field) =>
     Object.hasOwn(output, field),
@@ -188,7 +197,7 @@ function reportedBy(output: JsonObject): unknown {
   return isFirstLeg ? undefined : output['tx_hash'];
 }
 
-/** Identifies where a payment arrives: chain, token or coin, and address. */
+/** Returns the id of the place where a payment arrives: chain, token or coin, and address. */
 function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): string {
   return `evm:${String(chain_id)}:${token_address ?? 'coin'}:${address}`.toLowerCase();
 }
@@ -196,9 +205,9 @@ function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): st
 const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
 
 /**
- * The payment of the transaction that another node reported, which belongs to this node. Where the
- * transaction pays several times (exchanges batch withdrawals), the one of exactly the node's
- * amount.
+ * Returns the payment of the transaction that another node reported; that payment belongs to this
+ * node. If the transaction pays several times (exchanges batch withdrawals), returns the payment of
+ * exactly the node's amount.
  */
 async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
   const { connection, config, amount, decimals, settled } = of;
@@ -233,10 +242,10 @@ async function paidBy(of: Look, token: Address, hash: Hash): Promise<Seen> {
   return { payments, facts: { tx_hash: hash } };
 }
 
-/** How long one look searches. */
+/** Longest search of one observation, in milliseconds. */
 const SEARCH_MS = 8_000;
 
-/** One payment of exactly the amount since the baseline that cannot be another node's. */
+/** Returns the payment of exactly the amount since the baseline, if only this node can own it. */
 async function paidSince(of: Look, token: Address): Promise<Seen> {
   const { connection, config, baseline, amount, decimals, settled, final, prior } = of;
   const known = readCandidates(prior['candidates']);
@@ -250,7 +259,7 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
     SEARCH_MS,
   );
   const found = arrivals.map(({ reference, block }) => ({ reference, block: block.toString() }));
-  // Blocks that are not final are searched again, since they may be replaced.
+  // Blocks that are not final are searched again later, since other blocks may replace them.
   const until = to < final ? to : final;
   const kept = [...known, ...found.filter(({ block }) => BigInt(block) <= until)];
   const progress =
@@ -267,7 +276,7 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
     };
   const all = [...known, ...found];
   const waiting = (await of.arrivals?.waiting(placeOf(config))) ?? [];
-  // A transaction of another node's `match_from` belongs to that node, whatever its amount.
+  // A transaction that another node's `match_from` names belongs to that node, whatever its amount.
   const open = (await unclaimed(all, of)).filter(
     ({ reference }) =>
       !waiting.some((each) => each.tx_hash !== null && reference.startsWith(`${each.tx_hash}#`)),
@@ -290,8 +299,8 @@ async function paidSince(of: Look, token: Address): Promise<Seen> {
 }
 
 /**
- * A payment in the chain's own coin: the increase since the baseline, less what other nodes have
- * claimed of it.
+ * Returns a payment in the chain's own coin: the increase since the baseline, minus what other
+ * nodes have claimed of it.
  */
 async function coinSince(of: Look): Promise<Seen> {
   const { connection, config, baseline, amount, decimals, settled } = of;
@@ -303,7 +312,7 @@ async function coinSince(of: Look): Promise<Seen> {
   const total = subtract(balance, baseline.baseline_amount);
   const source = `${sourceOf(config)}:coin`;
   const reference = address.toLowerCase();
-  // With `baseline_amount` there is no block to count from, so every claim is subtracted.
+  // With `baseline_amount` the baseline has no block to count from, so every claim is subtracted.
   const since = config.baseline_amount === undefined ? baseline.baseline_block : '0';
   const left = ((await of.arrivals?.claimed(source, [reference])) ?? [])
     .filter((each) => !each.own)
@@ -322,7 +331,7 @@ async function coinSince(of: Look): Promise<Seen> {
   };
 }
 
-/** Those that no other node has claimed. */
+/** Returns the payments that no other node has claimed. */
 async function unclaimed<T extends Pick<Candidate, 'reference'>>(
   all: readonly T[],
   { arrivals, config }: Look,
@@ -334,7 +343,7 @@ async function unclaimed<T extends Pick<Candidate, 'reference'>>(
   );
 }
 
-/** Lists some of the payments for the person who decides. */
+/** Returns up to 20 of the payments, for the operator who decides. */
 function undecided(
   payments: readonly Pick<Candidate, 'reference'>[],
   others: number,
@@ -359,7 +368,7 @@ interface Candidate {
   readonly block: string;
 }
 
-/** Payments that earlier looks found in final blocks. */
+/** Reads the payments that earlier observations found in final blocks. */
 function readCandidates(value: JsonValue | undefined): readonly (Candidate & JsonObject)[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each: JsonValue) => {

@@ -1,4 +1,4 @@
-/** Balances of signers on chains: the chain's own coin and the listed tokens. */
+/** Reads balances of signers on chains: the chain's own coin and the listed tokens. */
 import { getAddress, isAddress, type Address } from 'viem';
 import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -10,14 +10,14 @@ import type { EvmVenue } from './config.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
 /**
- * Nodes without an archive answer for about 128 blocks, so the confirmed block is at most this many
- * blocks back.
+ * Bound of blocks between the newest and the confirmed block: endpoints without an archive keep
+ * balances of about 128 blocks.
  */
 const DEEPEST_LOOK_BACK = 64;
-/** The most that amounts can show; a token with more decimals is rounded down. */
+/** Most decimals of an amount; balances of a token with more decimals are rounded down. */
 const MOST_DECIMALS = 18;
 
-/** A fetcher for each chain and each signer of the family `evm`, under the key of their pool. */
+/** Returns a fetcher for each chain and each `evm` signer, under the venue key of their pool. */
 export function createEvmBalances(
   venues: readonly EvmVenue[],
   { chains, signers }: { readonly chains: EvmChains; readonly signers: readonly Signer[] },
@@ -47,7 +47,7 @@ async function ownerOf(signer: Signer): Promise<Address> {
   throw new Error(`the signer ${signer.descriptor.signer_key} does not report its address`);
 }
 
-/** Reads at named blocks, so that machines behind one URL cannot answer for different ones. */
+/** Reads at block numbers, since machines behind one URL may have different newest blocks. */
 async function balancesOf(
   connection: EvmConnection,
   owner: Address,
@@ -66,9 +66,10 @@ async function balancesOf(
 }
 
 /**
- * `withdrawable` is the smaller of the newest and the confirmed block's balance: an incoming
- * payment may still be reorganised away, and an outgoing one may be newer than the confirmed block.
- * Every ended node is in the confirmed block, since it waited for it.
+ * Returns one pool's balance. `withdrawable` is the smaller of the newest and the confirmed block's
+ * balance: an incoming payment may still be reorganised away, and an outgoing payment may be newer
+ * than the confirmed block. The confirmed block contains the effect of every ended node, since the
+ * node waited for that block.
  */
 async function poolOf(
   connection: EvmConnection,
@@ -102,7 +103,7 @@ async function poolOf(
       details,
     };
   } catch (error) {
-    // One wrongly listed token must not hide the others; its own amounts stay null.
+    // One wrongly listed token must not hide the other balances; only its own amounts are null.
     if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
     return {
       account_type: 'SPOT',
@@ -115,7 +116,9 @@ async function poolOf(
   }
 }
 
-/** Rounded down to what amounts can show; null where it is too large for them. */
+/**
+ * Returns the amount, rounded down to 18 decimals; null if the result is too large for an amount.
+ */
 export function amountOf(units: bigint, decimals: number): string | null {
   const shown = Math.min(decimals, MOST_DECIMALS);
   const text = fromBaseUnits(units / 10n ** BigInt(decimals - shown), shown);

@@ -1,4 +1,4 @@
-/** The baseline from which an increase of a balance is counted. */
+/** Takes the baseline from which an increase of a balance is counted. */
 import type { Address } from 'viem';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
@@ -8,16 +8,16 @@ import { readBalance, readBlock, type EvmConnection } from './client.ts';
 import type { BalanceObserveConfig } from './config.ts';
 import { RPC_FAULTS } from './errors.ts';
 
-/** As the node's output stores it: the block as a string, the amount in units of the asset. */
+/** A baseline in the node's output: the block as a string, the amount in units of the asset. */
 export interface Baseline {
   readonly baseline_block: string;
   readonly baseline_amount: string;
 }
 
-/** The stored part of a baseline: nothing, the block, or also its balance. */
+/** The stored part of a baseline: nothing, only the block, or the block and its balance. */
 export type Stored = { readonly baseline_block?: string; readonly baseline_amount?: string };
 
-/** The readable part of a stored baseline. */
+/** Returns the valid part of a stored baseline. */
 export function storedBaseline(output: JsonObject | undefined): Stored {
   const { baseline_block, baseline_amount } = output ?? {};
   if (typeof baseline_block !== 'string' || !/^(0|[1-9][0-9]*)$/.test(baseline_block)) return {};
@@ -25,7 +25,7 @@ export function storedBaseline(output: JsonObject | undefined): Stored {
   return { baseline_block, baseline_amount };
 }
 
-/** Whether block and amount are stored. */
+/** Returns whether both block and amount are stored. */
 export function isWhole(stored: Stored): stored is Baseline {
   return stored.baseline_block !== undefined && stored.baseline_amount !== undefined;
 }
@@ -34,16 +34,17 @@ export interface BaselineQuestion {
   readonly config: BalanceObserveConfig;
   readonly context: ExecutionContext;
   readonly decimals: number;
-  /** The newest block that is deep enough to be believed. */
+  /** The newest block that is deep enough for the required assurance. */
   readonly settled: bigint;
   readonly stored: Stored;
 }
 
 /**
- * The next part to store of an incomplete baseline: the config's amount; else the block, which is
- * the newest of the first look or the last before the movement was created, and then its balance.
- * The last block before a time is known only once a later one is deep enough, and its balance
- * counts only once it is deep enough itself. An older block would count earlier payments as new.
+ * Returns the next part to store of an incomplete baseline: the config's amount; else first the
+ * block and later its balance. The block is the newest of the first observation, or the last before
+ * the movement was created. The last block before a time is known only once a later block is deep
+ * enough, and a block's balance counts only once that block is deep enough. An older block would
+ * count earlier payments as new.
  *
  * @throws ExecutorFault `rejected` `BASELINE_UNAVAILABLE` when the endpoint no longer keeps the
  *   balances of that block.
@@ -70,7 +71,7 @@ export async function takeBaseline(
   return { baseline_block, baseline_amount: fromBaseUnits(units, decimals) };
 }
 
-/** The block to count from; null while it is not known yet. */
+/** Returns the block to count from; null while it is not known yet. */
 async function firstBlock(
   connection: EvmConnection,
   { baseline }: BalanceObserveConfig,
@@ -96,7 +97,7 @@ async function balanceThen(
   }
 }
 
-/** Milliseconds since 1970, from the first 48 bits of a UUIDv7. */
+/** Returns milliseconds since 1970, from the first 48 bits of a UUIDv7. */
 function createdAt(movementId: string): bigint {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(movementId)) {
     throw rejected(
@@ -108,9 +109,9 @@ function createdAt(movementId: string): bigint {
 }
 
 /**
- * The last block that was surely made before `time`: block times are whole seconds, so a block of
- * the same second counts as after. Block 0 when there is none; null while `newest` itself is
- * before, since later ones may be too.
+ * Returns the last block that was surely made before `time`: block times are whole seconds, so a
+ * block of the same second counts as after. Returns block 0 if no block was made before, and null
+ * while `newest` itself was made before `time`, since later blocks may be too.
  */
 async function lastBlockBefore(
   connection: EvmConnection,

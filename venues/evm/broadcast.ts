@@ -1,4 +1,4 @@
-/** Handing signed bytes to the network, once. */
+/** Sends signed bytes to the network, once. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
 import type { EvmConnection } from './client.ts';
@@ -7,21 +7,21 @@ import type { SignedTransaction } from './signed-bytes.ts';
 
 export type BroadcastOutcome =
   | { readonly kind: 'accepted' }
-  /** The node answered, and does not take the bytes now. They stay valid and may still be mined. */
+  /** The endpoint refused the bytes for now. They stay valid and may still be mined. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** A stop holds them back; they were not sent to this endpoint. */
+  /** A stop holds the bytes back; the bytes were not sent to this endpoint. */
   | { readonly kind: 'held'; readonly held: Held };
 
-/** What holds the bytes back now; null where they may be sent. */
+/** Returns what holds the bytes back now; null if the bytes may be sent. */
 export type AskStops = () => Promise<Held | null>;
 
-/** For transactions that move nothing or were mined before: no stop holds them back. */
+/** Returns no stop: no stop holds back transactions that move nothing or were mined before. */
 export const NO_STOPS: AskStops = () => Promise.resolve(null);
 
 /**
- * One `eth_sendRawTransaction`, repeated at the next endpoint where one is silent. Reads the stops
- * right before each. "Already known" counts as accepted. Throws {@link ExecutorFault} when the
- * answer is lost: the bytes may be on their way.
+ * Sends one `eth_sendRawTransaction`, repeated at the next endpoint if one does not answer. Reads
+ * the stops right before each send. "Already known" counts as accepted. Throws
+ * {@link ExecutorFault} when the answer is lost: the network may have received the bytes.
  */
 export async function broadcast(
   connection: EvmConnection,
@@ -48,7 +48,7 @@ export async function broadcast(
     );
   } catch (error) {
     if (error instanceof HeldBack) return { kind: 'held', held: error.held };
-    // A failure to read the stops is not an endpoint's answer.
+    // A failure to read the stops is not an answer of an endpoint.
     if (stopsFault !== undefined) throw stopsFault;
     if (isAlreadyKnown(error)) return { kind: 'accepted' };
     if (isRpcAnswer(error) && !connection.call.signal.aborted)

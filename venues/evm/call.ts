@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem';
 
 export interface EvmCall {
   readonly to: Address;
-  /** Wei. */
+  /** Amount of the chain's coin, in wei. */
   readonly value: bigint;
   readonly data: Hex;
 }

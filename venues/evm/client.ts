@@ -1,4 +1,4 @@
-/** Connections to EVM chains, opened and checked for each call. */
+/** Opens and checks connections to EVM chains, for each call. */
 import {
   erc20Abi,
   type Abi,
@@ -19,18 +19,18 @@ import { isContractRefusal, toFault } from './errors.ts';
 
 type View = 'pure' | 'view';
 
-/** Of every EVM chain's own coin. */
+/** Decimals of the chain's own coin, the same on every EVM chain. */
 export const NATIVE_DECIMALS = 18;
 
 /** A chain whose endpoints have confirmed its id, for the duration of one call. */
 export interface EvmConnection {
   readonly venue: EvmVenue;
   readonly call: CallOptions;
-  /** As {@link Endpoints.ask}, with the library's own errors. */
+  /** The same as {@link Endpoints.ask}; throws the library's own errors. */
   readonly raw: Endpoints['ask'];
-  /** Runs a read or write; every error becomes an {@link ExecutorFault}. */
+  /** Runs a read or write; throws every error as an {@link ExecutorFault}. */
   ask<T>(question: Question<T>): Promise<T>;
-  /** Calls a view function of a contract, as {@link ask}. */
+  /** Calls a view function of a contract; throws as {@link ask} does. */
   read<
     const abi extends Abi,
     name extends ContractFunctionName<abi, View>,
@@ -38,13 +38,17 @@ export interface EvmConnection {
   >(
     call: ReadContractParameters<abi, name, args>,
   ): Promise<ReadContractReturnType<abi, name, args>>;
-  /** What any endpoint has; null only where as many as required say that it does not exist. */
+  /**
+   * Returns what any endpoint has; null only if enough endpoints report that the item does not
+   * exist.
+   */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** The answers of as many endpoints as an absence requires, each on its own connection. */
+  /** Returns answers of as many endpoints as an absence requires, each on its own connection. */
   witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
-   * Decimals of the token, or of the chain's own coin for null. `rejected` faults `TOKEN_INVALID`
-   * when it has none, and `TOKEN_DECIMALS_MISMATCH` when the venues file lists others.
+   * Returns the decimals of the token, or of the chain's own coin for null. Throws `rejected`
+   * faults: `TOKEN_INVALID` when the token reports none, `TOKEN_DECIMALS_MISMATCH` when the venues
+   * file lists others.
    */
   decimals(token: Address | null): Promise<number>;
 }
@@ -56,8 +60,8 @@ export interface EvmChains {
 }
 
 /**
- * The chains of the venues file. Decimals and silent endpoints are remembered; nothing else
- * outlives a call.
+ * Opens the chains of the venues file. Remembers decimals and endpoints that did not answer; keeps
+ * nothing else between calls.
  */
 export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
   const byId = new Map(venues.map((venue) => [venue.chain_id, venue]));
@@ -113,7 +117,7 @@ function connect(of: {
   };
 }
 
-/** A single endpoint, as witnesses use it. */
+/** Returns a single endpoint as the set of endpoints, for one witness. */
 function only(client: PublicClient): Endpoints {
   return {
     ask: (question) => question(client),
@@ -134,7 +138,7 @@ async function readDecimals(client: PublicClient, token: Address): Promise<numbe
   }
 }
 
-/** Where the venues file and the token disagree, amounts would be off by powers of ten. */
+/** Throws if the venues file and the token differ: amounts would be wrong by powers of ten. */
 function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, reported: number): void {
   const listed = tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
   if (listed?.decimals === undefined || listed.decimals === reported) return;
@@ -147,13 +151,13 @@ function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, reported
 export interface Block {
   readonly number: bigint;
   readonly hash: Hash;
-  /** Seconds since 1970. */
+  /** Time of the block, in seconds since 1970. */
   readonly timestamp: bigint;
   readonly baseFeePerGas: bigint | null;
   readonly transactions: readonly Hash[];
 }
 
-/** One block by number or tag; transactions as hashes. */
+/** Reads one block by number or tag; its transactions are hashes. */
 export function readBlock(
   connection: EvmConnection,
   at: bigint | 'latest' | 'finalized',
@@ -165,7 +169,7 @@ export function readBlock(
   ) as Promise<Block>;
 }
 
-/** The time of the newest block in milliseconds. */
+/** Returns the time of the newest block, in milliseconds since 1970. */
 export async function readBlockTime(
   chains: EvmChains,
   chainId: number,
@@ -176,8 +180,8 @@ export async function readBlockTime(
 }
 
 /**
- * The number of the newest block that can no longer be reorganised, found as the venue's `finality`
- * says; negative while there is none.
+ * Returns the number of the newest block that can no longer be reorganised, by the `finality` of
+ * the venue; negative while there is no such block.
  */
 export async function finalizedNumber(connection: EvmConnection): Promise<bigint> {
   const { confirmations } = connection.venue.finality;
@@ -185,7 +189,7 @@ export async function finalizedNumber(connection: EvmConnection): Promise<bigint
   return (await readBlock(connection, 'latest')).number - BigInt(confirmations) + 1n;
 }
 
-/** Null while the transaction is in no block that enough endpoints consider canonical. */
+/** Reads the receipt; null while enough endpoints report the transaction in no canonical block. */
 export function readReceipt(
   connection: EvmConnection,
   hash: Hash,
@@ -195,7 +199,7 @@ export function readReceipt(
   );
 }
 
-/** Whether an endpoint holds the transaction, waiting or mined. */
+/** Returns whether an endpoint has the transaction, waiting or mined. */
 export async function isHeld(connection: EvmConnection, hash: Hash): Promise<boolean> {
   const held = await connection.ask((client) =>
     client.getTransaction({ hash }).catch(orNull('TransactionNotFoundError')),
@@ -203,7 +207,7 @@ export async function isHeld(connection: EvmConnection, hash: Hash): Promise<boo
   return held !== null;
 }
 
-/** Turns the library's "not found" error of this name into null. */
+/** Returns a handler that turns the library's "not found" error of this name into null. */
 function orNull(name: string): (error: unknown) => null {
   return (error) => {
     if (error instanceof Error && error.name === name) return null;
@@ -211,7 +215,7 @@ function orNull(name: string): (error: unknown) => null {
   };
 }
 
-/** Base units of `token` (null: the chain's own coin) that `owner` holds, at `block` or now. */
+/** Reads how many base units of `token` (null: the chain's coin) `owner` has, at `block` or now. */
 export function readBalance(
   connection: EvmConnection,
   of: { readonly owner: Address; readonly token: Address | null; readonly block?: bigint },

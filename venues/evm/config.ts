@@ -1,4 +1,4 @@
-/** The schemas of an EVM chain's venue entry and of its node configs. */
+/** Schemas of an EVM chain's venue entry and of the configs of EVM nodes. */
 import { z } from 'zod';
 import { readFinality, type ChainFinality } from '../../domain/chains/finality.ts';
 import { FINALITY_READS } from '../../domain/chains/finality-table.ts';
@@ -16,7 +16,7 @@ const gwei = z
     'must be gwei as a decimal string such as "80" or "0.5"',
   );
 
-/** 0.05 of the chain's own coin: a token transfer on Ethereum at some 300 gwei. */
+/** 0.05 of the chain's own coin: the cost of a token transfer on Ethereum at about 300 gwei. */
 export const DEFAULT_MAX_GAS_COST_WEI = '50000000000000000';
 const wei = z
   .string()
@@ -30,7 +30,7 @@ export const rpcUrl = z.string().refine((text) => {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }, 'must be an http or https URL');
 
-/** A well-formed, non-zero address, checksummed; the message names the rule that it breaks. */
+/** A well-formed, non-zero address, checksummed; the message names the broken rule. */
 export const addressSchema = z.string().transform((text, context) => {
   const reading = readEvmAddress(text);
   if (reading.ok) return reading.address;
@@ -41,14 +41,14 @@ export const addressSchema = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** The same, also in 32 bytes. */
+/** An address as in {@link addressSchema}, also accepted when padded to 32 bytes. */
 export const paddedAddressSchema = z
   .string()
   .transform((text) => text.replace(/^0x0{24}(?=[0-9a-fA-F]{40}$)/, '0x'))
   .pipe(addressSchema);
 
 /**
- * An asset as intents name it: both are compared letter by letter, and intents store upper case.
+ * The symbol of an asset in upper case. Intents store upper case, and the two texts must be equal.
  */
 export const symbol = z
   .string()
@@ -57,11 +57,11 @@ export const symbol = z
 const tokenSchema = z.strictObject({
   asset: symbol,
   address: addressSchema,
-  /** A check: a token that reports other decimals is not moved. Absent: the token is believed. */
+  /** If set, a token that reports other decimals is not moved. Absent: the token is believed. */
   decimals: z.number().int().min(0).max(255).optional(),
 });
 
-/** A number of 32 bits, as domains and endpoint ids are. */
+/** A number of 32 bits, as bridge domains and endpoint ids are. */
 export const uint32 = z.number().int().min(0).max(0xffff_ffff);
 
 const entrySchema = z.strictObject({
@@ -69,48 +69,46 @@ const entrySchema = z.strictObject({
   provider: z.literal('evm'),
   chain_id: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
   rpc_url: rpcUrl,
-  /** Other endpoints of the chain, used when the first is silent and to confirm absences. */
+  /** Other endpoints of the chain, used if the first does not answer and to confirm absences. */
   more_rpc_urls: z.array(rpcUrl).max(8).default([]),
-  /** Blocks, including the transaction's own, for an assurance weaker than "finalized". */
+  /** Blocks, including the transaction's own, for assurances weaker than "finalized". */
   confirmations: z.number().int().min(1).max(10_000).default(1),
-  /** How the chain becomes final; absent: as domain/chains/finality-table.ts says. */
+  /** How the chain becomes final; absent: by domain/chains/finality-table.ts. */
   finality: z.enum(FINALITY_READS).optional(),
-  /** For chains whose finality is counted in blocks: a block this deep is final. */
+  /** Depth at which a block is final, on chains whose finality is counted in blocks. */
   finality_confirmations: z.number().int().min(1).max(1_000_000).optional(),
-  /** Why less than the table's depth is enough here. */
+  /** Why fewer blocks than the finality table requires are enough here. */
   finality_override: z.strictObject({ reason: z.string().trim().min(1).max(500) }).optional(),
-  /** Transactions are not prepared while the chain requires more. */
+  /** No transaction is prepared while the chain requires a higher fee. */
   max_fee_per_gas_gwei: gwei.optional(),
-  /** Most that one transaction may cost its signer. */
+  /** Most that one transaction may cost its signer, in wei. */
   max_gas_cost_wei: wei.default(DEFAULT_MAX_GAS_COST_WEI),
-  /** The contract that reports the fee for the chain beneath, on rollups that charge one. */
+  /** Contract that reports the layer-1 fee, on rollups that charge one. */
   l1_fee_oracle: addressSchema.optional(),
   native_asset: symbol.default('ETH'),
   /** The tokens of this chain that nodes may move, each under the asset that intents name. */
   tokens: z.array(tokenSchema).default([]),
-  /** Contracts that may have allowances of signers, beside those found in logs. */
+  /** Contracts to check for allowances of signers, beside those found in logs. */
   spenders: z.array(addressSchema).optional(),
-  /** Between two looks at what each signer has there. */
+  /** Seconds between two reads of the signers' balances on this chain. */
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
   request_timeout_seconds: z.number().positive().max(60).default(10),
   poll_interval_seconds: z.number().min(0.1).max(3600).default(4),
-  /**
-   * After so long a transaction that is next in its nonce lane is signed again with higher fees.
-   */
+  /** Seconds after which the next transaction of a nonce lane is signed again with higher fees. */
   replace_after_seconds: z.number().min(1).max(86_400).default(180),
 });
 
 /**
- * An `evm` entry of the venues file: one for each chain, with its bridges' parts. The RPC URL may
- * hold an access key and is a secret. Its finality settings are checked here against the table of
- * known chains.
+ * Returns the schema of an `evm` entry of the venues file: one entry for each chain, with the
+ * fields of its bridges. The RPC URL may hold an access key and is a secret. Checks the finality
+ * settings against the table of known chains.
  */
 export function evmVenueSchemaWith(parts: readonly ChainPart[]) {
   const fields = Object.fromEntries(
     parts.map(({ field, schema }) => [field, schema.optional()] as const),
   );
   return entrySchema.extend(fields).transform((read, context) => {
-    // The parts' fields widen the types of all others.
+    // The bridges' fields widen the types of all others, so the entry's type is restored.
     const entry = read as typeof read & Entry;
     const reading = readFinality(entry);
     if (!reading.ok) {
@@ -139,9 +137,9 @@ type Decided = 'finality' | 'finality_confirmations' | 'finality_override';
 export type EvmVenue = Omit<Entry, Decided> & {
   readonly finality: ChainFinality;
   readonly parts: PartedChain['parts'];
-  /** Contracts other than tokens from which tokens sent there cannot be recovered. */
+  /** Contracts, other than tokens, where received tokens are lost. */
   readonly contracts: readonly OwnContract[];
-  /** The venues that take deposits from this chain, by their own entries. */
+  /** The venues that take deposits from this chain, as their own entries say. */
   readonly deposit_venues: readonly DepositVenue[];
 };
 
@@ -151,7 +149,7 @@ export function isEvmVenue(entry: VenueEntry): entry is EvmVenue {
 
 export const chainIdSchema = z.number().int().positive();
 
-/** What one transaction may cost on the chain. */
+/** Returns the limits of what one transaction may cost on the chain. */
 export function chainCaps(
   venue: Pick<EvmVenue, 'max_gas_cost_wei' | 'max_fee_per_gas_gwei'>,
 ): Caps {
@@ -159,7 +157,7 @@ export function chainCaps(
   return { max_gas_cost_wei, max_fee_per_gas_gwei: max_fee_per_gas_gwei ?? null };
 }
 
-/** Not strict: node configs also carry keys that others read (amount, venue, labels). */
+/** Not strict: node configs also carry keys for other readers (amount, venue, labels). */
 export const nativeTransferConfigSchema = z.object({
   chain_id: chainIdSchema,
   token_address: z.undefined('a native transfer has no token_address').optional(),
@@ -183,7 +181,7 @@ export const approveConfigSchema = z.object({
   spender: addressSchema,
 });
 
-/** Where the baseline of an increase comes from; see balance-observe.ts. */
+/** Sources of the baseline of an increase; see balance-observe.ts. */
 export const BASELINES = ['first_observation', 'movement_start'] as const;
 
 const decimal = z.string().refine(isDecimal, 'must be a decimal string');

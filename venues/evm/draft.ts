@@ -1,4 +1,4 @@
-/** The checks of every prepare of a transaction, and the unsigned transaction. */
+/** Checks before each transaction is prepared, and builds the unsigned transaction. */
 import { formatUnits, type Address } from 'viem';
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
@@ -7,7 +7,7 @@ import type { EvmCall } from './call.ts';
 import { NATIVE_DECIMALS, readBalance, type EvmConnection } from './client.ts';
 import type { GasQuote } from './fees.ts';
 
-/** The unsigned transaction that makes the call at these fees. */
+/** Returns the unsigned transaction that makes the call at these fees. */
 export function unsignedOf(
   chainId: number,
   call: EvmCall,
@@ -24,7 +24,11 @@ export function unsignedOf(
   };
 }
 
-/** @throws ExecutorFault `rejected` `TOKEN_MISSING` where there is no contract. */
+/**
+ * Throws if the token's address has no contract.
+ *
+ * @throws ExecutorFault `rejected` `TOKEN_MISSING`.
+ */
 export async function requireCode(connection: EvmConnection, token: Address): Promise<void> {
   const code = await connection.ask((client) => client.getCode({ address: token }));
   if (code === undefined)
@@ -34,11 +38,11 @@ export async function requireCode(connection: EvmConnection, token: Address): Pr
     );
 }
 
-/** Checks the balance to be moved; returns the native balance, from which gas is paid. */
+/** Throws if the balance is below `units`; returns the native balance, from which gas is paid. */
 export async function requireBalance(
   connection: EvmConnection,
   of: {
-    /** Null: the chain's own coin. */
+    /** The token's contract; null: the chain's own coin. */
     readonly token: Address | null;
     readonly from: Address;
     readonly units: bigint;
@@ -59,7 +63,9 @@ export async function requireBalance(
 }
 
 /**
- * @throws ExecutorFault `rejected` `INSUFFICIENT_FUNDS` where the signer cannot pay the call's gas.
+ * Throws if the signer cannot pay the call's gas.
+ *
+ * @throws ExecutorFault `rejected` `INSUFFICIENT_FUNDS`.
  */
 export function requireGas(
   connection: EvmConnection,

@@ -1,6 +1,6 @@
 /**
- * The endpoints of one chain. Any of them may answer a question, but an absence counts only where
- * two agree on it, if two are bound.
+ * Reads from the endpoints of one chain. Any endpoint may answer a question, but "not found" counts
+ * only if two endpoints agree on it (where at least two are bound).
  */
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -10,25 +10,28 @@ import { isSilence, toFault } from './errors.ts';
 
 export type Question<T> = (client: PublicClient) => Promise<T>;
 
-/** The endpoints of a chain for the duration of one call; all have confirmed its id. */
+/**
+ * The endpoints of a chain for the duration of one call; each endpoint has confirmed the chain id.
+ */
 export interface Endpoints {
-  /** The first endpoint's answer; where all are silent, the library's error of the last. */
+  /** Returns the first endpoint's answer; if no endpoint answers, throws the last library error. */
   ask<T>(question: Question<T>): Promise<T>;
   /**
-   * What any of them has. Null when two, or the only bound one, say that it does not exist. Throws
-   * the fault `NOT_FOUND_UNCONFIRMED` when too few answer.
+   * Returns what any endpoint has. Returns null when two endpoints (or the only bound endpoint)
+   * report that the item does not exist. Throws the fault `NOT_FOUND_UNCONFIRMED` when too few
+   * endpoints answer.
    */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** The answers of as many as an absence requires. */
+  /** Returns the answers of as many endpoints as an absence requires. */
   witnesses<T>(question: Question<T>): Promise<readonly T[]>;
 }
 
-/** How many must agree on an absence, where so many are bound. */
+/** How many endpoints must agree on an absence, if that many are bound. */
 const QUORUM = 2;
-/** How long a silent endpoint is tried after the others. */
+/** Milliseconds in which an endpoint that did not answer is tried after the others. */
 const AVOID_MS = 30_000;
 
-/** When each endpoint was last silent, by URL; kept between calls and never shown. */
+/** When each endpoint last failed to answer, by URL; kept between calls and never shown. */
 export type Silences = Map<string, number>;
 
 export function urlsOf({ rpc_url, more_rpc_urls }: EvmVenue): readonly string[] {
@@ -36,8 +39,9 @@ export function urlsOf({ rpc_url, more_rpc_urls }: EvmVenue): readonly string[] 
 }
 
 /**
- * Opens the venue's endpoints, without silent ones. Throws `rejected` `CHAIN_ID_MISMATCH` when any
- * is on another chain: it would answer "not found" and wrong nonces.
+ * Opens the venue's endpoints and omits those that do not answer. Throws `rejected`
+ * `CHAIN_ID_MISMATCH` when any endpoint is on another chain: its "not found" and its nonces would
+ * be wrong.
  */
 export async function openEndpoints(
   venue: EvmVenue,
@@ -87,7 +91,7 @@ function over(
         return await question(now.client);
       } catch (error) {
         if (others.length === 0 || call.signal.aborted || !isSilence(error)) throw error;
-        // Not tried again during this call.
+        // This endpoint is not tried again during this call.
         silences.set(now.url, performance.now());
         order = others;
       }
@@ -121,8 +125,9 @@ function over(
 }
 
 /**
- * Never repeats a request: callers repeat reads, and only recovery repeats a write. Refuses
- * redirects, which could carry a signed transaction to a URL that is not configured.
+ * Returns a client that never repeats a request: callers repeat reads, and only recovery repeats a
+ * write. The client refuses redirects, which could carry a signed transaction to a URL that is not
+ * configured.
  */
 function clientOf(venue: EvmVenue, url: string, call: CallOptions): PublicClient {
   const transport = http(url, {

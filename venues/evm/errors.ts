@@ -12,7 +12,7 @@ import {
 } from 'viem';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 
-/** Codes of the faults that {@link toFault} makes. */
+/** Codes of the faults that {@link toFault} returns. */
 export const RPC_FAULTS = {
   aborted: 'EVM_RPC_ABORTED',
   timeout: 'EVM_RPC_TIMEOUT',
@@ -21,10 +21,10 @@ export const RPC_FAULTS = {
 } as const;
 
 /**
- * A fault without secrets. The library's errors contain the endpoint's URL, which may hold an
- * access key, and the request, which may be a signed transaction; so only the endpoint's own short
- * message is kept. Never `rejected`: an endpoint that answers 401 or 429 says nothing about the
- * plan.
+ * Returns a fault without secrets. The library's errors contain the endpoint's URL, which may hold
+ * an access key, and the request, which may be a signed transaction; so only the endpoint's own
+ * short message is kept. Never `rejected`: an endpoint that returns 401 or 429 says nothing about
+ * the plan.
  */
 export function toFault(error: unknown, call: CallOptions): ExecutorFault {
   if (error instanceof ExecutorFault) return error;
@@ -57,7 +57,8 @@ export function toFault(error: unknown, call: CallOptions): ExecutorFault {
 }
 
 /**
- * Whether the endpoint gave no answer, so that another may be tried; a refusal is an answer.
+ * Returns whether the endpoint gave no answer, so that another may be tried; a refusal is an
+ * answer.
  */
 export function isSilence(error: unknown): boolean {
   if (error instanceof ExecutorFault)
@@ -69,7 +70,7 @@ export function isSilence(error: unknown): boolean {
   );
 }
 
-/** The endpoint's message without URLs and long hex strings, at most 200 characters. */
+/** Returns the endpoint's message without URLs and long hex strings, at most 200 characters. */
 export function rpcMessage(error: unknown): string {
   const rpc = find(error, RpcRequestError);
   const text =
@@ -81,7 +82,7 @@ export function rpcMessage(error: unknown): string {
     .slice(0, 200);
 }
 
-/** Whether the call was executed and reverted, in contrast to an endpoint's failure. */
+/** Returns whether the call was executed and reverted, in contrast to a failed endpoint. */
 export function isRevert(error: unknown): boolean {
   const rpc = find(error, RpcRequestError);
   return (
@@ -92,7 +93,8 @@ export function isRevert(error: unknown): boolean {
 }
 
 /**
- * Whether a contract answered a read with a revert, nothing, or bytes that do not fit its ABI.
+ * Returns whether a contract answered a read with a revert, with nothing, or with bytes that do not
+ * fit its ABI.
  */
 export function isContractRefusal(error: unknown): boolean {
   return (
@@ -102,20 +104,20 @@ export function isContractRefusal(error: unknown): boolean {
   );
 }
 
-/** Whether the account cannot pay for value and gas. */
+/** Returns whether the account cannot pay for value and gas. */
 export function isInsufficientFunds(error: unknown): boolean {
   return finds(error, InsufficientFundsError) || /insufficient funds/i.test(rpcMessage(error));
 }
 
-/** Whether the endpoint answered with a refusal. */
+/** Returns whether the endpoint answered with a refusal. */
 export function isRpcAnswer(error: unknown): boolean {
   return finds(error, RpcRequestError);
 }
 
 /**
- * Whether an endpoint says that it has exactly these bytes already, in the messages of geth,
- * Erigon, Nethermind, Besu, Reth and anvil. "nonce too low" is not among them: another transaction
- * may have used the nonce.
+ * Returns whether the endpoint reports that it already has exactly these bytes, by the messages of
+ * geth, Erigon, Nethermind, Besu, Reth and anvil. "nonce too low" does not count: another
+ * transaction may have used the nonce.
  */
 export function isAlreadyKnown(error: unknown): boolean {
   return (

@@ -1,4 +1,4 @@
-/** Conflicts of a chain's entry with other entries of the file. */
+/** Returns faults of a chain's entry: conflicts with earlier entries, and repeated tokens. */
 import type { Place } from '../entry.ts';
 import { isEvmVenue, type EvmVenue } from './config.ts';
 import type { ChainPart } from './part.ts';
@@ -9,7 +9,7 @@ export function chainFaults(
   parts: readonly ChainPart[],
 ): readonly string[] {
   const above = earlier.filter(isEvmVenue);
-  // Nodes name a chain by its id alone, so two entries of one chain would be ambiguous.
+  // Nodes name a chain only by its id, so two entries of one chain would be ambiguous.
   const bound = above.some(({ chain_id }) => chain_id === venue.chain_id);
   return [
     ...(bound ? [`${at}.chain_id: chain ${venue.chain_id} is already bound above`] : []),
@@ -18,7 +18,7 @@ export function chainFaults(
   ];
 }
 
-/** Each asset is one token and each token one asset, or limits could not tell what a plan moves. */
+/** Refuses an asset with two tokens or a token with two assets: limits need to know the asset. */
 function tokenRepeats({ native_asset, tokens }: EvmVenue, path: string): readonly string[] {
   return tokens.flatMap(({ asset, address }, index) => {
     const earlier = tokens.slice(0, index);

@@ -1,4 +1,4 @@
-/** The gas of a call, and the fees to offer for it. */
+/** Estimates the gas of a call and the fees to offer for it. */
 import { parseGwei } from 'viem';
 import { ExecutorFault, type EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { rejected } from '../node-plan.ts';
@@ -9,25 +9,27 @@ import type { EvmCall } from './call.ts';
 import { revertReason } from './revert-reason.ts';
 import type { Address } from 'viem';
 
-/** All in wei or gas units. */
+/** Gas and fees of one call, in wei or gas units. */
 export interface GasQuote {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Upper bound of the charge of the chain beneath; 0 where there is none. */
+  /** Upper bound of the rollup's layer-1 charge; 0 if there is none. */
   readonly layer1Fee: bigint;
 }
 
-/** An estimate is exact for the latest block; a busy token may need more when it is mined. */
+/**
+ * Margin over the estimate, which is exact only for the latest block: a busy token may need more.
+ */
 export const HEADROOM_PERCENT = 120n;
-/** The charge of the chain beneath may rise with that chain's fees until the block. */
+/** Margin over the layer-1 charge, which may rise until the transaction is mined. */
 const LAYER1_HEADROOM_PERCENT = 150n;
 
 /**
  * Estimates gas on the latest block and offers twice the base fee plus the usual tip, so that the
  * transaction stays minable through several full blocks. Throws `rejected` faults
  * `TRANSACTION_WOULD_REVERT`, `INSUFFICIENT_FUNDS`, `FEE_MARKET_MISSING` and `L1_FEE_UNKNOWN`;
- * above one of the venue's caps the retryable `FEE_ABOVE_CAP`.
+ * throws the retryable `FEE_ABOVE_CAP` above one of the venue's caps.
  */
 export async function quoteGas(
   connection: EvmConnection,
@@ -61,7 +63,7 @@ export async function quoteGas(
     max_priority_fee_per_gas: tip.toString(),
   };
   const beneath = await layer1Allowance(connection, unsigned);
-  // The fence refuses what may cost more, so no more than that is offered.
+  // The check before signing (the fence) refuses a cost above the cap, so the offer stays below it.
   const affordable = (BigInt(allowed) - beneath) / limit;
   if (least > affordable) throw aboveCap(`the ${allowed} wei that the venue allows a transaction`);
   return {
@@ -72,7 +74,7 @@ export async function quoteGas(
   };
 }
 
-/** Upper bound in wei of the charge of the chain beneath; 0 where there is none. */
+/** Returns the upper bound, in wei, of the rollup's layer-1 charge; 0 if there is none. */
 export async function layer1Allowance(
   connection: EvmConnection,
   unsigned: EvmUnsignedTransaction,

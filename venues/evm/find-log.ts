@@ -1,19 +1,20 @@
-/** Searches the logs of a chain. */
+/** Searches the logs of a chain in requests of bounded size. */
 import { numberToHex, type Address, type Hash, type Hex, type RpcLog } from 'viem';
 import type { EvmConnection } from './client.ts';
 
-/** Blocks in one request; public endpoints refuse more than a few thousand. */
+/** Most blocks in one request; public endpoints refuse more than a few thousand. */
 export const BLOCKS_AT_ONCE = 1_000n;
 
 export interface WantedLog {
   readonly address: Address;
-  /** In each position one topic, several, or null for any. */
+  /** For each position: one topic, several allowed topics, or null for any topic. */
   readonly topics: readonly (Hex | Hex[] | null)[];
 }
 
 /**
- * The transaction of the newest such log between two blocks, however long the search takes; null
- * where the endpoint shows none. Newest blocks first: mostly the log is recent.
+ * Returns the transaction of the newest matching log between two blocks, however long the search
+ * takes; null if the endpoint shows none. Searches the newest blocks first: the log is usually
+ * recent.
  */
 export async function findLog(
   connection: EvmConnection,
@@ -34,7 +35,7 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-/** The transaction of the newest such log in blocks of one request, or null. */
+/** Returns the transaction of the newest matching log, in one request; null if there is none. */
 export async function newestLog(
   connection: EvmConnection,
   wanted: WantedLog,
@@ -43,7 +44,7 @@ export async function newestLog(
   return (await logsIn(connection, wanted, range)).at(-1)?.transactionHash ?? null;
 }
 
-/** Such logs, oldest first, in blocks of one request. */
+/** Returns the matching logs, oldest first, in one request. */
 export function logsIn(
   connection: EvmConnection,
   { address, topics }: WantedLog,

@@ -1,9 +1,12 @@
-/** Whether every configured chain answers with its own id. */
+/** Reports whether every configured chain answers with its own id. */
 import type { CallOptions, ExecutorHealth } from '../../domain/executor.ts';
 import type { EvmChains } from './client.ts';
 import { toFault } from './errors.ts';
 
-/** `unknown` without chains; `down`, naming the chains, when any is silent or another chain. */
+/**
+ * Returns `unknown` without chains. Returns `down`, with the faulty chains, if a chain does not
+ * answer or reports another chain id.
+ */
 export async function checkChains(chains: EvmChains, call: CallOptions): Promise<ExecutorHealth> {
   const ids = chains.chainIds();
   if (ids.length === 0) return { state: 'unknown', detail: 'no evm venue is configured' };

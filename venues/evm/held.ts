@@ -1,11 +1,11 @@
-/** The answer of an executor where a stop prevents sending again. */
+/** Returns an executor's result when a stop prevents sending again. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
 
 /**
- * UNKNOWN where it needs a person's retry.
+ * Returns UNKNOWN if an operator must retry the movement.
  *
- * @throws ExecutorFault `not_yet` where it waits for the stop: every stop is then read again.
+ * @throws ExecutorFault `not_yet` if the stop may end: every stop is read again at the next try.
  */
 export function heldBack(code: string, { needs_retry, why }: Held): ExecutionResult {
   const message = `it may not be sent again now: ${why}`;

@@ -1,4 +1,4 @@
-/** EVM chains: transfers, allowances and observed balances, over the endpoints of each chain. */
+/** The EVM venue: transfers, allowances and observed balances, over the endpoints of each chain. */
 import { isDevelopment } from '../../domain/chains/finality.ts';
 import type { VenueClock } from '../../domain/send/clocks.ts';
 import { isLoopbackUrl } from '../../platform/outgoing/url.ts';
@@ -12,7 +12,7 @@ import { chainFaults } from './faults.ts';
 import type { ChainPart } from './part.ts';
 import { createEvmTransferExecutor } from './transfer.ts';
 
-/** With the bridges' parts of chain entries. */
+/** Defines the EVM venue with the fields that bridges add to the entries of chains. */
 export function evmWith(parts: readonly ChainPart[]) {
   return defineVenue<EvmVenue>({
     entry: { provider: 'evm', schema: evmVenueSchemaWith(parts) },
@@ -29,7 +29,7 @@ export function evmWith(parts: readonly ChainPart[]) {
   });
 }
 
-/** A developer's own chain, whose block times say nothing. */
+/** Returns whether the venue is a developer's own chain, whose block times are not real times. */
 export function isDevelopers({ chain_id, rpc_url }: EvmVenue): boolean {
   return isDevelopment(chain_id, isLoopbackUrl(rpc_url));
 }

@@ -1,4 +1,4 @@
-/** What a mined transaction proves, once its block is deep enough. */
+/** Judges what a mined transaction proves, once its block is deep enough. */
 import type { Address, TransactionReceipt } from 'viem';
 import { depthFor, shownAt, type BlockDepth } from '../../domain/chains/assurance-table.ts';
 import {
@@ -21,11 +21,12 @@ import {
 import { revertReason } from './revert-reason.ts';
 import type { SignedTransaction } from './signed-bytes.ts';
 
-/** A transfer can show every assurance: the destination is on the chain itself. */
+/** A transfer can prove every assurance: its destination is on the same chain. */
 export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
 /**
- * `relayed`: another account sent the transaction and paid for it. `call`: the signed call, if any.
+ * The sender of a transaction. `relayed`: another account sent it and paid for it. `call`: the
+ * signed call, if there is one.
  */
 export type Sender = Pick<SignedTransaction, 'tx_hash' | 'from'> & {
   readonly relayed?: boolean;
@@ -38,15 +39,16 @@ export interface Landed {
   readonly receipt: TransactionReceipt;
 }
 
-/** The phase in which a transaction is looked at. */
+/** The phase that checks a sent transaction. */
 export type LookPhase = 'observe' | 'recover';
 
 /**
- * COMPLETED with the act's facts once the block is deep enough for `assurance`; OBSERVING before,
- * and when the block is no longer canonical. Any other outcome counts only from a finalized block,
- * since until then a reorganisation could still let this transaction succeed. A revert is FAILED
- * `TRANSACTION_REVERTED`, for nothing has moved, unless somebody else has done the act instead. An
- * outcome that the act cannot read is undecided: a failure would permit another attempt.
+ * Returns COMPLETED with the act's facts once the block is deep enough for `assurance`; OBSERVING
+ * before, and when the block is no longer canonical. Any other outcome counts only from a finalized
+ * block, since until then a reorganisation could still let this transaction succeed. A revert is
+ * FAILED `TRANSACTION_REVERTED`, since nothing has moved, unless another account has done the act
+ * instead. An outcome that the act cannot read is undecided: a failure would permit another
+ * attempt.
  */
 export async function judgeLanded(
   connection: EvmConnection,
@@ -71,7 +73,7 @@ export async function judgeLanded(
   };
 }
 
-/** FAILED once enough endpoints agree, unless somebody else has done the act instead. */
+/** Returns FAILED once enough endpoints agree, unless another account has done the act instead. */
 async function judgeReverted(
   connection: EvmConnection,
   landed: Landed,
@@ -94,8 +96,8 @@ async function judgeReverted(
 const REVERTED = 'the transaction was mined and reverted; only gas was spent';
 
 /**
- * The contract's revert reason when the call is repeated on the state after its block; null where
- * it does not revert there. It explains and decides nothing.
+ * Returns the contract's revert reason when the call is repeated on the state after its block; null
+ * if the call does not revert there. The reason only explains the failure.
  */
 async function whyReverted(
   connection: EvmConnection,
@@ -114,8 +116,8 @@ async function whyReverted(
 }
 
 /**
- * FAILED `TRANSACTION_CANCELLED` once the block of the cancelling zero-value transaction is final:
- * the payment can then never be mined. OBSERVING before.
+ * Returns FAILED `TRANSACTION_CANCELLED` once the block of the cancelling zero-value transaction is
+ * final: the payment can then never be mined. Returns OBSERVING before.
  */
 export async function judgeCancelled(
   connection: EvmConnection,
@@ -137,7 +139,8 @@ export async function judgeCancelled(
 }
 
 /**
- * The result of a look that proves nothing: UNKNOWN for recover, a retryable fault for observe.
+ * Returns the result of a check that proves nothing: UNKNOWN for recover, a retryable fault for
+ * observe.
  */
 export function undecided(phase: LookPhase, code: string, message: string): ExecutionResult {
   if (phase === 'recover')
@@ -158,7 +161,7 @@ function costOf(
   };
 }
 
-/** Still under way; look again after the venue's poll interval. */
+/** Returns OBSERVING: check the transaction again after the venue's poll interval. */
 export function observing(
   connection: EvmConnection,
   signed: Pick<SignedTransaction, 'tx_hash'>,
@@ -170,12 +173,12 @@ export function observing(
   };
 }
 
-/** The number of the newest block at this depth; negative while there is none. */
+/** Returns the number of the newest block at this depth; negative while there is none. */
 export function settledNumber(connection: EvmConnection, depth: BlockDepth): Promise<bigint> {
   return depth === 'final' ? finalizedNumber(connection) : confirmedNumber(connection);
 }
 
-/** The newest block with the venue's confirmations, its own included. */
+/** Returns the newest block that has the venue's confirmations, including its own. */
 async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
   return (
     (await readBlock(connection, 'latest')).number - BigInt(connection.venue.confirmations) + 1n
@@ -183,8 +186,8 @@ async function confirmedNumber(connection: EvmConnection): Promise<bigint> {
 }
 
 /**
- * Whether as many endpoints as an absence requires show the same outcome in a final block. A
- * failure lets a person pay again, so it needs as much proof as "nothing landed".
+ * Returns whether enough endpoints show the same outcome in a final block. A failure allows a
+ * second payment, so it needs as much proof as "nothing landed".
  */
 async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt): Promise<boolean> {
   const agreements = await connection.witnesses(async (one) => {
@@ -201,12 +204,12 @@ async function isAgreed(connection: EvmConnection, receipt: TransactionReceipt):
   return agreements.every(Boolean);
 }
 
-/** A block number as outputs record it; null where there is none. */
+/** Returns a block number that an output has recorded; null if there is none. */
 export function recordedBlock(value: unknown): bigint | null {
   return typeof value === 'string' && /^[0-9]+$/.test(value) ? BigInt(value) : null;
 }
 
-/** Whether the block of the receipt still stands at its height. */
+/** Returns whether the block of the receipt is still canonical. */
 export async function isCanonical(
   connection: EvmConnection,
   receipt: TransactionReceipt,
@@ -214,7 +217,7 @@ export async function isCanonical(
   return (await readBlock(connection, receipt.blockNumber)).hash === receipt.blockHash;
 }
 
-/** Wei. Rollups of the OP family report their layer 1 charge in an extra field. */
+/** Returns the cost in wei. OP-family rollups report their layer-1 charge in an extra field. */
 function gasCost(receipt: TransactionReceipt): bigint {
   const layer1 =
     'l1Fee' in receipt && typeof receipt.l1Fee === 'string' ? BigInt(receipt.l1Fee) : 0n;

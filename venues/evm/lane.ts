@@ -1,4 +1,4 @@
-/** A nonce lane on its chain: how far it is mined, and the fate of a nonce. */
+/** Reads a nonce lane on its chain: how far it is mined, and which transaction used a nonce. */
 import type { Address, Hash } from 'viem';
 import {
   ExecutorFault,
@@ -15,7 +15,9 @@ import { RPC_FAULTS } from './errors.ts';
 import { agreedFate } from './nonce-proof.ts';
 import { offeredFees, toItself } from './versions.ts';
 
-/** The account's transaction counts at the newest block and at `last`, the newest final one. */
+/**
+ * Returns the account's transaction counts at the newest block and at `last`, the newest final one.
+ */
 export async function countLane(
   connection: EvmConnection,
   account: string,
@@ -29,15 +31,15 @@ export async function countLane(
   const final = await connection
     .ask((client) => client.getTransactionCount({ address, blockNumber: last }))
     .catch((error: unknown) => {
-      // The endpoint no longer keeps that state, so nothing counts as final; the lane is still
-      // tended.
+      // The endpoint no longer keeps that state, so no nonce counts as final; the nonce lane is
+      // still served.
       if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused) return 0;
       throw error;
     });
   return { latest: Math.max(latest, final), final, last };
 }
 
-/** The mined version; null where enough endpoints show none. */
+/** Returns the mined version; null if enough endpoints show none. */
 export async function minedVersion(
   connection: EvmConnection,
   versions: readonly JournaledTransaction[],
@@ -54,7 +56,7 @@ export async function minedVersion(
   return null;
 }
 
-/** Whether a final block has used the nonce for another transaction than these. */
+/** Returns whether, in a final block, a transaction other than these versions used the nonce. */
 export async function isUsedElsewhere(
   connection: EvmConnection,
   account: string,
@@ -68,9 +70,9 @@ export async function isUsedElsewhere(
 }
 
 /**
- * Sends stored bytes: a zero-value transaction, or a payment whose block is gone. Null when the
- * endpoint accepts or has them, else its message, or the reason of the stop that holds them back.
- * The bytes were checked when they were signed.
+ * Sends stored bytes: a zero-value transaction, or a payment whose block was reorganised away.
+ * Returns null when the endpoint accepts or has the bytes; else the endpoint's message, or the
+ * reason of the stop that holds the bytes back. The bytes were checked when they were signed.
  */
 export async function sendVersion(
   connection: EvmConnection,
@@ -86,9 +88,9 @@ export async function sendVersion(
 }
 
 /**
- * A zero-value transaction at market fees, for a nonce that no stored transaction uses.
+ * Returns a zero-value transaction at market fees, for a nonce that no stored transaction uses.
  *
- * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps are too low for it.
+ * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps are below the market fees.
  */
 export async function fillingOf(
   connection: EvmConnection,

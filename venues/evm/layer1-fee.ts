@@ -1,20 +1,21 @@
-/**
- * A rollup's charge for writing a transaction to the chain beneath it, in addition to the gas.
- */
+/** Reads what a rollup charges, in addition to the gas, for writing a transaction to layer 1. */
 import { parseAbi, serializeTransaction, type Hex } from 'viem';
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { rejected } from '../node-plan.ts';
 import type { EvmConnection } from './client.ts';
 import { isContractRefusal } from './errors.ts';
 
-/** The predeployed oracle of the OP family, which itself adds the signature's bytes. */
+/**
+ * The predeployed oracle of OP-family rollups; the oracle itself adds the bytes of the signature.
+ */
 const ORACLE = parseAbi(['function getL1Fee(bytes) view returns (uint256)']);
-/** The nonce is not known yet; a long one keeps the charge from being too low. */
+/** The nonce is not known yet; the longest one keeps the estimated charge from being too low. */
 const LONG_NONCE = 0xffff_ffff;
 
 /**
- * Wei, as the venue's `l1_fee_oracle` reports now; 0 on a chain without one. Throws `rejected`
- * `L1_FEE_UNKNOWN` when there is no such contract: an unknown charge must not count as zero.
+ * Returns the charge in wei that the venue's `l1_fee_oracle` reports now; 0 on a chain without an
+ * oracle. Throws `rejected` `L1_FEE_UNKNOWN` when the address has no such contract: an unknown
+ * charge must not count as zero.
  */
 export async function layer1Fee(
   connection: EvmConnection,
@@ -26,7 +27,7 @@ export async function layer1Fee(
     type: 'eip1559',
     chainId: unsigned.chain_id,
     nonce: LONG_NONCE,
-    // Lower case, since the library would refuse a wrong checksum.
+    // In lower case, since the library refuses a wrong checksum.
     to: unsigned.to.toLowerCase() as Hex,
     value: BigInt(unsigned.value),
     data: unsigned.data as Hex,

@@ -1,20 +1,22 @@
-/** Which transaction used a nonce: the only proof that another stored one can never land. */
+/**
+ * Which transaction used a nonce: the only proof that another stored transaction can never land.
+ */
 import { isAddressEqual, type Address, type Hash } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { finalizedNumber, type EvmConnection } from './client.ts';
 import { RPC_FAULTS } from './errors.ts';
 
 export type NonceFate =
-  /** No finalized block has used the nonce: what was signed with it may still be mined. */
+  /** No finalized block has used the nonce: transactions signed with it may still be mined. */
   | { readonly kind: 'open' }
-  /** A finalized block has used it, for this transaction of the account. */
+  /** In a finalized block, this transaction of the account used the nonce. */
   | { readonly kind: 'used'; readonly by: Hash }
-  /** It is used, and the endpoint does not show by which transaction. */
+  /** The nonce is used, and the endpoint does not show by which transaction. */
   | { readonly kind: 'unprovable' };
 
 /**
- * The fate that as many endpoints as an absence requires agree on: `used` only where each reports
- * the same transaction.
+ * Returns the fate on which enough endpoints agree: `used` only if each endpoint reports the same
+ * transaction.
  */
 export async function agreedFate(
   connection: EvmConnection,
@@ -30,16 +32,17 @@ export async function agreedFate(
 }
 
 /**
- * Finds the finalized block in which the account's count passed `nonce`, and in it the account's
- * transaction with that nonce, which is the proof. A count alone may be wrong: machines behind one
- * URL can report it at different heights. Costs some forty reads in the worst case, on a rare path.
+ * Finds the finalized block in which the account's nonce count passed `nonce`, and in that block
+ * the account's transaction with that nonce, which is the proof. A count alone may be wrong:
+ * machines behind one URL can report counts at different heights. Costs about forty reads in the
+ * worst case, which is rare.
  */
 export async function nonceFate(
   connection: EvmConnection,
   address: Address,
   nonce: number,
 ): Promise<NonceFate> {
-  // Every endpoint keeps the newest state; some drop that of the newest final block.
+  // Every endpoint keeps the newest state; some endpoints drop the state of the newest final block.
   const latest = await connection.ask((client) => client.getTransactionCount({ address }));
   if (latest <= nonce) return { kind: 'open' };
   const last = await finalizedNumber(connection);
@@ -56,8 +59,8 @@ export async function nonceFate(
 }
 
 /**
- * The account's transaction with this nonce in the block; null when there is none, for example
- * where code that the account delegates to used the nonce (EIP-7702).
+ * Returns the account's transaction with this nonce in the block; null when there is none, for
+ * example if code that the account delegates to used the nonce (EIP-7702).
  */
 async function userOf(
   connection: EvmConnection,
@@ -73,8 +76,8 @@ async function userOf(
 }
 
 /**
- * The first block after which the count exceeds `nonce`, which it must do after `last`; null when
- * it does after block 0.
+ * Returns the first block after which the count exceeds `nonce`; null when the count already does
+ * after block 0. The caller knows that the count exceeds `nonce` after `last`.
  */
 async function firstPast(
   connection: EvmConnection,
@@ -83,7 +86,8 @@ async function firstPast(
   const isPast = async (block: bigint) => (await countAt(connection, of.address, block)) > of.nonce;
   let past = of.last;
   let before = -1n;
-  // Backwards in growing steps: mostly the nonce was used recently, and old state costs more.
+  // Searches backwards in growing steps: usually the nonce was used recently, and old state costs
+  // more.
   for (let step = 1n; before < 0n; step *= 2n) {
     const probe = past > step ? past - step : 0n;
     if (!(await isPast(probe))) before = probe;

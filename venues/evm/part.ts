@@ -1,38 +1,40 @@
-/** The part that a bridge has in a chain's entry of the venues file. */
+/** Defines the fields that a bridge adds to a chain's entry of the venues file. */
 import type { Address } from 'viem';
 import type { z } from 'zod';
 import type { BridgeLane, LANES } from '../../domain/actions/spec.ts';
 import type { ChainBridge, ChainToken } from '../../domain/plan/tokens.ts';
 
-/** The fields of a chain's entry that bridges' parts read. */
+/** The fields of a chain's entry that bridges read. */
 export interface PartedChain {
   readonly tokens: readonly ChainToken[];
-  /** The bridges' parts, by field. */
+  /** The bridges' settings, keyed by their field in the entry. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** A contract of a chain, with a description. */
+/** A contract on a chain, with its description. */
 export type OwnContract = readonly [what: string, address: Address];
 
-/** The definition of a bridge's part. */
+/** How a bridge defines its field in the entries of chains. */
 export interface PartDefinition<Part> {
   readonly lane: BridgeLane;
-  /** The field of the chain's entry. */
+  /** The name of the field in the chain's entry. */
   readonly field: (typeof LANES)[BridgeLane]['entry'];
   readonly schema: z.ZodType<Part>;
-  /** Conflicts within it and with the parts of `earlier` chains; `at` is the part's place. */
+  /**
+   * Returns conflicts in the field and with those of `earlier` chains; `at` is the field's place.
+   */
   faults(
     part: Part,
     chain: PartedChain,
     others: { earlier: readonly Part[]; at: string },
   ): string[];
-  /** The contracts from which bridged tokens cannot be recovered. */
+  /** Returns the contracts from which bridged tokens cannot be recovered. */
   contracts(part: Part): readonly OwnContract[];
-  /** The facts that plans and paths read. */
+  /** Returns the facts that plans and bridge paths read. */
   bridge(part: Part, chain: PartedChain): ChainBridge;
 }
 
-/** The part over any chain; empty answers for a chain without it. */
+/** A bridge's field, readable on any chain; results are empty for a chain without it. */
 export interface ChainPart<Part = unknown> {
   readonly lane: BridgeLane;
   readonly field: string;
@@ -45,7 +47,7 @@ export interface ChainPart<Part = unknown> {
 
 export function definePart<Part>(definition: PartDefinition<Part>): ChainPart<Part> {
   const { lane, field, schema } = definition;
-  // Only this schema's output is stored under this field.
+  // Only the output of this bridge's schema is stored under this field.
   const of = ({ parts }: Pick<PartedChain, 'parts'>) => parts[field] as Part | undefined;
   const read = <T>(part: Part | undefined, none: T, from: (part: Part) => T): T =>
     part === undefined ? none : from(part);

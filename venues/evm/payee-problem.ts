@@ -1,11 +1,11 @@
-/** Bridge payees that could never pay the tokens out again. */
+/** Finds bridge payees that could never pay the tokens out again. */
 import { isAddressEqual, type Address } from 'viem';
 import type { EvmVenue } from './config.ts';
 import type { OwnContract } from './part.ts';
 
 /**
- * Why tokens that a bridge brings to `payee` would be lost, else null: a contract that the
- * destination's venue entry lists keeps them for good.
+ * Returns why tokens that a bridge pays to `payee` would be lost; else null. A contract that the
+ * destination's venue entry lists would keep such tokens forever.
  */
 export function payeeProblem(
   field: string,

@@ -1,4 +1,4 @@
-/** The plan of a transfer, read from its node, and its one call. */
+/** Reads the plan of a transfer from its node, and builds its one call. */
 import { encodeFunctionData, erc20Abi, type Address } from 'viem';
 import type { z } from 'zod';
 import type { ExecutionContext } from '../../domain/executor.ts';
@@ -10,17 +10,17 @@ import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.
 export const TRANSFER_ACTIONS = ['evm_native_transfer', 'evm_erc20_transfer'] as const;
 export type TransferAction = (typeof TRANSFER_ACTIONS)[number];
 
-/** Addresses are checksummed; `amount` is a decimal string in units of the asset. */
+/** A planned transfer. Addresses are checksummed; `amount` is a decimal string in asset units. */
 export interface TransferPlan {
   readonly action_type: TransferAction;
   readonly chain_id: number;
-  /** Null for the chain's own coin. */
+  /** The token's contract; null for the chain's own coin. */
   readonly token_address: Address | null;
   readonly destination_address: Address;
   readonly amount: string;
 }
 
-/** Throws `rejected` `CONFIG_INVALID`, which names the place, when the node is not a transfer. */
+/** Throws `rejected` `CONFIG_INVALID`, with the wrong field, when the node is not a transfer. */
 export function readTransferPlan(
   context: Pick<ExecutionContext, 'action_type' | 'config' | 'amount'>,
 ): TransferPlan {
@@ -42,7 +42,7 @@ export function readTransferPlan(
   };
 }
 
-/** The signer's address. Throws `rejected` `SIGNER_MISSING` when no EVM signer is bound. */
+/** Returns the signer's address. Throws `rejected` `SIGNER_MISSING` when no EVM signer is bound. */
 export function readSigner(context: ExecutionContext): Address {
   const { signer } = context;
   if (signer === undefined || signer.chain_family !== 'evm') {
@@ -52,7 +52,8 @@ export function readSigner(context: ExecutionContext): Address {
 }
 
 /**
- * The amount in base units. Throws `rejected` `AMOUNT_PRECISION` when the token has fewer decimals.
+ * Returns the amount in base units. Throws `rejected` `AMOUNT_PRECISION` when the token has fewer
+ * decimals.
  */
 export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number): bigint {
   const units = toBaseUnits(plan.amount, decimals);
@@ -63,7 +64,9 @@ export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number):
   );
 }
 
-/** The call that moves `units`: a plain payment, or the token's `transfer(address,uint256)`. */
+/**
+ * Returns the call that moves `units`: a plain payment, or the token's `transfer(address,uint256)`.
+ */
 export function transferCall(
   plan: Pick<TransferPlan, 'token_address' | 'destination_address'>,
   units: bigint,

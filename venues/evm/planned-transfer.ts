@@ -1,5 +1,5 @@
 /**
- * The transfer that a node of any executor may have signed, read from the approved plan and the
+ * Reads the transfer that a node of any executor may have signed, from the approved plan and the
  * registry's declarations, never from the executor.
  */
 import { ownDestinations } from '../../domain/allowlist/declared.ts';
@@ -15,9 +15,9 @@ export type Planned =
 const no = (problem: string): Planned => ({ ok: false, problem });
 
 /**
- * Built-in transfers by their own config. A node of a team's own type is one payment to the one
- * address that its declared payees name, on `config.chain_id`, of `config.token_address` or else of
- * the chain's coin.
+ * Reads built-in transfers from their own config. A node of a team's own action type is one payment
+ * to the one address that its declared payees name, on `config.chain_id`, of `config.token_address`
+ * or else of the chain's coin.
  */
 export function plannedTransfer(signed: SignedNode): Planned {
   const { node, amount } = signed;

@@ -4,7 +4,11 @@ import { ExecutorFault } from '../../domain/executor.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import type { EvmConnection } from './client.ts';
 
-/** @throws ExecutorFault retryable `ALLOWANCE_INSUFFICIENT`. */
+/**
+ * Throws if the spender may not pull `units`.
+ *
+ * @throws ExecutorFault retryable `ALLOWANCE_INSUFFICIENT`.
+ */
 export async function requireAllowance(
   connection: EvmConnection,
   of: {

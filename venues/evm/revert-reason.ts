@@ -1,10 +1,10 @@
-/** A contract's reason for a revert, where it can be read. */
+/** Reads a contract's reason for a revert, if it can be read. */
 import { BaseError, decodeErrorResult, isHex, parseAbi, RpcRequestError, type Hex } from 'viem';
 
 /**
- * Errors of contracts that transfers meet: Solidity's own two (the language's documentation,
- * "Panic via assert and Error via require"), the standard errors of tokens (ERC-6093), and those of
- * OpenZeppelin's contracts 5 for a paused, guarded or wrapped token.
+ * Errors of contracts that transfers can meet: Solidity's two built-in errors (the language's
+ * documentation, "Panic via assert and Error via require"), the standard errors of tokens
+ * (ERC-6093), and those of OpenZeppelin's contracts 5 for a paused, guarded or wrapped token.
  */
 const KNOWN = parseAbi([
   'error Error(string)',
@@ -32,15 +32,18 @@ const PANICS: Readonly<Record<string, string>> = {
 const MOST = 200;
 
 /**
- * The reason in the revert data of a library's error, at most 200 characters: a text, a known
- * error with its arguments, else the selector of an unknown one. Null where no data came with it.
+ * Returns the reason in the revert data of a library's error, at most 200 characters: a text, a
+ * known error with its arguments, or the selector of an unknown error. Null if the error has no
+ * data.
  */
 export function revertReason(error: unknown): string | null {
   const data = revertData(error);
   return data === null ? null : readReason(data).slice(0, MOST);
 }
 
-/** The same from the revert data. */
+/**
+ * Returns the reason in revert data: a text, a known error, or the selector of an unknown error.
+ */
 export function readReason(data: Hex): string {
   try {
     const { errorName, args } = decodeErrorResult({ abi: KNOWN, data });
@@ -53,7 +56,7 @@ export function readReason(data: Hex): string {
   }
 }
 
-/** Endpoints return the bytes, some of them wrapped in an object. */
+/** Returns the revert data: endpoints return the bytes, some of them wrapped in an object. */
 function revertData(error: unknown): Hex | null {
   if (!(error instanceof BaseError)) return null;
   const rpc = error.walk((inner) => inner instanceof RpcRequestError);

@@ -1,4 +1,4 @@
-/** Prevents judging a prepared or sent act by changed venue entries. */
+/** Refuses to judge a prepared or sent act by venue entries that have changed. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { rejected } from '../node-plan.ts';
@@ -6,10 +6,12 @@ import { rejected } from '../node-plan.ts';
 const CODE = 'VENUE_ENTRY_CHANGED';
 
 /**
- * For a look at a sent act. `recorded`: the entries at its prepare; `now`: those of the venues
- * file. Other contracts would not show it, which proves nothing.
+ * Throws if a sent act would be checked with changed entries. `recorded`: the entries when the act
+ * was prepared; `now`: those of the venues file. Other contracts would not show the act, which
+ * proves nothing.
  *
- * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: shown, and looked at again.
+ * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: the message is shown, and the check is
+ *   repeated later.
  */
 export function requireSameEntries(recorded: JsonValue | undefined, now: string | null): void {
   if (typeof recorded !== 'string' || recorded === now) return;
@@ -22,7 +24,8 @@ export function requireSameEntries(recorded: JsonValue | undefined, now: string 
 }
 
 /**
- * The same before anything is signed. Without recorded entries the current ones apply.
+ * Throws if the entries changed before anything was signed. Without recorded entries the current
+ * ones apply.
  *
  * @throws ExecutorFault `rejected` `VENUE_ENTRY_CHANGED`: nothing was sent, and a retry prepares
  *   under the current entries.

@@ -1,30 +1,32 @@
 /**
- * Searches for a log over any distance: each look searches for a while, and the next one goes on.
- * Between looks only blocks count as searched that were final at the time.
+ * Searches for a log over any number of blocks. Each call searches for a limited time, and the next
+ * call continues there. The next call repeats the blocks that were not final.
  */
 import type { Hash } from 'viem';
 import { isObject, type JsonObject } from '../../domain/json.ts';
 import { finalizedNumber, readBlock, type EvmConnection } from './client.ts';
 import { BLOCKS_AT_ONCE, newestLog, type BlockRange, type WantedLog } from './find-log.ts';
 
-/** Well below the timeout of any call, so that a look can still read what it finds. */
+/**
+ * Milliseconds; far below the timeout of any call, so that a call has time to read what it finds.
+ */
 const MILLISECONDS = 8_000;
 
-/** How long one look searches; it makes at least two requests. */
+/** How long one call searches, in milliseconds; each call makes at least two requests. */
 export interface SearchLimits {
   readonly milliseconds: number;
 }
 
-/** The blocks that no later look has to search again. */
+/** The blocks that no later call must search again. */
 export type Searched = BlockRange;
 
 export type Found =
   | { readonly kind: 'found'; readonly hash: Hash }
-  /** The next look goes on after `searched`. */
+  /** The next call continues outside the `searched` blocks. */
   | { readonly kind: 'unfinished'; readonly searched: Searched }
   | { readonly kind: 'nowhere' };
 
-/** Searches for the transaction of such a log since a block, after the searched blocks. */
+/** Searches for the transaction of a matching log since a block, outside the searched blocks. */
 export async function searchLogs(
   connection: EvmConnection,
   of: WantedLog & { readonly since: bigint },
@@ -46,16 +48,16 @@ export async function searchLogs(
   return { kind: 'nowhere' };
 }
 
-/** An empty range from which the search goes up and down. */
+/** Returns an empty range at `final`, from which the search goes to newer and older blocks. */
 function nothingAt(final: bigint, since: bigint): Searched {
   const at = final < since ? since - 1n : final;
   return { from: at + 1n, to: at };
 }
 
 /**
- * The ranges to search, each with the blocks that then count as searched: alternately newer blocks,
- * where the log mostly is, and older ones. Blocks that are not final do not count, since they may
- * be replaced.
+ * Returns the ranges to search, each with the blocks that then count as searched: alternately newer
+ * blocks, where the log usually is, and older ones. Blocks that are not final do not count as
+ * searched, since other blocks may replace them.
  */
 export function* rangesToSearch(
   { from, to }: Searched,
@@ -80,12 +82,12 @@ export function* rangesToSearch(
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 const most = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/** As a node's output stores it. */
+/** Returns the searched range as a node's output stores it. */
 export function searchedRecord({ from, to }: Searched): JsonObject {
   return { from: from.toString(), to: to.toString() };
 }
 
-/** Null where nothing was searched yet, or the record is not ours. */
+/** Returns the stored range; null if nothing was searched yet or the value is not such a range. */
 export function readSearched(value: unknown): Searched | null {
   if (!isObject(value)) return null;
   const { from, to } = value;

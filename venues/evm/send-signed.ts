@@ -1,4 +1,4 @@
-/** Submits signed bytes: reads them back and broadcasts them once. */
+/** Submits signed bytes: decodes and checks them, then broadcasts them once. */
 import {
   ExecutorFault,
   type CallOptions,
@@ -12,8 +12,8 @@ import { readSigner } from './plan.ts';
 import { readSigned } from './signed-bytes.ts';
 
 /**
- * SUBMITTED with the hash as reference; every other outcome is a fault that recover must settle:
- * even a refusal says nothing about the same bytes from an earlier, interrupted call.
+ * Returns SUBMITTED with the hash as reference; every other outcome is a fault that recover must
+ * settle: even a refusal says nothing about the same bytes from an earlier, interrupted call.
  */
 export async function sendSigned(
   chains: EvmChains,
@@ -33,7 +33,8 @@ export async function sendSigned(
   const bytes = { raw_tx, tx_hash, from: readSigner(input.context) };
   const reading = await readSigned(bytes, await act(connection));
   if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
-  // The fence has just read the stops, so they are read again only for a second endpoint.
+  // The check before signing (the fence) has just read the stops, so they are read again only
+  // before a second endpoint.
   let endpoints = 0;
   const outcome = await broadcast(connection, reading.signed, async () =>
     endpoints++ === 0 ? null : input.journal.held({ address: bytes.from, accepted: false }),
@@ -47,7 +48,8 @@ export async function sendSigned(
 }
 
 /**
- * A sent transaction cannot be recalled, so a cancel changes nothing: it is observed to its end.
+ * Returns the result of a cancel: a sent transaction cannot be recalled, so the transaction is
+ * observed to its end.
  */
 export function stillUnderWay(externalRef: string | undefined): ExecutionResult {
   return externalRef === undefined

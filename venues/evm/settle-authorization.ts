@@ -1,6 +1,6 @@
 /**
- * The fate of a signed authorization. Its executor submits it to the token; the token shows whether
- * it was used, and whether it still can be.
+ * Settles a signed authorization. Its executor submits it to the token. The token shows whether the
+ * authorization was used and whether it can still be used.
  */
 import { isAddressEqual, pad, toEventSelector, type Hash, type TransactionReceipt } from 'viem';
 import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
@@ -24,22 +24,23 @@ interface Looked {
   readonly phase: LookPhase;
 }
 
-/** The state of an authorization at one endpoint. */
+/** The state of an authorization, as one endpoint shows it. */
 type Shown =
-  /** Unused, and still usable. */
+  /** The authorization is unused and can still be used. */
   | { readonly kind: 'open' }
-  /** Unused, and a final block is later than its time. */
+  /** The authorization is unused, and a final block is later than its expiry. */
   | { readonly kind: 'expired' }
-  /** `cancelled`: by its holder. */
+  /** `cancelled`: its holder cancelled the authorization. */
   | { readonly kind: 'cancelled' | 'used'; readonly receipt: TransactionReceipt };
 
 /**
- * Used: as {@link judgeLanded} once that is final, since this service cannot submit it again;
- * without a fee, which another account paid. OBSERVING before, and while it can be used. FAILED
- * `AUTHORIZATION_EXPIRED` or `AUTHORIZATION_CANCELLED` once as many endpoints as an absence
- * requires show in their final blocks that it was never used and never can be.
+ * Returns, for a used authorization, the result of {@link judgeLanded} once its transaction is
+ * final, since this service cannot submit it again; the fee is 0, since another account paid it.
+ * OBSERVING before, and while the authorization can be used. FAILED `AUTHORIZATION_EXPIRED` or
+ * `AUTHORIZATION_CANCELLED` once as many endpoints as an absence requires show in their final
+ * blocks that the authorization was never used and never can be.
  *
- * @throws ExecutorFault `AUTHORIZATION_UNSEEN` where the token counts its nonce as used, and the
+ * @throws ExecutorFault `AUTHORIZATION_UNSEEN` if the token counts the nonce as used, but the
  *   endpoint does not show by which transaction.
  */
 export async function settleAuthorization(
@@ -61,7 +62,7 @@ export async function settleAuthorization(
     const landed = { act, signed, receipt };
     return judgeLanded(connection, landed, 'destination_finalized', phase);
   }
-  // A failure lets a person pay again, so one endpoint is not enough.
+  // A failure allows a second payment, so one endpoint is not enough proof.
   const agreements = await connection.witnesses(async (one) => {
     const theirs = await shown(one, authorization);
     if (theirs.kind !== first.kind) return false;
@@ -79,7 +80,7 @@ async function isFinal(connection: EvmConnection, of: Shown): Promise<boolean> {
   return 'receipt' in of && of.receipt.blockNumber <= (await finalizedNumber(connection));
 }
 
-/** Whether its nonce is used or cancelled in the state of this block. */
+/** Returns whether the authorization's nonce is used or cancelled in the state of this block. */
 export function isUsed(
   connection: EvmConnection,
   { token, from, nonce }: Authorization,
@@ -95,7 +96,7 @@ export function isUsed(
 }
 
 async function shown(connection: EvmConnection, authorization: Authorization): Promise<Shown> {
-  // At a named block: machines behind one URL may be at different heights.
+  // Reads at a block number: machines behind one URL may be at different heights.
   const { number: newest } = await readBlock(connection, 'latest');
   if (!(await isUsed(connection, authorization, newest)))
     return (await isPast(connection, authorization, newest))
@@ -112,7 +113,7 @@ async function shown(connection: EvmConnection, authorization: Authorization): P
   );
 }
 
-/** Whether no later block can use it: a final block is already later than its time. */
+/** Returns whether no later block can use the authorization: a final block is past its expiry. */
 async function isPast(
   connection: EvmConnection,
   { valid_before }: Authorization,
@@ -128,8 +129,8 @@ const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
 
 /**
- * The outcome of this authorization by the receipt. Of the transaction's other logs only the
- * transfer after it is kept: one transaction may use several authorizations.
+ * Returns the outcome of this authorization by the receipt. Of the transaction's other logs only
+ * the transfer after it is kept: one transaction may use several authorizations.
  */
 function judged(
   receipt: TransactionReceipt,
@@ -153,21 +154,21 @@ function judged(
   return { kind: 'used', receipt: { ...receipt, logs: moved } };
 }
 
-/** The transaction that used up its nonce, looked for in the blocks in which that was possible. */
+/** Finds the transaction that used up the nonce, in the blocks in which that was possible. */
 async function userOf(
   connection: EvmConnection,
   { token, from, nonce, valid_before }: Authorization,
   newest: bigint,
 ): Promise<Hash | null> {
-  // It was signed when at most so much of its time was left, and could not be used before; called
-  // off it can be at any time.
+  // The authorization was signed with at most this much time left, and could not be used earlier.
+  // Its holder can cancel it at any time.
   const signed = valid_before - BigInt(LONGEST_AUTHORIZATION_SECONDS);
   const since = await firstAt(connection, signed, newest);
   const topics = [[USED, CANCELED], pad(from), nonce];
   return findLog(connection, { address: token, topics, since, until: newest });
 }
 
-/** The first block that is not older than `seconds`. */
+/** Returns the first block that is not older than `seconds` since 1970. */
 async function firstAt(
   connection: EvmConnection,
   seconds: bigint,

@@ -1,6 +1,6 @@
 /**
- * The outcome of a submitted act. Observe and recover read the same facts from the chain; they
- * differ only in their answer once nothing has landed and nothing can.
+ * Decides the outcome of a submitted act. Observe and recover read the same facts from the chain;
+ * their results differ only when nothing has landed and nothing can land.
  */
 import type { Address, TransactionReceipt } from 'viem';
 import {
@@ -36,7 +36,7 @@ export interface Settlement {
 }
 
 interface Chased extends Settlement {
-  /** Reads stored bytes back and compares them with the act. */
+  /** Decodes stored bytes and compares them with the act. */
   readonly read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>;
   readonly instead: ChainAct['instead'];
 }
@@ -47,14 +47,16 @@ interface Sent {
 }
 
 /**
+ * Returns the outcome:
  * - Landed: as {@link judgeLanded}; a zero-value version as {@link judgeCancelled}.
  * - Not landed, and no final block has used the nonce: OBSERVING; the same bytes are broadcast
- *   again, or a version with higher fees or zero value where one is due.
- * - Another transaction used the nonce in a finalized block: the claim on it is released; recover
- *   answers READY, observe FAILED, both `NONCE_USED_ELSEWHERE`.
- * - No bytes stored: recover answers READY. Bytes are stored before they are sent, so nothing was.
- * - After a restore of the database, which may have lost bytes: UNKNOWN where a nonce shows that it
- *   did.
+ *   again, or, when due, a version with higher fees or zero value.
+ * - Another transaction used the nonce in a finalized block: the nonce is released; recover returns
+ *   READY, observe FAILED, both `NONCE_USED_ELSEWHERE`.
+ * - No bytes stored: recover returns READY. Bytes are stored before they are sent, so nothing was
+ *   sent.
+ * - After a restore of the database, which may have lost bytes: UNKNOWN if a nonce shows that bytes
+ *   were lost.
  * - Stored bytes are not the plan's, or the endpoint no longer keeps the state that would prove who
  *   used the nonce: UNKNOWN (recover) or a fault (observe).
  */
@@ -91,15 +93,15 @@ export async function settleAct(
 }
 
 /**
- * Bytes are stored before they are sent, so without bytes nothing was sent, unless the database was
- * restored to an earlier state. Then the account shows it: a mined or pending transaction uses a
- * nonce that no stored one has.
+ * Returns READY if nothing was sent. Bytes are stored before they are sent, so without bytes
+ * nothing was sent, unless the database was restored to an earlier state. The account shows such a
+ * loss: a mined or pending transaction uses a nonce that no stored transaction has.
  */
 async function neverSigned(
   chains: EvmChains,
   { chain_id, from: address, call, journal }: Settlement,
 ): Promise<ExecutionResult> {
-  // The worker that released the nonce may have crashed before it recorded the answer.
+  // The worker that released the nonce may have crashed before it recorded the result.
   if (await journal.displaced()) return usedElsewhere('READY');
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   const connection = await chains.open(chain_id, call);
@@ -139,7 +141,7 @@ async function readAll(
   return { sent, problem };
 }
 
-/** As {@link judgeCancelled}, unless somebody else has done the cancelled act instead. */
+/** Returns as {@link judgeCancelled}, unless another account has done the cancelled act instead. */
 async function cancelledOr(
   connection: EvmConnection,
   landed: Parameters<typeof judgeCancelled>[1],
@@ -162,7 +164,8 @@ async function findLanded(
 }
 
 /**
- * Nothing is mined: sends again what may still be, or proves for every nonce that nothing can be.
+ * Handles an act of which nothing is mined: sends again what may still be mined, or proves for
+ * every nonce that nothing can be.
  */
 async function chase(
   connection: EvmConnection,
@@ -170,7 +173,7 @@ async function chase(
   chased: Chased,
 ): Promise<ExecutionResult> {
   const { journal, phase } = chased;
-  // Of several versions of one nonce nodes accept only the newest, which pays most.
+  // Endpoints accept only the newest version of a nonce, which pays the most.
   const newest = [...new Map(sent.map((each) => [each.signed.nonce, each])).values()];
   for (const each of newest) {
     const fate = await agreedFate(connection, each.signed.from, each.signed.nonce);
@@ -220,9 +223,9 @@ function usedElsewhere(next_state: 'READY' | 'FAILED'): ExecutionResult {
 }
 
 /**
- * Gets an open nonce mined: by a zero-value version where a stop ends the payment, by one with
- * higher fees where the newest is overdue, else by the newest itself. Bytes that a stop holds back
- * are only looked for.
+ * Gets an open nonce mined: by a zero-value version if a stop ends the payment, by one with higher
+ * fees if the newest version is overdue, else by the newest version itself. Bytes that a stop holds
+ * back are looked up and not sent.
  */
 async function push(
   connection: EvmConnection,
@@ -246,12 +249,12 @@ async function push(
   let next: NextVersion;
   try {
     const { chain_id, from } = stored;
-    // A payment that no endpoint ever accepted is a first send, under the chain's own caps.
+    // A payment that no endpoint ever accepted counts as a first send, under the chain's own caps.
     const isOut = isCancel || accepted;
     const raise = isOut ? ((await journal.laneRaise?.({ chain_id, from })) ?? null) : null;
     next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted }, raise);
   } catch (error) {
-    // Without a replacement the newest version may still be mined.
+    // If no replacement can be made, the newest version may still be mined.
     await go();
     throw isCancel ? asStuck(error) : error;
   }
@@ -264,7 +267,7 @@ async function push(
       `nonce ${stored.nonce} is not mined, and nothing else was signed for it: ${version.why}`,
     );
   }
-  // Read back like all stored bytes: only approved bytes are sent.
+  // Decoded and checked like all stored bytes: only approved bytes are sent.
   const reading = await read(version.stored);
   if (!reading.ok) return undecided(phase, 'SIGNED_BYTES_MISMATCH', reading.problem);
   return sendAgain(
@@ -274,14 +277,16 @@ async function push(
   );
 }
 
-/** A cancelling transaction above the caps blocks its whole nonce lane. */
+/** Returns `LANE_STUCK` for a cancelling transaction above the caps: its whole nonce lane waits. */
 function asStuck(error: unknown): unknown {
   return error instanceof ExecutorFault && error.code === FEE_ABOVE_CAP
     ? new ExecutorFault('server_error', LANE_STUCK, error.message)
     : error;
 }
 
-/** Whether an endpoint has these bytes. A lost answer says nothing, so it looks on the chain. */
+/**
+ * Returns whether an endpoint has these bytes. If the answer to the send was lost, asks the chain.
+ */
 async function isAccepted(
   connection: EvmConnection,
   { stored, signed }: Sent,
@@ -294,8 +299,8 @@ async function isAccepted(
 }
 
 /**
- * A stop holds back the newest version. Observes a version of its nonce that the chain has; else
- * repeats the newest earlier accepted one, if no stop holds that.
+ * Handles a stop that holds back the newest version. Observes a version of its nonce that the chain
+ * has; else repeats the newest earlier accepted version, if no stop holds that version back.
  */
 async function repeatAccepted(
   connection: EvmConnection,
@@ -323,7 +328,7 @@ async function repeatAccepted(
   return heldBack('SEND_HELD', held);
 }
 
-/** Whether it has waited long enough, and no earlier nonce keeps it from being mined. */
+/** Returns whether the version has waited long enough and no earlier nonce delays it. */
 async function isOverdue(connection: EvmConnection, { stored, signed }: Sent): Promise<boolean> {
   if (stored.age_seconds < connection.venue.replace_after_seconds) return false;
   const mined = await connection.ask((client) =>
@@ -344,13 +349,13 @@ async function sendAgain(
     readonly phase: Settlement['phase'];
     readonly journal: SubmitJournal;
     readonly accepted: boolean;
-    /** Sends new bytes; `accepted` refers to the earlier ones. */
+    /** True if the bytes are new; `accepted` then refers to the earlier bytes. */
     readonly replaces?: boolean;
   },
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
-  // Reads the stops again: there may be a new one.
+  // Reads the stops again, since there may be a new one.
   const stops: AskStops =
     stored.kind === 'cancel'
       ? NO_STOPS

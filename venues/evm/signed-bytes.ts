@@ -1,4 +1,4 @@
-/** Reads signed bytes back and compares them with the act: only approved bytes are broadcast. */
+/** Decodes signed bytes and compares them with the act: only approved bytes are broadcast. */
 import {
   isHex,
   keccak256,
@@ -15,7 +15,7 @@ import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { ChainAct } from './act.ts';
 import type { EvmCall } from './call.ts';
 
-/** Signed bytes that were read back: their signer, nonce and call. */
+/** Decoded signed bytes: their signer, nonce and call. */
 export interface SignedTransaction {
   readonly raw_tx: Hex;
   readonly tx_hash: Hash;
@@ -37,7 +37,7 @@ interface Bytes {
 }
 
 /**
- * Reads `raw_tx` and proves that it is the act, signed by `from`, and that `tx_hash` is its hash.
+ * Decodes `raw_tx` and proves that it is the act, signed by `from`, and that `tx_hash` is its hash.
  * `problem` never repeats the bytes: until broadcast they are a secret.
  */
 export async function readSigned(
@@ -50,7 +50,7 @@ export async function readSigned(
   return verdict.ok ? { ok: true, signed: read.signed } : wrong(verdict.problem);
 }
 
-/** The same for a stored version, which may be a cancelling zero-value transaction. */
+/** Decodes and checks a stored version, which may be a cancelling zero-value transaction. */
 export async function readVersion(
   stored: StoredTransaction,
   act: Pick<ChainAct, 'verify' | 'chain_id'>,
@@ -63,7 +63,9 @@ export async function readVersion(
   return wrong(`the bytes have nonce ${reading.signed.nonce} and not ${stored.nonce}`);
 }
 
-/** Proves that the bytes move nothing: signed by `from`, sent to itself, on this chain. */
+/**
+ * Proves that the bytes move nothing: signed by `from`, sent to the same account, on this chain.
+ */
 async function readSelfTransfer(bytes: Bytes, chainId: number): Promise<SignedReading> {
   const read = await readBytes(bytes);
   if (!read.ok) return read;

@@ -1,4 +1,4 @@
-/** Signers' balances for gas at the last look: for metrics, never for a decision. */
+/** Reads signers' gas balances from time to time: for metrics, never for a decision. */
 import { formatEther, getAddress, isAddress } from 'viem';
 import type { EvmChains } from './client.ts';
 
@@ -9,17 +9,17 @@ export interface SignerAddress {
 
 export interface SignerBalance extends SignerAddress {
   readonly chain_id: number;
-  /** In the chain's own coin, rounded to what a number can hold. */
+  /** Balance in the chain's own coin, rounded to what a number can hold. */
   readonly balance: number;
 }
 
 export interface SignerBalances {
-  /** Reads every address on every chain, unless it has just done so. Drops unreadable balances. */
+  /** Reads every address on every chain, unless just read. Drops unreadable balances. */
   refresh(signers: readonly SignerAddress[]): Promise<void>;
   list(): readonly SignerBalance[];
 }
 
-/** Health may be read every second, but providers count requests. */
+/** Pause between two reads: health may be read every second, but providers count requests. */
 const PAUSE_MS = 30_000;
 const ANSWER_LIMIT_MS = 5_000;
 
@@ -61,7 +61,7 @@ async function balancesOn(
       }),
     );
   } catch {
-    // Executors report the chain's health; here an alert can notice that its balances are missing.
+    // Executors report the chain's health. An alert can notice that these balances are missing.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** What may be signed for a node on a chain, and its outcome, for every executor. */
+/** Decides what may be signed for a node on a chain, and its outcome, for every executor. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Address } from 'viem';
 import {
@@ -24,8 +24,8 @@ import { verifyFees } from './verify-sign-request.ts';
 export type { ActReader } from './act.ts';
 
 /**
- * Over the configured chains; `lanes` read the nodes that are not transfers. It holds no state: the
- * journal and the chain do.
+ * Returns the signing checks over the configured chains; `lanes` read the nodes that are not
+ * transfers. Holds no state: the journal and the chain do.
  */
 export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] = []): Signing {
   const laneOf = (node: SignedNode, from: string): PlannedAct | PlannedMessage | null => {
@@ -94,7 +94,7 @@ type Checked = Parameters<Signing['check']>[1];
 
 const NO_CHAIN = 'its signed message is on no chain, and only our own executor can follow it';
 
-/** Exactly the planned typed data, for our own executor only. */
+/** Returns why the request is not exactly the planned typed data of our own executor; else null. */
 function checkMessage(
   { typed_data }: PlannedMessage,
   { request, foreign }: Checked,
@@ -108,7 +108,8 @@ function checkMessage(
 }
 
 /**
- * Exactly the planned transfer of the planned asset, within the venue's cap on costs.
+ * Returns why the request is not exactly the planned transfer of the planned asset, within the
+ * venue's cap on costs; else null.
  */
 async function checkTransfer(
   chains: EvmChains,
@@ -145,7 +146,7 @@ async function checkTransfer(
     : null;
 }
 
-/** Exactly the act, as a transaction within the venue's cap on costs. */
+/** Returns why the request is not exactly the act, within the venue's cap on costs; else null. */
 async function checkTransaction(
   chains: EvmChains,
   { chain_id, act, refusal = null }: PlannedAct,
@@ -160,7 +161,7 @@ async function checkTransaction(
   const { unsigned } = reading;
   const connection = await chains.open(chain_id, call);
   const { max_gas_cost_wei } = connection.venue;
-  // Checked first, since it needs no call.
+  // The fees are checked first, since this check needs no call.
   const fees = verifyFees(unsigned, { max_gas_cost_wei });
   if (!fees.ok) return fees.problem;
   const verdict = (await act(connection)).verify(unsigned);
@@ -175,8 +176,8 @@ async function checkTransaction(
 const MOST_GAS = 2n ** 24n;
 
 /**
- * Why no block would include it, or null. A signed transaction that cannot be mined would block its
- * nonce lane until it is cancelled, and at the fee cap for good.
+ * Returns why no block would include the transaction; else null. A signed transaction that cannot
+ * be mined would block its nonce lane until it is cancelled, and forever at the fee cap.
  */
 async function neverMined(
   connection: EvmConnection,
@@ -195,8 +196,8 @@ async function neverMined(
 }
 
 /**
- * Gas charged before execution: 21,000, and for each byte of data 16, or 4 where it is zero
- * (EIP-2028); at least 10 for each token, as EIP-7623 counts them.
+ * Returns the gas charged before execution: 21,000, and for each byte of data 16, or 4 if the byte
+ * is zero (EIP-2028); at least 10 for each token, as EIP-7623 counts tokens.
  */
 function leastGas(data: string): bigint {
   const bytes = data.slice(2).match(/../g) ?? [];

@@ -1,7 +1,4 @@
-/**
- * `evm.transfer`: native and ERC-20 transfers. The token's own logs show the outcome of the one
- * payment.
- */
+/** `evm.transfer`: native and ERC-20 transfers. The token's own logs show what the payment did. */
 import {
   erc20Abi,
   isAddressEqual,
@@ -58,19 +55,19 @@ export function createEvmTransferExecutor(chains: EvmChains): Executor {
   });
 }
 
-/** The transfer that a plan describes, out of the account `from`. */
+/** Returns the act of the planned transfer, out of the account `from`. */
 export function transferOn(plan: TransferPlan, from: Address): ActOn {
   return actOn(TRANSFER, plan, from, { ...plan, config: {}, asset: '' });
 }
 
-/** The extra check of every transfer: the token must not return `false`. */
+/** Returns the extra check of every transfer: the token must not return `false`. */
 export function transferReady({ connection, from }: Drafting): Ready {
   return { requireAnswer: (call) => requireAnswer(connection, from, call) };
 }
 
 /**
- * Some tokens return `false` where others revert: such a transaction would succeed and move
- * nothing.
+ * Throws if the token returns `false`. Some tokens return `false` instead of a revert: such a
+ * transaction would succeed and move nothing.
  */
 async function requireAnswer(
   connection: EvmConnection,
@@ -78,7 +75,8 @@ async function requireAnswer(
   transfer: EvmCall,
 ): Promise<void> {
   if (transfer.data === '0x') return;
-  // A revert is left to the gas estimate, which simulates the same call and explains it better.
+  // A revert is left to the gas estimate, which simulates the same call and explains the revert
+  // better.
   const answer = await connection.ask((client) =>
     client.call({ account: from, ...transfer }).catch((error: unknown) => {
       if (isContractRefusal(error)) return { data: undefined };
@@ -93,8 +91,9 @@ async function requireAnswer(
 }
 
 /**
- * `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided: the tokens have left, or only the log
- * is missing. A failure would permit another attempt.
+ * Returns what the mined transfer did. `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided
+ * and no failure, which would permit another attempt: the tokens have left, or only the log is
+ * missing.
  */
 function did(
   plan: TransferPlan,
@@ -126,8 +125,8 @@ function did(
 }
 
 /**
- * Amounts by the token's own Transfer logs: a token that takes a fee on transfer credits less than
- * was sent.
+ * Returns amounts from the token's own Transfer logs: a token that takes a fee on transfers credits
+ * less than was sent.
  */
 function tokenMoves(
   token: Address,

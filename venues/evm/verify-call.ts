@@ -1,9 +1,11 @@
-/** Whether an unsigned transaction makes exactly one call, byte for byte. */
+/** Checks that an unsigned transaction makes exactly one call, byte for byte. */
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { EvmCall } from './call.ts';
 
-/** The difference, or null; `noun` names the act in the sentence. */
+/**
+ * Returns how the transaction differs from the call, or null; `noun` names the act in the message.
+ */
 export function callProblem(
   unsigned: EvmUnsignedTransaction,
   call: EvmCall,

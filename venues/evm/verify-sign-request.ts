@@ -1,6 +1,6 @@
 /**
- * The last check before signing: decodes what a sign request really does and compares it with the
- * plan. Pure, so that the fence can call it inside its transaction.
+ * The last check before signing: decodes what a sign request really does and compares this with the
+ * plan. It is pure, so that the fence can call it inside its database transaction.
  */
 import type { SignRequest } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
@@ -8,7 +8,9 @@ import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { Verdict } from './act.ts';
 
-/** The plan. `amount` is a decimal string in units of the asset; `decimals` is 18 for native. */
+/**
+ * The planned transfer. `amount` is a decimal string in asset units; `decimals` is 18 for native.
+ */
 export interface EvmTransferExpectation {
   readonly action_type: string;
   readonly chain_id: number;
@@ -20,7 +22,7 @@ export interface EvmTransferExpectation {
    * Most that the transaction may cost, in wei; absent for bytes that were checked before signing.
    */
   readonly max_gas_cost_wei?: string;
-  /** The charge of the chain beneath in wei, which is part of the cost. */
+  /** The rollup's layer-1 charge in wei, which is part of the cost. */
   readonly layer1_fee_wei?: bigint;
 }
 
@@ -30,10 +32,10 @@ const WORD = 64;
 const problem = (text: string): Verdict => ({ ok: false, problem: text });
 
 /**
- * Whether the request is exactly the planned transfer: an EIP-1559 transaction on the plan's chain
- * that either pays the destination with empty data, or calls the plan's token with canonical
- * `transfer(address,uint256)` calldata and no value. Anything else is refused, whatever it would
- * do. `problem` is a sentence for the timeline.
+ * Checks that the request is exactly the planned transfer: an EIP-1559 transaction on the plan's
+ * chain that either pays the destination with empty data, or calls the plan's token with canonical
+ * `transfer(address,uint256)` calldata and no value. Anything else is refused. `problem` is a
+ * sentence for the timeline.
  */
 export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpectation): Verdict {
   if (request.kind !== 'evm_transaction')
@@ -65,7 +67,7 @@ export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpecta
 interface Move {
   readonly to: string;
   readonly value: bigint;
-  /** Lower-case hex without prefix. */
+  /** Calldata as lower-case hex without prefix. */
   readonly data: string;
 }
 
@@ -100,7 +102,7 @@ function verifyErc20(move: Move, plan: EvmTransferExpectation, units: bigint): V
   return { ok: true };
 }
 
-/** Whether the fees are consistent and the cost is within the venue's cap. */
+/** Checks that the fees are consistent and the cost is within the venue's cap. */
 export function verifyFees(
   fees: {
     readonly gas: string;

@@ -1,6 +1,6 @@
 /**
- * Replaces a transaction that is not mined by another with the same nonce: the same payment with
- * higher fees, or a zero-value transaction. Only one of them can ever be mined.
+ * Replaces a transaction that is not mined by another one with the same nonce: the same payment
+ * with higher fees, or a zero-value transaction. Only one of the versions can ever be mined.
  */
 import { formatGwei, parseGwei, type Address } from 'viem';
 import {
@@ -14,12 +14,12 @@ import { readBlock, type EvmConnection } from './client.ts';
 import { chainCaps } from './config.ts';
 import { HEADROOM_PERCENT, layer1Allowance } from './fees.ts';
 
-/** The market's fees exceed the caps. */
+/** Fault code: the market's fees exceed the caps. */
 export const FEE_ABOVE_CAP = 'FEE_ABOVE_CAP';
 
 type Fields = Pick<EvmUnsignedTransaction, 'max_fee_per_gas' | 'max_priority_fee_per_gas'>;
 
-/** Wei per gas. */
+/** The fees of a transaction, in wei per gas. */
 export interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -31,9 +31,9 @@ interface Market {
 }
 
 /**
- * An eighth more, rounded up, and at least 1. Nodes replace a transaction only if both fees rise by
- * a tenth (geth's `txpool.pricebump`, go-ethereum core/txpool/legacypool) or an eighth (Nethermind
- * and rollups' sequencers).
+ * Returns the fee plus an eighth, rounded up, and at least 1 more. Chain clients replace a
+ * transaction only if both fees rise by a tenth (geth's `txpool.pricebump`, go-ethereum
+ * core/txpool/legacypool) or an eighth (Nethermind and rollups' sequencers).
  */
 export function raised(fee: bigint): bigint {
   const more = (fee * 9n + 7n) / 8n;
@@ -41,8 +41,8 @@ export function raised(fee: bigint): bigint {
 }
 
 /**
- * The next fees: both raised by an eighth, at least the market's, and within the venue's caps; null
- * when the caps are too low. `most`: the venue's caps as wei per gas.
+ * Returns the next fees: both raised by an eighth, at least the market's, and within the venue's
+ * caps; null when the caps are too low. `most`: the venue's caps as wei per gas.
  */
 export function nextFees(before: Fees, market: Market, most: bigint | null): Fees | null {
   const { maxFeePerGas: least, maxPriorityFeePerGas: tip } = leastFees(before, market);
@@ -65,7 +65,7 @@ function larger(one: bigint, other: bigint): bigint {
 }
 
 /**
- * The same payment for higher fees than `than` offers; than its own when that is left out.
+ * Returns the same payment with higher fees than `than`, or than its own fees by default.
  *
  * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps leave no room.
  */
@@ -78,7 +78,7 @@ export function dearer(
   return priced(connection, over, { kind: over.kind, unsigned: over.unsigned, than, raise });
 }
 
-/** A transaction to the account itself that moves nothing. Throws as {@link dearer}. */
+/** Returns a zero-value version, sent to the account itself. Throws as {@link dearer}. */
 export async function selfTransfer(
   connection: EvmConnection,
   over: StoredTransaction,
@@ -88,7 +88,7 @@ export async function selfTransfer(
   return priced(connection, over, { kind: 'cancel', unsigned, than: over.unsigned, raise });
 }
 
-/** A zero-value transaction to the account itself, without fees. */
+/** Returns a zero-value transaction to the account itself, without fees. */
 export async function toItself(
   connection: EvmConnection,
   account: Address,
@@ -100,7 +100,7 @@ export async function toItself(
   return { to: account, value: '0', data: '0x', gas: limit.toString() };
 }
 
-/** The chain's current fees in wei per gas. */
+/** Reads the chain's current fees, in wei per gas. */
 async function marketOf(connection: EvmConnection): Promise<Market> {
   const [head, tip] = await Promise.all([
     readBlock(connection, 'latest'),
@@ -110,8 +110,9 @@ async function marketOf(connection: EvmConnection): Promise<Market> {
 }
 
 /**
- * The fees for a nonce that is taken, above `before`. The only place that checks such a transaction
- * against caps: those of its venue, or those to which a person raised them for the nonce lane.
+ * Returns fees above `before` for a nonce that is already reserved. Only this function checks such
+ * a transaction against caps: those of its venue, or those to which an operator raised them for the
+ * nonce lane.
  *
  * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` with the required and the allowed fees.
  */

@@ -1,4 +1,4 @@
-/** Transfers between accounts of the paper venue. */
+/** Moves funds between accounts of the paper venue. */
 import { z } from 'zod';
 import type {
   TransferAnswer,
@@ -14,7 +14,7 @@ const TIMEOUT_SECONDS = 5;
 const SETTLE_SECONDS = 1;
 const POLL_SECONDS = 1;
 
-/** Final refusals: the venue has recorded that nothing is moved under the reference. */
+/** Codes of final refusals: the venue has recorded that nothing is moved under the reference. */
 const REFUSALS: readonly string[] = [
   'ACCOUNT_UNKNOWN',
   'ACCOUNT_TYPE_NOT_SUPPORTED',
@@ -44,7 +44,9 @@ const errorSchema = z.object({
   detail: z.object({ error: z.string().min(1), message: z.string() }),
 });
 
-/** A provider for each venue among `bindings`; bindings of one URL are accounts of one venue. */
+/**
+ * Returns one provider for each paper venue; bindings with the same URL are accounts of one venue.
+ */
 export function createPaperTransfers(bindings: readonly PaperVenue[]): readonly TransferProvider[] {
   const scopes = [...new Set(bindings.map(scopeOf))];
   return scopes.map((scope) =>
@@ -55,7 +57,7 @@ export function createPaperTransfers(bindings: readonly PaperVenue[]): readonly 
   );
 }
 
-/** The normalised URL. */
+/** Returns the normalised URL, which identifies one paper venue. */
 function scopeOf({ url }: PaperVenue): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
@@ -139,7 +141,7 @@ function readFind(
   );
 }
 
-/** The transfer's state by its record; a record of another transfer is a fault. */
+/** Returns the transfer's state by its record; throws if the record is of another transfer. */
 function answerOf(record: TransferRecord, sent: Request): TransferAnswer {
   if (!sameTransfer(record, sent))
     throw unreadable(`the venue has another transfer under ${sent.client_reference}`);

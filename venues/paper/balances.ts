@@ -1,4 +1,4 @@
-/** Balances of an account of the paper venue. */
+/** Fetches balances of an account of the paper venue. */
 import { z } from 'zod';
 import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
 import { decimalText } from '../../platform/amount.ts';
@@ -18,7 +18,10 @@ const answerSchema = z.object({
 });
 const DEFAULT_INTERVAL_SECONDS = 30;
 
-/** Asks `<url>/accounts/<account>/balances`. Throws on any answer but a well-formed 200. */
+/**
+ * Returns a fetcher that requests `<url>/accounts/<account>/balances`. It throws on any answer but
+ * a well-formed 200.
+ */
 export function createPaperBalances(venue: PaperVenue): BalanceFetcher {
   const url = `${venue.url.replace(/\/+$/, '')}/accounts/${encodeURIComponent(venue.account)}/balances`;
   return {

@@ -1,4 +1,4 @@
-/** What an entry of the paper venue looks like. */
+/** Schema of an entry of the paper venue. */
 import { z } from 'zod';
 import { venueKeySchema } from '../entry.ts';
 

@@ -1,4 +1,4 @@
-/** One HTTP call to the paper venue, on a new connection and never repeated. */
+/** Makes one HTTP call to the paper venue, on a new connection and never repeated. */
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
@@ -11,7 +11,7 @@ export interface VenueAnswer {
 }
 
 /**
- * Calls the venue; throws ExecutorFault for an answer outside 2xx and 4xx, an incomplete one and
+ * Calls the venue. Throws ExecutorFault for an answer outside 2xx and 4xx, an incomplete answer, or
  * none.
  */
 export type AskVenue = (
@@ -20,8 +20,8 @@ export type AskVenue = (
 ) => Promise<VenueAnswer>;
 
 /**
- * A client of the venue at `base`. It keeps no connection, since a kept one could close just as a
- * request leaves.
+ * Returns a client of the venue at `base`. The client keeps no connection, since a kept one could
+ * close just as a request is sent.
  */
 export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
@@ -54,7 +54,7 @@ export function createAsk(base: string, timeoutSeconds: number): AskVenue {
   };
 }
 
-/** The fault for an unreadable answer. */
+/** Returns the fault for an unreadable answer. */
 export function unreadable(message: string, cause?: unknown): ExecutorFault {
   return new ExecutorFault('protocol', 'PROVIDER_PROTOCOL_ERROR', message, { cause });
 }
@@ -77,7 +77,7 @@ async function send(options: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),
-    // The signal alone ends the call.
+    // No timeouts here: only the signal ends the call.
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -1,4 +1,4 @@
-/** The paper venue: books for trying things out, without an exchange behind them. */
+/** Defines the paper venue: accounts for tests and trials, without an exchange behind them. */
 import { defineVenue } from '../venue.ts';
 import { createPaperTransfers } from './account-transfers.ts';
 import { createPaperBalances } from './balances.ts';

@@ -1,11 +1,15 @@
-/** Checks at the venue before anything is sent. */
+/** Checks an account at the perps venue before anything is sent. */
 import type { CallOptions } from '../../domain/executor.ts';
 import { add, compare } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
 import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart } from './config.ts';
 
-/** @throws ExecutorFault `rejected` `ACCOUNT_MODE_UNSUPPORTED`. */
+/**
+ * Throws unless the account keeps its perps funds apart from spot.
+ *
+ * @throws ExecutorFault `rejected` `ACCOUNT_MODE_UNSUPPORTED`.
+ */
 export async function requireMode(
   client: PerpClient,
   account: string,
@@ -20,7 +24,8 @@ export async function requireMode(
 }
 
 /**
- * The venue's rail must be its bridge, which it counts as where the venue does not report one.
+ * Throws unless the venue's deposits or withdrawals use its bridge. A venue that reports no rail
+ * counts as using its bridge.
  *
  * @throws ExecutorFault `rejected` `VENUE_ROUTE_CLOSED`.
  */
@@ -34,7 +39,11 @@ export async function requireRail(
   throw rejected('VENUE_ROUTE_CLOSED', `the venue's ${way}s use ${rail}, not its bridge`);
 }
 
-/** @throws ExecutorFault `rejected` `INSUFFICIENT_WITHDRAWABLE`. */
+/**
+ * Throws unless the account can withdraw the amount.
+ *
+ * @throws ExecutorFault `rejected` `INSUFFICIENT_WITHDRAWABLE`.
+ */
 export async function requireWithdrawable(
   client: PerpClient,
   account: string,
@@ -50,7 +59,7 @@ export async function requireWithdrawable(
 }
 
 /**
- * The account's current value, which together with `amount` may not exceed `most`.
+ * Returns the account's current value, which together with `amount` may not exceed `most`.
  *
  * @throws ExecutorFault `rejected` `MAX_AGENT_BALANCE_EXCEEDED`.
  */

@@ -1,7 +1,7 @@
 /**
- * Actions that a master signs for its own account, as EIP-712 data and as a request body. The types
- * and their order come from the client library; nothing else is ever signed for this venue.
- * Source: docs/perps-venue-facts.md 1.1, 1.3.
+ * Builds the actions that a master account signs for itself, as EIP-712 data and as a request body.
+ * The types and their order come from the client library; nothing else is ever signed for this
+ * venue. Source: docs/perps-venue-facts.md 1.1, 1.3.
  */
 import {
   ApproveAgentTypes,
@@ -12,16 +12,16 @@ import type { JsonObject } from '../../domain/json.ts';
 import { normalize } from '../../domain/money.ts';
 import type { PerpNetwork } from './config.ts';
 
-/** The venue ignores the wallet's chain, so all our actions name the same one. */
+/** The venue ignores the wallet's chain, so all our actions name the same chain. */
 const SIGNATURE_CHAIN = { hex: '0xa4b1', id: 42_161 } as const;
 
 interface Signed {
   readonly network: PerpNetwork;
-  /** Milliseconds; each signer uses each once. */
+  /** Milliseconds since 1970; each signer uses a nonce only once. */
   readonly nonce: number;
 }
 
-/** An action; addresses in any case, amounts as decimals in units of the asset. */
+/** An action to sign. Addresses in any case, amounts as decimals in units of the asset. */
 export type PerpAct =
   | ({
       readonly type: 'withdraw3';
@@ -31,7 +31,7 @@ export type PerpAct =
     } & Signed)
   | ({
       readonly type: 'sendAsset';
-      /** Another account of the venue; the amount goes to its perps. */
+      /** Another account of the venue; the amount goes to its perps balance. */
       readonly destination: string;
       readonly token: string;
       readonly amount: string;
@@ -39,15 +39,17 @@ export type PerpAct =
   | ({
       readonly type: 'approveAgent';
       readonly agent_address: string;
-      /** 1 to 16 characters. */
+      /** The agent's name, 1 to 16 characters. */
       readonly agent_name: string;
-      /** Milliseconds since 1970; the agent may sign until then. */
+      /** Time until which the agent may sign, in milliseconds since 1970. */
       readonly valid_until_ms: number;
     } & Signed);
 
-/** An action as sent and as signed. */
+/** An action in both forms: as sent and as signed. */
 export interface BuiltAct {
-  /** The `action` of the body; its fields are those of the message, byte for byte. */
+  /**
+   * The `action` of the request body; its fields equal those of the signed message, byte for byte.
+   */
   readonly action: JsonObject;
   /** The payload of an `evm_typed_data` sign request. */
   readonly typed_data: JsonObject;
@@ -61,7 +63,7 @@ const TYPES = {
   approveAgent: ApproveAgentTypes,
 } as const satisfies Record<PerpAct['type'], Types>;
 
-/** Deterministic: the same action always gives the same bytes. */
+/** Builds an action. Deterministic: the same action always gives the same bytes. */
 export function buildAct(act: PerpAct): BuiltAct {
   const types: Types = TYPES[act.type];
   const [primaryType, fields] = Object.entries(types)[0] ?? ['', []];
@@ -116,7 +118,7 @@ function ownFields(act: PerpAct): JsonObject {
   }
 }
 
-/** The body of `POST /exchange` for a signed act. */
+/** Returns the body of `POST /exchange` for a signed action. */
 export function bodyOf(
   { action }: Pick<BuiltAct, 'action'>,
   { nonce, signature }: { readonly nonce: number; readonly signature: string },

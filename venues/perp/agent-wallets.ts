@@ -1,6 +1,6 @@
 /**
- * Has the perps venue approve requested agents, and watches the approved ones. Only the venue's own
- * list proves an approval; its answer to the request does not.
+ * Sends the approvals of requested agents to the perps venue, and watches the approved agents. Only
+ * the venue's own list proves an approval; its answer to the request does not.
  */
 import type { Logger } from 'pino';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -23,31 +23,38 @@ import type { PerpAccess } from './access.ts';
 import { bodyOf, buildAct } from './actions.ts';
 import type { ListedAgent } from './client.ts';
 
-/** How many wallets one turn tends, in parallel. */
+/** Most wallets that one turn handles, in parallel. */
 const MOST = 10;
-/** How long one turn may take, and how long its wallets are leased to it. */
+/** Longest duration of one turn, in milliseconds; its wallets are leased for LEASE_SECONDS. */
 const TURN_MS = 45_000;
 const LEASE_SECONDS = 60;
 
 const HOUR_MS = 3_600_000;
-/** How long the same bytes are sent after their nonce: well within its window. */
+/**
+ * How long after their nonce the same bytes are sent: far less than the venue accepts the nonce.
+ */
 const SENT_FOR_MS = 24 * HOUR_MS;
-/** The venue accepts a nonce for two days; an hour more for clock differences. */
+/**
+ * How long after its nonce an approval is looked for: the venue accepts a nonce for two days; one
+ * more hour allows for clock differences.
+ */
 const LOOKED_FOR_MS = 49 * HOUR_MS;
 
 /**
- * If the list does not show an agent so long after its nonce was used, it never will: the venue
- * carries an action out within seconds; the rest allows for a lagging list.
+ * If an agent is not listed this long after its nonce was used, the agent never will be: the venue
+ * carries an action out within seconds, and the rest allows for a list that lags.
  */
 const LISTED_WITHIN_MS = HOUR_MS / 2;
 
-/** Between two looks at an active wallet. */
+/** Seconds between two checks of an active wallet. */
 const ACTIVE_SECONDS = 60;
-/** Between two looks at a pending wallet: a quarter of its age, within these bounds. */
+/** Bounds in seconds between two checks of a pending wallet; the pause is a quarter of its age. */
 const SOONEST_SECONDS = 1;
 const LATEST_SECONDS = 300;
 
-/** States in which a signer may sign; a rotation leaves the master's deprecated one. */
+/**
+ * States in which a signer may sign; after a rotation the master's earlier signer is deprecated.
+ */
 const SIGNING: readonly string[] = ['active', 'deprecated'];
 
 export interface AgentWalletOptions {
@@ -62,19 +69,21 @@ interface Turn extends AgentWalletOptions {
   readonly call: CallOptions;
   /** Aborts when the worker stops. */
   readonly ending: AbortSignal;
-  /** The master's agents; read once a turn, or again with `anew`. */
+  /**
+   * Lists the master's agents: from one read for the whole turn, or from a new read with `anew`.
+   */
   agents(anew?: 'anew'): Promise<readonly ListedAgent[]>;
 }
 
-/** The result of a look: a new state, or only what is wrong. */
+/** The result of a check: a new state, or only an error; null: no error. */
 interface Finding {
   readonly to?: AgentWalletState;
   readonly error: string | null;
-  /** The venue reports its nonce as used. */
+  /** The venue reports the nonce of the approval as used. */
   readonly nonce_used?: true;
 }
 
-/** Any number of processes may run this: each wallet is leased to one at a time. */
+/** Starts the loop. Any number of processes may run it: each wallet is leased to one at a time. */
 export function startAgentWalletTender(options: AgentWalletOptions): Loop {
   const ending = new AbortController();
   const loop = startLoop({
@@ -130,7 +139,7 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const { to, error, ...used } = await findingOf(turn, wallet);
   const note = { wallet_id, from, last_error: error };
   if (to === undefined) {
-    // An interrupted look says nothing about the wallet; the next worker takes it at once.
+    // An interrupted check says nothing about the wallet; the next worker takes the wallet at once.
     const left = turn.ending.aborted ? { last_error: wallet.last_error, next_seconds: 0 } : null;
     const next_seconds = nextSeconds(wallet, from);
     await noteAgentWallet(db, { ...note, ...used, to: null, lease, next_seconds, ...left });
@@ -143,7 +152,7 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
     log.info({ wallet_id, from, to, error }, 'an agent wallet has another state');
 }
 
-/** Records at the wallet why a look failed; the look is repeated. */
+/** Returns the result of a check. Records a failed check at the wallet; the check is repeated. */
 async function findingOf(turn: Turn, wallet: DueWallet): Promise<Finding> {
   try {
     return await look(turn, wallet);
@@ -156,7 +165,7 @@ async function findingOf(turn: Turn, wallet: DueWallet): Promise<Finding> {
 }
 
 async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
-  // Whatever the venue still lists, an expired agent cannot be relied on.
+  // An expired agent cannot be relied on, even if the venue still lists it.
   if (Date.parse(wallet.valid_until) <= Date.parse(wallet.at))
     return { to: 'expired', error: wallet.last_error };
   const elsewhere = mismatch(turn.perp, wallet);
@@ -176,14 +185,17 @@ async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
   return approve(turn, wallet);
 }
 
-/** Its bytes can no longer be carried out; a new enough list shows whether they were. */
+/**
+ * Decides once the nonce is used: the bytes can no longer be carried out, and a list that is new
+ * enough shows whether the venue carried out the approval.
+ */
 function afterItsNonce({ at }: DueWallet, usedAt: string, seen: string): Finding {
   return Date.parse(at) - Date.parse(usedAt) >= LISTED_WITHIN_MS
     ? { to: 'refused', error: `${seen} half an hour after its nonce was used` }
     : { error: `${seen}; its nonce is used, so the venue carried it out or refused it` };
 }
 
-/** Why this process's venue entry is not that of the wallet's master; null where it is. */
+/** Returns why this process's venue entry is not that of the wallet's master; null if it is. */
 function mismatch({ venue }: PerpAccess, wallet: DueWallet): string | null {
   return sameEvmAddress(venue.account, wallet.master_address) &&
     venue.network.toLowerCase() === wallet.network
@@ -191,7 +203,7 @@ function mismatch({ venue }: PerpAccess, wallet: DueWallet): string | null {
     : 'the perp entry of the venues file is not that of the master account';
 }
 
-/** `listed`, or what the venue's list shows instead. */
+/** Returns `listed`, or what the venue's list shows instead. */
 function listing(agents: readonly ListedAgent[], wallet: DueWallet): string {
   const found = agents.find(
     ({ name, address }) => name === wallet.agent_name && sameEvmAddress(address, wallet.address),
@@ -202,13 +214,13 @@ function listing(agents: readonly ListedAgent[], wallet: DueWallet): string {
     : `listed until ${new Date(found.valid_until).toISOString()}, which is not what was signed,`;
 }
 
-/** Sends the approval, always the same bytes; the list shows whether it took effect. */
+/** Sends the approval, always the same bytes; the venue's list shows whether it took effect. */
 async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
   const body = await approvalOf(turn, wallet);
   if (typeof body !== 'string') return body;
   const answer = await turn.perp.client.send(body, turn.call);
   if (answer.kind === 'refused')
-    // With a used nonce these bytes can never be carried out; else they still may be.
+    // With a used nonce these bytes can never be carried out; otherwise they still may be.
     return answer.consumed
       ? { to: 'refused', error: answer.message }
       : { error: `the venue refused it: ${answer.message}` };
@@ -222,7 +234,7 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
     : { error: `${seen} yet, though it accepted the approval` };
 }
 
-/** The body to send, or why there is none. The signature is stored before it is sent. */
+/** Returns the body to send, or why there is none. Stores the signature before the body is sent. */
 async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Finding> {
   const { db, perp, signers } = turn;
   const { signer_key, signer_status, master_address, nonce } = wallet;
@@ -247,13 +259,13 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
     const request = { payload: act.typed_data, address: master_address };
     const verified = await verifiedTypedData(request, returned.signature);
     signature = await saveApprovalSignature(db, wallet.wallet_id, verified.signature);
-    // Another worker has settled it meanwhile.
+    // Another worker has settled the wallet meanwhile.
     if (signature === null) return { error: wallet.last_error };
   }
   return bodyOf(act, { nonce, signature });
 }
 
-/** Seconds until the next look, at the latest when it expires. */
+/** Returns the seconds until the next check, at the latest when the wallet expires. */
 function nextSeconds({ created_at, valid_until, at }: DueWallet, state: AgentWalletState): number {
   const now = Date.parse(at);
   const age = (now - Date.parse(created_at)) / 1_000;

@@ -1,4 +1,4 @@
-/** The master account's perps balance on the venue. */
+/** Reads the master account's perps balance at the venue. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
 import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
@@ -6,8 +6,8 @@ import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts'
 const DEFAULT_INTERVAL_SECONDS = 30;
 
 /**
- * One pool: the withdrawable amount, and the account's value including positions. An account that
- * keeps perps and spot together shows neither here, so its amounts are null.
+ * Returns a fetcher of one pool: the withdrawable amount, and the account's value with its
+ * positions. An account that keeps perps and spot together shows neither, so its amounts are null.
  */
 export function createPerpBalances(venue: PerpVenue, client: PerpClient): BalanceFetcher {
   return {

@@ -1,8 +1,8 @@
 /**
- * The perps venue over HTTP. Reads use the client library, but our own schemas parse the answers,
- * since the library believes every answer of status 200. Actions are sent as the stored bytes, once
- * a call; the caller, which knows the nonce, decides whether to send them again. Source:
- * docs/perps-venue-facts.md 1.4, 2, 4.
+ * Calls the perps venue over HTTP. Reads use the client library, but our own schemas parse the
+ * answers, since the library accepts every answer of status 200. Actions are sent as the stored
+ * bytes, once for each call; the caller, which has the nonce, decides whether to send them again.
+ * Source: docs/perps-venue-facts.md 1.4, 2, 4.
  */
 import { HyperliquidError, InfoClient, type IRequestTransport } from '@nktkas/hyperliquid';
 import { Agent } from 'undici';
@@ -23,10 +23,10 @@ const TIMEOUT_MS = 10_000;
 const LIMIT_BYTES = 4_194_304;
 
 /**
- * The venue's answer to an action. `applied`: it was carried out now. `used`: its nonce is used, so
- * it was carried out or refused before. `refused`: `proves` when the text is a known one, so this
- * call had no effect; `consumed` when the refusal also used the nonce, so the same bytes can never
- * be carried out.
+ * The venue's answer to an action. `applied`: the action was carried out now. `used`: its nonce is
+ * used, so the action was carried out or refused before. `refused`: `proves` is true for a known
+ * text, so this call had no effect; `consumed` is true when the refusal also used the nonce, so the
+ * same bytes can never be carried out.
  */
 export type PerpAnswer =
   | { readonly kind: 'applied' }
@@ -39,22 +39,22 @@ export type PerpAnswer =
     };
 
 export interface PerpAccountState {
-  /** Decimals in units of the asset. */
+  /** Decimal in units of the asset, may be negative; so is `withdrawable`. */
   readonly account_value: string;
   readonly withdrawable: string;
   readonly open_positions: number;
 }
 
-/** A value below zero is a debt, which counts as no balance. */
+/** Returns the amount, or 0 for a negative one, which is a debt and counts as no balance. */
 export function atLeastZero(amount: string): string {
   return amount.startsWith('-') ? '0' : amount;
 }
 
 export interface ListedAgent {
   readonly name: string;
-  /** In lower case. */
+  /** The agent's address, in lower case. */
   readonly address: string;
-  /** Milliseconds since 1970. */
+  /** Expiry of the agent's approval, in milliseconds since 1970. */
   readonly valid_until: number;
 }
 
@@ -63,17 +63,19 @@ export type PerpRole =
   | { readonly role: 'agent' | 'subAccount'; readonly master: string };
 
 export interface LedgerLook {
-  /** The wanted row: pages after the one that holds it are not read. */
+  /** Returns whether the row is the wanted one: the read stops after the page that contains it. */
   readonly isWanted?: (row: LedgerRow) => boolean;
-  /** Accepts another caller's read of a moment ago (shared-ledger.ts). */
+  /** Accepts a recent read by another caller (shared-ledger.ts). */
   readonly shared?: boolean;
 }
 
-/** Every call throws a retryable `ExecutorFault` where the venue gives no readable answer. */
+/**
+ * Calls of the venue. Every call throws a retryable `ExecutorFault` if the answer is not readable.
+ */
 export interface PerpClient {
-  /** Sends the body once. */
+  /** Sends the request body once. */
   send(body: string, call: CallOptions): Promise<PerpAnswer>;
-  /** The account's rows since a time in milliseconds, oldest first. */
+  /** Returns the account's rows since a time (milliseconds since 1970), oldest first. */
   ledger(
     user: string,
     since: number,
@@ -81,13 +83,15 @@ export interface PerpClient {
     how?: LedgerLook,
   ): Promise<readonly LedgerRow[]>;
   state(user: string, call: CallOptions): Promise<PerpAccountState>;
-  /** The venue's own time in milliseconds. */
+  /** Returns the venue's own time, in milliseconds since 1970. */
   time(call: CallOptions): Promise<number>;
   agents(master: string, call: CallOptions): Promise<readonly ListedAgent[]>;
   role(user: string, call: CallOptions): Promise<PerpRole>;
-  /** The account's mode: only `default` and `disabled` keep perps apart. */
+  /** Returns the account's mode: only `default` and `disabled` keep perps funds apart. */
   mode(user: string, call: CallOptions): Promise<string>;
-  /** The names of the deposit and withdrawal rails; null where the venue does not report them. */
+  /**
+   * Returns the names of the deposit and withdrawal rails; null if the venue does not report them.
+   */
   rails(
     call: CallOptions,
   ): Promise<{ readonly deposit: string; readonly withdrawal: string } | null>;
@@ -136,7 +140,7 @@ const answerSchema = z.discriminatedUnion('status', [
 const PAGE = 500;
 const MOST_PAGES = 20;
 
-/** `freshMs`: maximum age of another caller's read of a ledger. */
+/** Creates the client. `freshMs`: maximum age of another caller's ledger read, in milliseconds. */
 export function createPerpClient(
   { url }: Pick<PerpVenue, 'url'>,
   { freshMs = FRESH_MS } = {},
@@ -200,8 +204,8 @@ export function createPerpClient(
       });
       rows.push(...fresh);
       const last = answer.at(-1);
-      // The documentation gives two page sizes, so only a page that adds nothing is surely the
-      // last.
+      // The documentation gives two page sizes, so only a page without new rows is surely the last
+      // one.
       if (last === undefined || fresh.length === 0 || answer.length < PAGE / 2)
         return { rows, whole: true };
       if (fresh.some(isWanted)) return { rows, whole: false };
@@ -255,7 +259,7 @@ export function createPerpClient(
     async rails(call) {
       const question = JSON.stringify({ type: 'usdcRouting' });
       const answer = await post('info', question, call).catch((error: unknown) => {
-        // Not documented, so the venue may not know the question.
+        // The request type is not documented, so the venue may not support it.
         if (error instanceof UnknownQuestion) return undefined;
         throw error;
       });
@@ -268,15 +272,18 @@ export function createPerpClient(
   };
 }
 
-/** The venue does not know the question. */
+/** Thrown when the venue does not support a request type. */
 class UnknownQuestion extends ExecutorFault {}
 
-/** Back-off after a 429 without `Retry-After`. */
+/** Seconds to wait after a 429 without `Retry-After`. */
 const BACK_OFF_SECONDS = 15;
 
-/** Reads a 200; every other answer leaves the outcome of a call open. */
+/**
+ * Returns the body of an answer of status 200; throws on every other status, which leaves the
+ * outcome of a call open.
+ */
 function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnswer): unknown {
-  // Reads only: a 429 to an action leaves open whether it was carried out.
+  // For reads only: a 429 to an action leaves open whether the action was carried out.
   if (status === 429 && path === 'info') {
     const after = Number(headers['retry-after'] ?? Number.NaN);
     throw new ExecutorFault('not_yet', RATE_LIMITED, 'the perps venue rate-limits us', {
@@ -298,7 +305,7 @@ function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnsw
   }
 }
 
-/** Adapter: the client library's transport over our HTTP client. */
+/** Adapter: runs the client library's reads over our HTTP client. */
 function transportOf(
   post: (path: 'info' | 'exchange', body: string, call: CallOptions) => Promise<unknown>,
   call: CallOptions,
@@ -313,8 +320,8 @@ function transportOf(
 }
 
 /**
- * Refusals after the nonce was used, for good. Source: docs/perps-venue-facts.md 1.4, the order of
- * checks and the texts that were seen.
+ * Texts of refusals that have used the nonce, so the same bytes can never be carried out. Source:
+ * docs/perps-venue-facts.md 1.4, the order of checks and the texts that were seen.
  */
 const AFTER_THE_NONCE: readonly RegExp[] = [
   /^insufficient /i,
@@ -336,8 +343,9 @@ const AFTER_THE_NONCE: readonly RegExp[] = [
 ];
 
 /**
- * Refusals before the nonce is checked, or of the nonce itself: this call had no effect. They say
- * nothing about an earlier call with the same bytes. Source: as above.
+ * Texts of refusals before the nonce is checked, or of the nonce itself: this call had no effect.
+ * They say nothing about an earlier call with the same bytes. Source: docs/perps-venue-facts.md
+ * 1.4.
  */
 const BEFORE_THE_NONCE: readonly RegExp[] = [
   /^nonce mismatch/i,
@@ -358,7 +366,9 @@ function refusalOf(text: string): PerpAnswer {
   return { kind: 'refused', proves: consumed || among(BEFORE_THE_NONCE), consumed, message };
 }
 
-/** Rounded down to the venue's decimals: states carry the noise of floats (facts 4). */
+/**
+ * Returns the number cut to the venue's decimals: account states carry rounding noise (facts 4).
+ */
 function toVenueDecimals(text: string): string {
   const [, sign = '', whole = '0', part = ''] = /^(-?)0*([0-9]+?)(?:\.([0-9]+))?$/.exec(text) ?? [];
   const cut = part.slice(0, 6).replace(/0+$/, '');

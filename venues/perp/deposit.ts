@@ -1,6 +1,6 @@
 /**
  * `perp.deposit`: sends the venue's token from the master account to the deposit address, and waits
- * until the account's ledger shows it. Source: docs/perps-venue-facts.md 5.1.
+ * until the account's ledger shows the credit. Source: docs/perps-venue-facts.md 5.1.
  */
 import type { Hash } from 'viem';
 import {
@@ -30,7 +30,7 @@ export const PERP_DEPOSIT_DESCRIPTOR = actDescriptor({
   completion_assurances: TRANSFER_ASSURANCES,
 });
 
-/** A deposit: a transfer to the deposit address only. */
+/** Returns the act of a deposit: a transfer that may pay only the deposit address. */
 export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<TransferPlan> {
   return {
     ...TRANSFER,
@@ -41,14 +41,16 @@ export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<Tra
 }
 
 /**
- * A credit takes less than a minute (DOC:for-developers/api/usdc); after this it is shown as late.
+ * Milliseconds after which a missing credit is shown as late. A credit usually takes less than a
+ * minute (DOC:for-developers/api/usdc).
  */
 const LATE_MS = 600_000;
 
 /**
- * Fails with the codes of every act, those of {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`,
- * `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED` and
- * `MAX_AGENT_BALANCE_EXCEEDED`; retryable where the venue does not answer.
+ * Returns the deposit executor. It fails with the codes of every act, those of
+ * {@link depositRefusal}, `DEPOSITOR_NOT_MASTER`, `MASTER_ACCOUNT_MISSING`, `VENUE_ROUTE_CLOSED`,
+ * `ACCOUNT_MODE_UNSUPPORTED` and `MAX_AGENT_BALANCE_EXCEEDED`; retryable if the venue does not
+ * answer.
  */
 export function createDepositExecutor(lane: PerpLane): Executor {
   const { chains, client } = lane;
@@ -70,7 +72,7 @@ export function createDepositExecutor(lane: PerpLane): Executor {
   };
 }
 
-/** Checks at the venue before a deposit. */
+/** Checks the venue and the account before a deposit. */
 async function depositReady(
   { client, venue }: PerpLane,
   { amount }: TransferPlan,
@@ -81,22 +83,22 @@ async function depositReady(
   const { master_address, account_bound: most } = perp;
   await requireRail(client, 'deposit', call);
   await requireMode(client, master_address, call);
-  // The venue credits the master's own account, which may belong to a strategy.
+  // The venue credits the master's own account, which may belong to a strategy with a maximum.
   const value =
     most === undefined ? null : await requireRoom(client, master_address, { amount, most }, call);
   return {
     ...transferReady(at),
     facts: async () => ({
-      // The time before the account was read: its value may lack later deposits.
+      // Taken before the account was read: the account's value may lack deposits after this time.
       prepared_ms: perp.now_ms,
-      // Ledger rows have the venue's time.
+      // Ledger rows carry the venue's time, so the search starts from it.
       venue_ms: await client.time(call),
       ...(value === null ? {} : { account_value: value }),
     }),
   };
 }
 
-/** After the transfer is mined and deep enough: OBSERVING until it is credited. */
+/** Returns OBSERVING from the mined transfer until the venue credits the deposit. */
 async function credited(
   lane: PerpLane,
   plan: TransferPlan,
@@ -117,7 +119,7 @@ async function credited(
   const account = accountOf(lane, context);
   const credit = await creditOf(lane, context, settled.external_ref as Hash, call).catch(
     (error: unknown) => {
-      // Recovery only has to know that it was sent, and it was.
+      // Recovery needs to know only whether the transfer was sent, and it was.
       if (phase === 'recover' && error instanceof ExecutorFault) return [];
       throw error;
     },
@@ -151,16 +153,16 @@ async function credited(
   };
 }
 
-/** The account whose ledger shows the deposit. */
+/** Returns the account whose ledger shows the deposit. */
 function accountOf({ venue }: PerpLane, { perp }: ExecutionContext) {
   return perp?.master_address ?? venue.account;
 }
 
-/** The rows of the transaction in the master's ledger. */
+/** Returns the transaction's rows in the master's ledger. */
 async function creditOf(lane: PerpLane, context: ExecutionContext, hash: Hash, call: CallOptions) {
   const { prepared_ms, venue_ms = prepared_ms } = context.prior?.prepared_action ?? {};
   const since = typeof venue_ms === 'number' ? rowsSince(venue_ms) : 0;
   const account = accountOf(lane, context);
-  // An absence decides nothing, so another caller's recent read is good enough.
+  // A missing row decides nothing, so another caller's recent read is good enough.
   return depositRows(await lane.client.ledger(account, since, call, { shared: true }), hash);
 }

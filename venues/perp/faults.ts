@@ -1,11 +1,11 @@
-/** Conflicts of the perps venue's entry with other entries of the file. */
+/** Finds conflicts of the perps venue's entry with other entries of the file. */
 import type { Place, VenueEntry } from '../entry.ts';
 import { isEvmVenue } from '../evm/config.ts';
 import type { PerpVenue } from './config.ts';
 
 /**
- * There may be one entry, and its deposits must come from a bound chain in a token that the chain's
- * entry lists.
+ * Returns the faults of the entry. Only one is allowed, and its deposits must come from a bound
+ * chain in a token that the chain's entry lists.
  */
 export function bindingFaults(
   { provider, chain_id, asset }: PerpVenue,

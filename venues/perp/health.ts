@@ -1,12 +1,12 @@
-/** Whether the venue answers, and moves funds over its bridge. */
+/** Reports whether the venue answers and moves funds over its bridge. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
 import { requireRail } from './account.ts';
 import type { PerpClient } from './client.ts';
 import { RATE_LIMITED } from './shared-ledger.ts';
 
 /**
- * `down` where it does not answer or its rail is not the bridge (`way` null: no rail is needed);
- * `unknown` where it rate-limits us.
+ * Returns `down` if the venue does not answer or its rail is not the bridge (`way` null: no rail is
+ * needed), and `unknown` if the venue rate-limits us.
  */
 export async function checkVenue(
   client: PerpClient,

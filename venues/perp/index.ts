@@ -1,4 +1,4 @@
-/** The perps venue: its master account, deposits from a chain, and signed actions. */
+/** Defines the perps venue: its master account, deposits from a chain, and signed actions. */
 import { defineVenue } from '../venue.ts';
 import type { PerpAccess } from './access.ts';
 import { startAgentWalletTender } from './agent-wallets.ts';
@@ -12,7 +12,7 @@ import { createPerpExecutors, perpActs } from './lane.ts';
 
 declare module '../../domain/venue-access.ts' {
   interface VenueAccess {
-    /** Absent where no perps venue is bound. */
+    /** The perps venue and its client; absent if no perps venue is bound. */
     readonly perp: PerpAccess;
   }
 }
@@ -35,7 +35,7 @@ export const perp = defineVenue<PerpVenue>({
       executors: createPerpExecutors({ venue, client, chains, evmVenues }),
       acts: perpActs(venue, evmVenues),
       fetchers: [createPerpBalances(venue, client)],
-      // The name by which nodes of the venue require the clock.
+      // Nodes of the venue require the clock by the name `perp`.
       clocks: { perp: { read: (signal) => client.time({ signal }), counts: 'either' } },
       access: { perp: { venue, client } },
       loops: (sources) => [

@@ -1,4 +1,4 @@
-/** The perps venue: its executors, and what its nodes may have signed. */
+/** Creates the executors of the perps venue, and the reader of what its nodes may have signed. */
 import type { Executor } from '../../domain/executor.ts';
 import { actReader, type ActReader } from '../evm/act.ts';
 import type { EvmVenue } from '../evm/config.ts';

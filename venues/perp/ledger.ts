@@ -1,29 +1,31 @@
-/** Finds one action in an account's ledger. Source of the rows: docs/perps-venue-facts.md 4. */
+/**
+ * Finds one action in an account's ledger. Source of the rows' shape: docs/perps-venue-facts.md 4.
+ */
 import { readDecimal } from '../../domain/money.ts';
 import { FIRST_TAKEN_MS } from '../../domain/perps/nonce-window.ts';
 import type { LedgerRow } from './shared-ledger.ts';
 
 /**
- * The earliest time of a row, by the venue's clock. The venue accepts a nonce up to a day ahead of
- * its time (docs/perps-venue-facts.md 2), so an action may have been carried out a day before its
- * nonce.
+ * Returns the earliest possible time of an action's row, by the venue's clock. The venue accepts a
+ * nonce up to a day ahead of its time (docs/perps-venue-facts.md 2), so the action may have been
+ * carried out a day before its nonce.
  */
 export function rowsSince(nonce: number): number {
   return Math.max(0, nonce - FIRST_TAKEN_MS);
 }
 
 export interface Arrived {
-  /** In units of the asset. */
+  /** The received amount, in units of the asset; so is `fee`. */
   readonly received: string;
   readonly fee: string;
   readonly hash: string;
-  /** Milliseconds since 1970. */
+  /** Time of the ledger row, in milliseconds since 1970. */
   readonly time: number;
 }
 
 /**
- * The row of a withdrawal, which appears once it is paid out. `nonce` in milliseconds; the venue
- * writes microseconds.
+ * Returns the row of a withdrawal, which appears once the withdrawal is paid out. `nonce` is in
+ * milliseconds; the venue's rows have microseconds.
  */
 export function withdrawalRow(rows: readonly LedgerRow[], nonce: number): Arrived | null {
   const row = rows.find(
@@ -32,7 +34,7 @@ export function withdrawalRow(rows: readonly LedgerRow[], nonce: number): Arrive
   return row === undefined ? null : arrived(row, 'usdc');
 }
 
-/** The row of a transfer to another account of the venue. */
+/** Returns the row of a transfer to another account of the venue. */
 export function sendRow(
   rows: readonly LedgerRow[],
   nonce: number,
@@ -47,7 +49,9 @@ export function sendRow(
   return row === undefined ? null : arrived(row, 'amount');
 }
 
-/** The rows of a deposit's transaction, each with the credited amount; null where unreadable. */
+/**
+ * Returns the rows of a deposit's transaction with the credited amounts; null: unreadable amount.
+ */
 export function depositRows(
   rows: readonly LedgerRow[],
   transaction: string,
@@ -60,7 +64,7 @@ export function depositRows(
     .map((row) => ({ row, credited: readDecimal(row.delta['usdc']) }));
 }
 
-/** Null where its numbers cannot be read; the row then counts as missing. */
+/** Returns the amounts of a row; null if they cannot be read: the row then counts as missing. */
 function arrived({ delta, hash, time }: LedgerRow, field: string): Arrived | null {
   const received = readDecimal(delta[field]);
   const fee = readDecimal(delta['fee']) ?? '0';

@@ -1,4 +1,4 @@
-/** The plans of the perps venue's nodes, read from the node and the venue's entry. */
+/** Reads the plans of the perps venue's nodes, from the node and the venue's entry. */
 import type { Address } from 'viem';
 import { z } from 'zod';
 import type { PerpTerms } from '../../domain/actions/terms.ts';
@@ -27,7 +27,7 @@ export interface PerpLane {
 
 type Read = Pick<ExecutionContext, 'config' | 'asset' | 'amount'>;
 
-/** Not strict: node configs also carry keys that others read. */
+/** Not strict: node configs also carry keys for other readers. */
 const depositSchema = erc20TransferConfigSchema.and(z.object({ venue: z.string() }));
 const withdrawSchema = z.object({
   venue: z.string(),
@@ -36,7 +36,11 @@ const withdrawSchema = z.object({
 });
 const topUpSchema = z.object({ venue: z.string(), sub_account_address: addressSchema });
 
-/** @throws ExecutorFault `rejected` `CONFIG_INVALID`. */
+/**
+ * Returns the planned deposit.
+ *
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`.
+ */
 export function readDepositPlan(read: Read): TransferPlan {
   const { chain_id, token_address, destination_address } = readConfig(depositSchema, read);
   return {
@@ -49,8 +53,8 @@ export function readDepositPlan(read: Read): TransferPlan {
 }
 
 /**
- * Why this plan may not deposit; null where it may. A deposit that is already sent is settled all
- * the same. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
+ * Returns why this plan may not deposit; null if it may. A deposit that is already sent is still
+ * settled. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
  * `AMOUNT_TOO_PRECISE`.
  */
 export function depositRefusal(
@@ -87,11 +91,15 @@ export function depositRefusal(
 
 export interface WithdrawPlan {
   readonly destination: Address;
-  /** The amount that leaves the account, in units of the asset. */
+  /** The amount that leaves the account, including the fee, in units of the asset. */
   readonly amount: string;
 }
 
-/** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
+/**
+ * Returns the planned withdrawal.
+ *
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`.
+ */
 export function readWithdrawPlan(read: Read, venue: PerpVenue): WithdrawPlan {
   const { chain_id, destination_address } = readConfig(withdrawSchema, read);
   const other = venueProblem(read.config, read.asset, venue);
@@ -104,7 +112,11 @@ export function readWithdrawPlan(read: Read, venue: PerpVenue): WithdrawPlan {
   return { destination: destination_address, amount: readAmount(read) };
 }
 
-/** @throws ExecutorFault `rejected` `WITHDRAWAL_BELOW_FEE`: only the fee would be withdrawn. */
+/**
+ * Throws if only the fee would be withdrawn.
+ *
+ * @throws ExecutorFault `rejected` `WITHDRAWAL_BELOW_FEE`.
+ */
 export function requireAboveFee({ amount }: WithdrawPlan): void {
   if (compare(amount, WITHDRAWAL_FEE) > 0) return;
   throw rejected(
@@ -118,7 +130,11 @@ export interface TopUpPlan {
   readonly amount: string;
 }
 
-/** @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`. */
+/**
+ * Returns the planned top-up.
+ *
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`.
+ */
 export function readTopUpPlan(read: Read, venue: PerpVenue): TopUpPlan {
   const { sub_account_address } = readConfig(topUpSchema, read);
   const other = venueProblem(read.config, read.asset, venue);
@@ -127,7 +143,7 @@ export function readTopUpPlan(read: Read, venue: PerpVenue): TopUpPlan {
 }
 
 /**
- * The venue's terms for the node, whose signer must be the master that the venue's entry names.
+ * Returns the venue's terms for the node, whose signer must be the master in the venue's entry.
  *
  * @throws ExecutorFault `rejected` `MASTER_ACCOUNT_MISSING`, or `code` for another signer.
  */
@@ -146,7 +162,11 @@ export function requireMaster(
   );
 }
 
-/** @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`. */
+/**
+ * Throws if the amount has too many decimals.
+ *
+ * @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`.
+ */
 export function requirePrecision(amount: string): void {
   const problem = tooPrecise(amount);
   if (problem !== null) throw problem;

@@ -1,28 +1,30 @@
 /**
- * Shares one read of an account's ledger among callers. A read costs 20 of the 1,200 that the venue
- * allows an address in a minute (docs/perps-venue-facts.md 7), and every active node reads the same
- * ledger.
+ * Shares one read of an account's ledger among callers. A read has weight 20, and the venue allows
+ * an IP address a weight of 1,200 in a minute (docs/perps-venue-facts.md 7). Every active node
+ * reads the same ledger.
  */
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
 
-/** Maximum age of another caller's read; a caller's own reads are further apart. */
+/**
+ * Maximum age of another caller's read, in milliseconds; own reads of a caller are further apart.
+ */
 export const FRESH_MS = 4_000;
 const HOUR_MS = 3_600_000;
 const WAIT_MS = 10_000;
 
-/** The code of the fault when the venue rate-limits us. */
+/** Fault code when the venue rate-limits us. */
 export const RATE_LIMITED = 'VENUE_RATE_LIMITED';
 
-/** A line of an account's ledger. */
+/** A row of an account's ledger. */
 export interface LedgerRow {
-  /** Milliseconds since 1970. */
+  /** Time of the row, in milliseconds since 1970. */
   readonly time: number;
   readonly hash: string;
   readonly delta: Readonly<Record<string, unknown>> & { readonly type: string };
 }
 
-/** The rows of a read; not `whole` where it stopped at the wanted row. */
+/** The rows of a read; `whole` is false if the read stopped at the wanted row. */
 export interface LedgerRead {
   readonly rows: readonly LedgerRow[];
   readonly whole: boolean;
@@ -36,19 +38,20 @@ type Read = (
 ) => Promise<LedgerRead>;
 
 interface SharedRead {
-  /** Milliseconds. */
+  /** Start of the read, in milliseconds since 1970; so is `since`. */
   readonly started: number;
   readonly since: number;
   readonly rows: readonly LedgerRow[];
 }
 
 /**
- * Rows since a time, from a read that started at most `freshMs` ago. A failed read fails only its
- * own caller, and those who waited read again; only a rate limit fails all of them.
+ * Returns a function that returns the rows since a time, from a read that started at most `freshMs`
+ * ago. A failed read fails only its own caller, and waiting callers read again; only a rate limit
+ * fails all of them.
  */
 export function sharedLedger(read: Read, freshMs: number) {
   const kept = new Map<string, SharedRead>();
-  /** Each resolves to the error of the read, if any. */
+  /** Reads under way, by account; each resolves to the error of the read, or undefined. */
   const reading = new Map<string, Promise<unknown>>();
   return async (
     user: string,
@@ -66,7 +69,7 @@ export function sharedLedger(read: Read, freshMs: number) {
       const problem = await waited(other, call);
       if (problem instanceof ExecutorFault && problem.code === RATE_LIMITED) throw problem;
     }
-    // From the full hour, so that callers with slightly different times share the read.
+    // Reads from the full hour, so that callers with slightly different times share the read.
     const from = since - (since % HOUR_MS);
     const started = Date.now();
     const own = read(key, from, call, isWanted);

@@ -1,6 +1,7 @@
 /**
- * `perp.top_up`: `sendAsset` from the master to the sub-account of a strategy. A transfer to
- * sub-accounts would have no nonce in its row. Source: docs/perps-venue-facts.md 1.3, 6.
+ * `perp.top_up`: `sendAsset` from the master to the sub-account of a strategy. The venue's
+ * sub-account transfer is not used: its ledger row has no nonce. Source: docs/perps-venue-facts.md
+ * 1.3, 6.
  */
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { rejected } from '../node-plan.ts';
@@ -19,6 +20,8 @@ export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
       return { type: 'sendAsset', network, destination, token, amount, nonce };
     },
     /**
+     * Checks the top-up at the venue.
+     *
      * @throws ExecutorFault `rejected` `SUB_ACCOUNT_MISMATCH`, `SUB_ACCOUNT_NOT_OWN`,
      *   `MAX_AGENT_BALANCE_EXCEEDED`, `AMOUNT_TOO_PRECISE`, `ACCOUNT_MODE_UNSUPPORTED`,
      *   `INSUFFICIENT_WITHDRAWABLE`.
@@ -44,7 +47,7 @@ export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
     rail: null,
     row_comes: 'at_once',
     find: (rows, nonce, { sub_account }) => sendRow(rows, nonce, sub_account),
-    // Any fee comes on top (facts 5.1).
+    // The venue charges any fee in addition to the amount (facts 5.1).
     left: ({ received }) => received,
     facts: ({ sub_account }) => ({ sub_account_address: sub_account }),
   };

@@ -1,7 +1,7 @@
 /**
- * Actions that the master signs for its own account on the venue: one nonce, one signature, one
- * body. The first signature is sent, and sent again while that is safe; only the account's ledger
- * shows the outcome. Source: docs/perps-venue-facts.md 2, 10.
+ * Sends actions that the master signs for its own account at the venue: one nonce, one signature,
+ * one body for each. The first signature is sent, and sent again while that is safe; only the
+ * account's ledger shows the outcome. Source: docs/perps-venue-facts.md 2, 10.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -32,23 +32,32 @@ import { requireMaster, type PerpLane } from './plan.ts';
 /** One user-signed action type. Its {@link PerpAct} names payee and amount. */
 export interface UserSigned<Plan> {
   readonly descriptor: Pick<ExecutorDescriptor, 'executor_key' | 'action_types'>;
-  /** @throws ExecutorFault `rejected` where the node is not such an action. */
+  /**
+   * Reads the action's plan from its node.
+   *
+   * @throws ExecutorFault `rejected` if the node is not such an action.
+   */
   read(context: Pick<ExecutionContext, 'config' | 'asset' | 'amount'>): Plan;
-  /** The action to sign. */
+  /** Returns the action to sign. */
   act(plan: Plan, nonce: number): Exclude<PerpAct, { type: 'approveAgent' }>;
-  /** @throws ExecutorFault `rejected` where it would fail, or would pay another account. */
+  /**
+   * Checks the action at the venue.
+   *
+   * @throws ExecutorFault `rejected` if the action would fail, or would pay another account.
+   */
   require(client: PerpClient, plan: Plan, perp: PerpTerms, call: CallOptions): Promise<void>;
-  /** The venue's rail for it; null: it stays within the venue. */
+  /** The venue's rail that the action uses; null: the funds stay within the venue. */
   readonly rail: 'withdrawal' | null;
   /**
-   * When its row appears: when it is carried out, or only once the venue has paid, however late.
+   * When the action's ledger row appears: as soon as the action is carried out, or only once the
+   * venue has paid, however late.
    */
   readonly row_comes: 'at_once' | 'when_paid';
-  /** Its row in the master's ledger. */
+  /** Returns the action's row in the master's ledger; null if there is none. */
   find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
-  /** The amount that left the account, by its row. */
+  /** Returns the amount that left the account, as the ledger row shows. */
   left(arrived: Arrived): string;
-  /** The facts of its output beside the amounts. */
+  /** Returns the facts of the output beside the amounts. */
   facts(plan: Plan, arrived: Arrived | null): JsonObject;
 }
 
@@ -56,9 +65,9 @@ export const USER_SIGNED = {
   kind: 'local',
   provider: 'perp',
   chain_family: 'evm',
-  // Only the first signature is ever sent, and the venue carries each nonce out once.
+  // Only the first signature is ever sent, and the venue carries out each nonce once.
   same_key_safe: true,
-  // Recover never believes a "not found" while the nonce could still be used.
+  // Recover never trusts a "not found" while the nonce could still be used.
   settle_seconds: 0,
   timeout_seconds: 30,
   in_process: false,
@@ -67,7 +76,7 @@ export const USER_SIGNED = {
   completion_assurances: ['provider_completed'],
 } as const satisfies Partial<ExecutorDescriptor>;
 
-/** It holds no state of its own: the stored action and the venue do. */
+/** Returns an executor without own state: the stored action and the venue hold it. */
 export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Plan>): Executor {
   const { client, venue } = lane;
   const draft = async (context: ExecutionContext, call: CallOptions) => {
@@ -110,9 +119,9 @@ export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Pl
 }
 
 /**
- * SUBMITTED once the venue has accepted it; FAILED `VENUE_REFUSED` where it refused it with a known
- * text: its bytes are sent for the first time, so they had no other effect. A fault proves nothing,
- * nor does a refusal with another text.
+ * Returns SUBMITTED once the venue has accepted the action; FAILED `VENUE_REFUSED` if the venue
+ * refused the action with a known text: the bytes are sent for the first time, so they had no other
+ * effect. A fault or a refusal with another text proves nothing.
  */
 async function submit<Plan>(
   { client }: PerpLane,
@@ -167,9 +176,10 @@ const NEVER_SHOWN =
   'the venue accepted it and its ledger still does not show it: it may have been refused after its nonce was used, or not be paid out; look at the account';
 
 /**
- * Without a stored signature nothing was sent, unless a restore of the database lost it. Else only
- * these prove an outcome, in this order: the ledger, the venue's answer to the same bytes, and the
- * end of the nonce's window. After a restore only the ledger does.
+ * Recovers a send. Without a stored signature nothing was sent, unless a restore of the database
+ * lost the signature. Else only these prove an outcome, in this order: the ledger, the venue's
+ * answer to the same bytes, and the end of the nonce's validity. After a restore only the ledger
+ * does.
  */
 async function recover<Plan>(
   lane: PerpLane,
@@ -193,7 +203,7 @@ async function recover<Plan>(
   const underWay: ExecutionResult = { next_state: 'OBSERVING', ...admitted(perp, nonce) };
   if (prior?.output?.['admitted'] === true)
     return age === 'over' ? unknown('LEDGER_ROW_MISSING', NEVER_SHOWN) : underWay;
-  // The restore may have lost a later attempt, which this one would pay in addition to.
+  // The restore may have lost a later attempt; sending this attempt could then pay twice.
   if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
@@ -214,8 +224,8 @@ async function recover<Plan>(
         'the ledger does not show it, which proves nothing until its nonce has expired',
       );
     case 'over':
-      // By the venue's clock, too: ours may be ahead, and until the venue refuses the nonce an
-      // absence proves nothing.
+      // Checked by the venue's clock too, since ours may be ahead: until the venue refuses the
+      // nonce, a missing row proves nothing.
       if (ageOf(nonce, await lane.client.time(call)) !== 'over')
         return unknown(
           'ACTION_UNPROVEN',
@@ -251,8 +261,8 @@ function neverSigned(journal: SubmitJournal): ExecutionResult {
 }
 
 /**
- * COMPLETED where the master's ledger has its row; OBSERVING with `LEDGER_ROW_MISMATCH` where the
- * row has another amount; null without a row.
+ * Returns COMPLETED if the master's ledger has the action's row; OBSERVING with
+ * `LEDGER_ROW_MISMATCH` if the row has another amount; null without a row.
  */
 async function foundIn<Plan>(
   { client }: PerpLane,
@@ -266,7 +276,7 @@ async function foundIn<Plan>(
     readonly context: ExecutionContext;
     readonly perp: PerpTerms;
     readonly nonce: number;
-    /** An absence decides nothing, so another caller's recent read is good enough. */
+    /** Accepts another caller's recent read, when a missing row decides nothing. */
     readonly shared?: boolean;
   },
   call: CallOptions,
@@ -316,14 +326,14 @@ export function messageReader(...kinds: readonly UserSigned<unknown>[]): ActRead
   };
 }
 
-/** The message of a plan, which must move exactly the node's amount. */
+/** Builds the action of a plan, which must move exactly the node's amount. */
 function builtOf<Plan>(of: UserSigned<Plan>, plan: Plan, nonce: number, amount: string): BuiltAct {
   const act = of.act(plan, nonce);
   if (compare(act.amount, amount) === 0) return buildAct(act);
   throw rejected('CONFIG_INVALID', `the action moves ${act.amount}, and the node ${amount}`);
 }
 
-/** The action, built again from the plan; it must equal the prepared one. */
+/** Builds the action again from the plan; throws unless the result equals the prepared action. */
 function builtAs<Plan>(
   of: UserSigned<Plan>,
   context: ExecutionContext,

@@ -1,6 +1,6 @@
 /**
  * `perp.withdraw`: `withdraw3`, which debits the account at once and pays on the chain after
- * minutes, less the fee. Source: docs/perps-venue-facts.md 5.2.
+ * minutes, minus the fee. Source: docs/perps-venue-facts.md 5.2.
  */
 import { add } from '../../domain/money.ts';
 import { requireMode, requireRail, requireWithdrawable } from './account.ts';
@@ -17,6 +17,8 @@ export function withdrawals(venue: PerpVenue): UserSigned<WithdrawPlan> {
       return { type: 'withdraw3', network: venue.network, destination, amount, nonce };
     },
     /**
+     * Checks the withdrawal at the venue.
+     *
      * @throws ExecutorFault `rejected` `AMOUNT_TOO_PRECISE`, `WITHDRAWAL_BELOW_FEE`,
      *   `VENUE_ROUTE_CLOSED`, `ACCOUNT_MODE_UNSUPPORTED`, `INSUFFICIENT_WITHDRAWABLE`.
      */
@@ -28,12 +30,12 @@ export function withdrawals(venue: PerpVenue): UserSigned<WithdrawPlan> {
       await requireWithdrawable(client, master_address, plan.amount, call);
     },
     rail: 'withdrawal',
-    // Source: docs/perps-venue-facts.md 0.3.
+    // The row appears only once the withdrawal is paid. Source: docs/perps-venue-facts.md 0.3.
     row_comes: 'when_paid',
     find: (rows, nonce) => withdrawalRow(rows, nonce),
-    // The row has the paid amount, and the fee that was taken out of it.
+    // The row has the paid amount, and the fee that was taken out of the withdrawal.
     left: ({ received, fee }) => add(received, fee),
-    // The row's hash is that of the payment on the chain (facts 0).
+    // The row's hash is that of the payment's transaction on the chain (facts 0).
     facts: ({ destination }, arrived) => ({
       destination_address: destination,
       chain_id: venue.chain_id,

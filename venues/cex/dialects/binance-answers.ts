@@ -1,11 +1,11 @@
-/** Schemas of Binance's answers, strict where money depends on them. */
+/** Schemas of Binance's answers, strict wherever money depends on them. */
 import { z } from 'zod';
 import { compare, normalize } from '../../../domain/money.ts';
 import { decimalText } from '../../../platform/amount.ts';
 
 /** Binance sends amounts as texts; a JSON number would lose digits in parsing. */
 export const amount = decimalText('must be a text with a decimal amount');
-/** Binance sends ids as numbers, large ones as texts. */
+/** Binance sends ids as numbers, or as texts if large. */
 export const id = z.union([z.string().min(1), z.number().int()]).transform(String);
 const optionalText = z
   .string()
@@ -56,19 +56,19 @@ export const restrictions = z.object({
   permitsUniversalTransfer: z.boolean().default(false),
 });
 
-/** A negative figure is a debt, so nothing of it can be withdrawn. */
+/** Returns 0 for a negative figure, which is a debt: nothing of a debt can be withdrawn. */
 export function notBelowZero(text: string): string {
   return compare(text, '0') <= 0 ? '0' : normalize(text);
 }
 
-/** Zero, an empty text and absence all mean that there is no limit. */
+/** Schema of a limit. Zero, an empty text or a missing field all mean that there is no limit. */
 const limit = optionalText
   .pipe(amount.nullable())
   .transform((text) => (text === null || compare(text, '0') === 0 ? null : text));
 
 /**
- * Hundreds of coins with their networks. Only the requested network is read strictly, so that an
- * odd entry does not block all others.
+ * Hundreds of coins with their networks. Only the requested network is parsed strictly, so that one
+ * unusual entry does not block all others.
  */
 export const coins = z.array(
   z.object({ coin: z.string(), networkList: z.array(z.looseObject({ network: z.string() })) }),

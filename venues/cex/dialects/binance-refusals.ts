@@ -1,11 +1,11 @@
 /**
- * Codes by which Binance refuses a withdrawal or a transfer between accounts before doing anything.
- * Codes that are missing here leave the outcome unknown: internal faults (-1000, -1001, -1006,
- * -1007), rate limits (-1003, -4005, -12014), pending or failed bookings (-4027, -5010, -5012), and
- * duplicates, which refer to an earlier send.
+ * Codes by which Binance refuses a withdrawal or a transfer between accounts before it does
+ * anything. Codes that are not listed leave the outcome unknown: internal faults (-1000, -1001,
+ * -1006, -1007), rate limits (-1003, -4005, -12014), pending or failed bookings (-4027, -5010,
+ * -5012), and duplicates, which refer to an earlier send.
  *
- * The library's error classes do not help: it picks them by host, so behind a proxy -4026 (balance
- * too small) becomes the futures market's -4026 (wrong commission).
+ * The library's error classes do not help: it chooses them by host, so behind a proxy -4026
+ * (balance too small) becomes the futures market's -4026 (wrong commission).
  */
 const KEY = 'EXCHANGE_KEY_REFUSED';
 const INVALID = 'EXCHANGE_REFUSED';

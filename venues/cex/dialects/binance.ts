@@ -1,16 +1,16 @@
 /**
- * Binance, by its documented API (developers.binance.com: wallet, sub-account, spot, USD-M
- * futures).
+ * The dialect of Binance, by its documented API (developers.binance.com: wallet, sub-account, spot,
+ * USD-M futures).
  *
- * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. Nothing is
- *   documented about a second withdrawal with the same id, so a repeat counts as a second payment.
+ * - `withdrawOrderId` finds a withdrawal again, within windows of less than 7 days. The effect of a
+ *   second withdrawal with the same id is not documented, so a repeat counts as a second payment.
  *   `clientTranId` "must be unique", but the effect of a repeat is not documented either.
  * - The amount of a withdrawal includes the fee. The history shows the amount that the destination
- *   gets and, apart from it, the fee.
+ *   gets and, in another field, the fee.
  * - Binance accepts a request only within `recvWindow` of its timestamp; `settle_seconds` is far
  *   longer.
- * - An API withdrawal draws on the wallet that is selected on the web unless it names one, so it
- *   names spot.
+ * - An API withdrawal uses the wallet that is selected on the website, unless the request names
+ *   one; so our requests name the spot wallet.
  * - A withdrawal cannot be cancelled.
  */
 import type { PoolBalance } from '../../../domain/balances.ts';
@@ -31,7 +31,9 @@ import * as answers from './binance-answers.ts';
 import { BINANCE_REFUSALS } from './binance-refusals.ts';
 
 const DAY = 86_400_000;
-/** Both histories allow "less than 7 days" in a search by client id, and keep 90. */
+/**
+ * Limits of both histories: a search by client id covers "less than 7 days", and 90 days are kept.
+ */
 const BY_CLIENT_ID = { longest: 7 * DAY - 1_000, keeps: 90 * DAY };
 const DEPOSITS = { longest: 90 * DAY - 1_000, keeps: 90 * DAY };
 const SPOT_WALLET = 0;
@@ -203,8 +205,8 @@ export const binance: Dialect = {
     }));
   },
 
-  // Its length and letters are not documented; Binance's other client ids allow 32 letters and
-  // digits.
+  // The id's allowed length and characters are not documented; Binance's other client ids allow 32
+  // letters and digits.
   withdrawalId: hashedId,
 
   async withdraw(connection, { client_id, asset, network, address, tag, amount }, call) {
@@ -240,7 +242,7 @@ export const binance: Dialect = {
         call,
         answers.withdrawals,
       );
-      // Filtered again, so that an ignored filter cannot make another withdrawal ours.
+      // Filtered here again: if Binance ignored the filter, another withdrawal would count as ours.
       found.push(
         ...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord),
       );
@@ -445,12 +447,12 @@ function transferRecord(
   };
 }
 
-/** Windows touch, so two of them may list the same record. */
+/** Removes duplicates: adjacent windows share an end, so both may list the same record. */
 function onceEach<T extends { readonly id: string }>(records: readonly T[]): readonly T[] {
   return [...new Map(records.map((record) => [record.id, record])).values()];
 }
 
-/** The library sends these endpoints' parameters unencoded, and an address may hold a `+`. */
+/** Returns both ends' e-mails encoded: the library does not encode them, and `+` is allowed. */
 function ends({ source, destination }: ExchangeTransfer): {
   fromEmail: string | undefined;
   toEmail: string | undefined;
@@ -460,12 +462,12 @@ function ends({ source, destination }: ExchangeTransfer): {
   return { fromEmail: email(source), toEmail: email(destination) };
 }
 
-/** A UUID without its dashes: 32 letters and digits are sure to be accepted. */
+/** Returns the UUID without its dashes: 32 letters and digits are sure to be accepted. */
 function clientTranId(reference: string): string {
   return reference.replaceAll('-', '').toLowerCase();
 }
 
-/** Hashes of many chains come with and without 0x, in either case. */
+/** Compares transaction hashes; many chains' hashes come with and without 0x, in either case. */
 function sameTransaction(left: string, right: string): boolean {
   const plain = (text: string): string =>
     /^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text;

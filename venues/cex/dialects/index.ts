@@ -1,4 +1,4 @@
-/** The supported exchanges, by ccxt's ids. */
+/** The supported exchanges, keyed by ccxt's id of the exchange. */
 import type { Dialect } from '../dialect.ts';
 import { binance } from './binance.ts';
 

@@ -1,4 +1,4 @@
-/** Strategies at the perps venue: bound, read, paused. */
+/** Handlers that bind, read and pause strategies at the perps venue. */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../../domain/commands/context.ts';
 import { ServiceError } from '../../../domain/errors.ts';
@@ -21,7 +21,7 @@ import { bindingView, subjectOf } from './shown.ts';
 
 type Answer = Reply<z.input<typeof bindingResponse>>;
 
-/** Short, since a caller waits. */
+/** Limit of a request to the venue; short, since a caller waits. */
 const ANSWER_WITHIN_MS = 5_000;
 
 export interface OfStrategy {
@@ -29,8 +29,8 @@ export interface OfStrategy {
 }
 
 /**
- * Binds a strategy, after the venue has confirmed whose sub-account it is. An equal repeat returns
- * the binding without asking the venue again.
+ * Binds a strategy, after the venue has confirmed that the sub-account belongs to the master. An
+ * equal repeat returns the binding without a request to the venue.
  */
 export async function createBinding(
   {

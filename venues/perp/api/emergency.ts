@@ -1,4 +1,4 @@
-/** GET …/emergency-state: everything about a strategy at once, for an emergency. */
+/** GET …/emergency-state: returns everything about a strategy at once, for an emergency. */
 import type { z } from 'zod';
 import { agentOf } from '../../../store/namespaces.ts';
 import type { Requester } from '../../../domain/commands/context.ts';
@@ -18,16 +18,16 @@ import { notBound, type OfStrategy } from './bindings.ts';
 import type { emergencyResponse } from './schema.ts';
 import { walletView } from './shown.ts';
 
-/** Within this time callers share one look at the venue. */
+/** Callers within this time share one read of the venue. */
 const SHARED_FOR_MS = 1_000;
 const looks = new WeakMap<object, ReturnType<typeof shareLooks<PerpAccount | null>>>();
 
-/** Short, since a person waits in an emergency. */
+/** Limit of a request to the venue; short, since an operator waits in an emergency. */
 const ANSWER_WITHIN_MS = 2_500;
 
 /**
- * Reads the venue now, at most once a second for all callers. Where the venue does not answer,
- * shows its last answer with its time and `stale`.
+ * Reads the venue now, at most once a second for all callers. If the venue does not answer, returns
+ * its last answer with the time of that answer and `stale`.
  */
 export async function emergencyState(
   { params: { strategy_id }, requester }: OfStrategy & { readonly requester: Requester },
@@ -61,7 +61,7 @@ const NEVER_SEEN = {
   checked_at: null,
 };
 
-/** The account by the venue, at most a second old; null where the venue does not answer. */
+/** Returns the venue's account, at most a second old; null if the venue does not answer. */
 async function lookAt(state: StrategyState, deps: ApiDependencies): Promise<PerpAccount | null> {
   const perp = deps.venues?.perp;
   if (perp === undefined) return null;
@@ -70,7 +70,10 @@ async function lookAt(state: StrategyState, deps: ApiDependencies): Promise<Perp
   return shared(state.account, () => askVenue(state, perp, deps));
 }
 
-/** Null where the venue does not answer, or where its answer does not cover the account's funds. */
+/**
+ * Reads the account from the venue; null if the venue does not answer, or if its answer does not
+ * cover all funds of the account.
+ */
 async function askVenue(
   { account, at }: StrategyState,
   perp: PerpAccess,
@@ -86,7 +89,7 @@ async function askVenue(
       log.warn({ account, mode }, 'the account keeps its balances where they are not read');
       return null;
     }
-    // The time before the request: the answer is not older.
+    // The time before the request: the answer is not older than this.
     const seen = { ...state, checked_at: at };
     await notePerpAccount(db, { ...seen, address: account }).catch((error: unknown) =>
       log.warn({ account, err: error }, 'the perps venue’s answer was not stored'),

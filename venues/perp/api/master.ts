@@ -1,4 +1,4 @@
-/** POST /perp-venue/master-account */
+/** POST /perp-venue/master-account: stores the account that pays at the venue. */
 import type { z } from 'zod';
 import { perpSentence } from '../../../domain/perps/ready.ts';
 import type { RequirementCheck } from '../../../api/dependencies.ts';
@@ -19,8 +19,8 @@ type Body = z.output<typeof masterCreate>;
 type Requested = Omit<PerpMaster, 'created_at'>;
 
 /**
- * Names the account that pays. Address and network must match the venues file and the signer; an
- * equal repeat returns the account without checking again.
+ * Stores the account that pays at the venue. Address and network must match the venues file and the
+ * signer. An equal repeat returns the account without new checks.
  */
 export async function createMaster(
   { body, requester }: { readonly body: Body; readonly requester: Requester },
@@ -60,7 +60,7 @@ function mustBeOf(venue: PerpVenue, { master_address, network }: Requested): voi
     throw new ServiceError('master_account_mismatch', { context: { fields, expected } });
 }
 
-/** The venue's network as callers write it. */
+/** Returns the venue's network as callers write it, in lower case. */
 function networkOf({ network }: PerpVenue): string {
   return network.toLowerCase();
 }
@@ -80,7 +80,9 @@ function repeated(known: PerpMaster, requested: Requested): Reply<z.input<typeof
   };
 }
 
-/** Without a master account no node of the venue can be sent. */
+/**
+ * Returns a problem while there is no master account: without it no node of the venue can be sent.
+ */
 export const masterRequirement: RequirementCheck = {
   kind: 'perp',
   async problem(db) {

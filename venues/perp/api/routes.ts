@@ -1,4 +1,6 @@
-/** The perps venue: its master account, the strategies that trade there, and their agents. */
+/**
+ * Routes of the perps venue: its master account, the strategies that trade there, and their agents.
+ */
 import { ADMIN_ROLES, ALL_ROLES, OPS_ROLES } from '../../../domain/roles.ts';
 import { defineRoute, type Route } from '../../../api/http/route.ts';
 import { noBody, noParams, noQuery } from '../../../api/http/schemas.ts';
@@ -36,7 +38,7 @@ const ofStrategy = {
   params: strategyParams,
 } as const;
 
-/** Refusals of a signer whose live address is needed. */
+/** Error codes of routes that read a signer's current address. */
 const SIGNER_REFUSALS = [
   'signer_not_found',
   'signer_not_active',

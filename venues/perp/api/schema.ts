@@ -1,4 +1,4 @@
-/** The wire contract of the perps venue. */
+/** Request and response schemas of the perps venue. */
 import { z } from 'zod';
 import { PERP_NETWORKS } from '../../../domain/perps/registry.ts';
 import { AGENT_WALLET_STATES } from '../../../domain/states/agent-wallet.ts';
@@ -112,7 +112,9 @@ const agentName = segment(16)
   .regex(/^(?!.* valid_until )/, 'must not hold ` valid_until `, which the venue reads as an end')
   .meta({ description: "The name at the venue, among all of the master's agents." });
 
-/** As stored; a text that is not a time stays, and has been refused already. */
+/**
+ * Returns the time as it is stored; a text that is not a time is unchanged, and already refused.
+ */
 function inMilliseconds(input: string): string {
   const time = new Date(input);
   return Number.isNaN(time.getTime()) ? input : time.toISOString();

@@ -1,4 +1,4 @@
-/** Rows of the perps venue as callers see them, and the audit subject of a change. */
+/** Returns rows of the perps venue as callers see them, and the audit subject of a change. */
 import type { z } from 'zod';
 import type { AuditAction } from '../../../domain/events.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -26,7 +26,7 @@ export function walletView(wallet: AgentWallet): z.input<typeof walletResponse> 
 type Verb<Entity extends string> =
   Extract<AuditAction, `${Entity}.${string}`> extends `${Entity}.${infer Name}` ? Name : never;
 
-/** The audit subject of a request, with its body as sent. */
+/** Returns the audit subject of a request, with its body as sent. */
 export function subjectOf<Entity extends 'perp_master' | 'perp_binding' | 'perp_agent_wallet'>(
   entity_type: Entity,
   verb: Verb<Entity>,

@@ -1,4 +1,4 @@
-/** The signer of an account or an agent of the perps venue. */
+/** Reads the signer of an account or an agent of the perps venue. */
 import { ServiceError } from '../../../domain/errors.ts';
 import { readIdentity } from '../../../signers/identity.ts';
 import { readSignerRow } from '../../../store/registry.ts';
@@ -6,8 +6,9 @@ import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { liveIdentity } from '../../../api/registries/live-identity.ts';
 
 /**
- * The checksummed address that the signer reports now. Refuses a signer that is unknown, inactive,
- * not an EVM signer, does not report its address, or reports another one than it is pinned to.
+ * Returns the checksummed address that the signer reports now. Refuses a signer that is unknown,
+ * inactive, not an EVM signer, does not report its address, or reports another address than its
+ * pinned one.
  */
 export async function addressOfSigner(
   signer_key: string,
@@ -19,7 +20,7 @@ export async function addressOfSigner(
   const family = signer?.descriptor.chain_family ?? row?.chain_family;
   if (family === undefined) throw new ServiceError('signer_not_found', { context });
   if (family !== 'evm') throw new ServiceError('signer_identity_not_applicable', { context });
-  // A signer without a row was never switched, so it is active.
+  // A signer without a row never changed its status, so it is active.
   const status = row?.status ?? 'active';
   if (status !== 'active')
     throw new ServiceError('signer_not_active', { context: { ...context, current_state: status } });

@@ -25,7 +25,7 @@ import type { CreateResponse } from '../../../api/movements/responses.ts';
 import { notBound } from './bindings.ts';
 import type { topUpRequest } from './schema.ts';
 
-/** Only this route registers its versions and creates from them. */
+/** Key of the template; only this route registers its versions and creates movements from them. */
 export const TOP_UP_TEMPLATE = 'system/agent-wallet-top-up';
 
 const TOP_UP = {
@@ -34,7 +34,7 @@ const TOP_UP = {
   completion_assurance: 'provider_completed',
 } as const;
 
-/** Short, since a caller waits. */
+/** Limit of a request to the venue; short, since a caller waits. */
 const ANSWER_WITHIN_MS = 5_000;
 
 interface Input {
@@ -44,9 +44,10 @@ interface Input {
 }
 
 /**
- * A movement from the master to the strategy's sub-account; where it has none, a deposit by the
- * master's signer, since an agent holds no funds. A person must always approve it. Together with
- * the strategy's value and open top-ups it may not exceed `max_agent_balance`.
+ * Creates a movement from the master to the strategy's sub-account. Without a sub-account it is a
+ * deposit by the master's signer, since an agent holds no funds. An operator must always approve
+ * it. Together with the strategy's value and its open top-ups, the amount may not exceed
+ * `max_agent_balance`.
  */
 export async function topUp(
   { params: { strategy_id, agent_name }, body, requester }: Input,
@@ -114,7 +115,7 @@ export async function topUp(
   });
 }
 
-/** The strategy, its master and the venue. */
+/** Returns the strategy, its master and the venue, if the agent is active; else throws. */
 async function toppedUp(
   { strategy_id, agent_name }: Input['params'],
   { db, venues }: ApiDependencies,
@@ -161,7 +162,7 @@ function mustFit(
     throw problem('amount', `a deposit of less than ${LEAST_DEPOSIT} is lost at the venue`);
 }
 
-/** How much more the strategy may have; null where it has no `max_agent_balance`. */
+/** Returns how much more the strategy may have; null if it has no `max_agent_balance`. */
 async function roomOf(
   { max_agent_balance: most, sub_account_address: sub }: PerpBinding,
   { client, venue }: PerpAccess,

@@ -1,4 +1,4 @@
-/** Agent wallets: who may sign orders for a strategy. */
+/** Handlers of agent wallets: the accounts that may sign orders for a strategy. */
 import type { z } from 'zod';
 import { auditOf, type Requester } from '../../../domain/commands/context.ts';
 import { ServiceError } from '../../../domain/errors.ts';
@@ -32,7 +32,7 @@ export async function listWallets(
 
 /**
  * Stores an agent and the nonce of its approval, which a worker signs and sends. Reads the signer's
- * address first; an equal repeat returns the wallet without reading it again.
+ * address first; an equal repeat returns the wallet without this read.
  */
 export async function createWallet(
   {
