@@ -1,6 +1,6 @@
 /**
- * The API client of an agent's program. It is built over the program's own table and not over the
- * table of all operations, so that its bundle holds no other operation.
+ * The API client of an agent's program. The client gets the program's own table of operations, not
+ * the table of all operations, so that the program's bundle holds no other operation.
  */
 import { DRY_RUN, isObject, previewOf, strange } from '../http/answer.ts';
 import { randomHex } from '../http/bytes.ts';
@@ -13,15 +13,15 @@ import type { AgentOperation, AgentTable } from './operations.ts';
 import { only } from './only.ts';
 
 export interface AgentApiOptions {
-  /** Scheme, host and port. */
+  /** Scheme, host and port of the service. */
   readonly baseUrl: string;
   readonly key: ClientKey;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How often at most a request is sent again (3). */
+  /** Maximum number of retries of a request (default 3). */
   readonly retries?: number | undefined;
-  /** No try starts later than this after the first (20,000 ms). */
+  /** No try starts later than this time after the first try (default 20,000 ms). */
   readonly retryForMs?: number | undefined;
-  /** How long one try may take (15,000 ms). */
+  /** Time limit of one try (default 15,000 ms). */
   readonly timeoutMs?: number | undefined;
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
@@ -31,8 +31,8 @@ export interface AgentCall {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
   /**
-   * Of a write, sent in its body and shared by all tries of the call. Left out: the client makes
-   * one.
+   * Idempotency key of a write, sent in the body and the same for all tries of the call. If left
+   * out, the client makes a random key.
    */
   readonly idempotencyKey?: string | undefined;
   readonly dryRun?: boolean | undefined;
@@ -40,13 +40,17 @@ export interface AgentCall {
 }
 
 export interface AgentApi<Id extends string> {
-  /** The body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  /** Returns the body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
   call(operation: Id, call?: AgentCall): Promise<unknown>;
-  /** {@link call} with the text as it came. */
+  /** Like {@link call}, but returns the whole reply, with the unparsed text of the body. */
   request(operation: Id, call?: AgentCall): Promise<Reply>;
 }
 
-/** @throws ClientUsageError for options that no request can be sent with. */
+/**
+ * Creates the client of an agent's program; only the operations of `table` can be sent.
+ *
+ * @throws ClientUsageError for invalid options, with which no request can be sent.
+ */
 export function createAgentApi<Id extends string>(
   table: AgentTable<Id>,
   options: AgentApiOptions,
@@ -75,7 +79,7 @@ export function createAgentApi<Id extends string>(
   return { request, call: async (id, call) => (await request(id, call)).body };
 }
 
-/** A request as the transport takes it. */
+/** Returns the request in the form that the transport takes. */
 function sentOf(
   operation: AgentOperation,
   prefix: string,
@@ -87,12 +91,12 @@ function sentOf(
     method: operation.method,
     target:
       prefix + pathOf(operation.path, params) + queryOf({ ...query, ...(dryRun ? DRY_RUN : {}) }),
-    // In the body the key is signed; a header could be lost on the way.
+    // The idempotency key is in the body, because the signature covers the body but no header.
     body: writes && isObject(body) ? withKey(body, idempotencyKey) : body,
     headers: {},
     signed: true,
     writes,
-    // A write goes out with its key, always.
+    // Safe to repeat: every write carries its idempotency key.
     harmless: true,
   };
 }

@@ -1,4 +1,4 @@
-/** What an agent's authority covers, and what it proposes, as they are read from the service. */
+/** Schemas of an agent's authority and of a proposal's fields, as the service returns them. */
 import { z } from 'zod';
 
 export const authority = z.object({
@@ -10,7 +10,7 @@ export const authority = z.object({
 });
 export type Authority = z.infer<typeof authority>;
 
-/** Fields of a proposal that a rule may be about, as far as they are known. */
+/** Fields of a proposal that a rule may check; a field that is not known is left out. */
 export const proposedFields = z.object({
   asset: z.string().optional(),
   protocol_family: z.string().optional(),

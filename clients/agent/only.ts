@@ -1,14 +1,14 @@
-/** A transport that sends the requests of a table, and refuses every other. */
+/** Makes a transport that sends only the requests of a table and refuses every other request. */
 import { ClientUsageError } from '../http/errors.ts';
 import type { Sent, Transport } from '../http/transport.ts';
 import type { AgentOperation } from './operations.ts';
 
-/** The one path outside the table: unsigned, it returns the prefix of all others. */
+/** The only allowed path outside the table. Its unsigned answer has the prefix of all others. */
 const HEALTH = '/healthz';
 
 /**
- * Refuses every request whose method and path the table does not have, before it is signed.
- * `prefix` is null until it is known; until then only the request for it is sent.
+ * Wraps `send`: refuses a request whose method and path are not in the table, before the request is
+ * signed. `prefix` returns null until the prefix is known; until then only `GET /healthz` is sent.
  */
 export function only(
   table: readonly AgentOperation[],
@@ -31,10 +31,10 @@ export function only(
   }
 }
 
-/** What is no dot segment, which would be taken out of the path with the one before it. */
+/** One path segment, but not `.` or `..`: a URL parser removes `..` and the segment before `..`. */
 const SEGMENT = "(?!(?:\\.|%2[Ee]){1,2}(?:/|$))(?:[A-Za-z0-9._~!*'()-]|%[0-9A-F]{2})+";
 
-/** A parameter is one encoded segment, so that it can never become another path. */
+/** Returns the pattern of a path. A parameter matches one encoded segment, never a second path. */
 function patternOf(path: string): RegExp {
   const segments = path
     .split('/')

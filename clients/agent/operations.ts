@@ -2,17 +2,17 @@
 
 export interface AgentOperation {
   readonly method: 'GET' | 'POST';
-  /** Under the prefix; `{name}` is one segment. */
+  /** Path after the prefix; `{name}` stands for one segment. */
   readonly path: string;
-  /** It changes something, once for each idempotency key. */
+  /** The operation changes data, and only once for each idempotency key. */
   readonly writes?: true;
-  /** Has a dry run. */
+  /** The operation can be called as a dry run. */
   readonly dryRun?: true;
 }
 
 export type AgentTable<Id extends string> = Readonly<Record<Id, AgentOperation>>;
 
-/** Reads. A recommendation is a POST, since it has a body; it writes nothing. */
+/** Operations that write nothing. `recommendRoutes` is a POST only because it has a body. */
 export const READS = {
   whoami: { method: 'GET', path: '/whoami' },
   getAgentAuthority: { method: 'GET', path: '/agent-authorities/{authority_key}' },
@@ -24,7 +24,7 @@ export const READS = {
   getTemplateProposal: { method: 'GET', path: '/template-proposals/{proposal_id}' },
 } as const satisfies AgentTable<string>;
 
-/** The write that every movement of an agent starts with. */
+/** The write that starts every movement of an agent: a proposal. */
 export const PROPOSE = {
   createTemplateProposal: {
     method: 'POST',

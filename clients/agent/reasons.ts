@@ -1,9 +1,9 @@
-/** Why a proposal is not promoted automatically: what it proposes, and what would satisfy. */
+/** Explains why a proposal is not promoted automatically, and what would satisfy the rule. */
 import type { Proposed, Authority } from './authority.ts';
 import { nameOr } from './plain.ts';
 
 export interface Blocked {
-  /** The service's own word. */
+  /** Name of the rule, as the service reports it. */
   readonly rule: string;
   readonly why: string;
   readonly satisfy: string;
@@ -63,7 +63,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   }),
 };
 
-/** Each reason in words; one that this version does not know keeps its name. */
+/** Returns each reason in words; a rule that this version does not know gets a general text. */
 export function explained(reasons: readonly string[], known: Known): readonly Blocked[] {
   return reasons.map((rule) => {
     const words = Object.hasOwn(WORDS, rule) ? WORDS[rule] : undefined;

@@ -1,9 +1,9 @@
-/** What an agent reads of a request that failed: which rule, and what would satisfy it. */
+/** Describes a failed request for an agent: the rule that refused, and what would satisfy it. */
 import { ApiError, ClientUsageError, UnreachableError } from '../http/errors.ts';
 import { plain } from './plain.ts';
 
 export interface Refusal {
-  /** The service's code, or one of ours. */
+  /** The service's error code; for an error without a code, a code of this client. */
   readonly rule: string;
   readonly why: string;
   readonly satisfy: string;
@@ -13,7 +13,7 @@ export interface Refusal {
 
 const LONGEST = 600;
 
-/** What to do about a code; for all others the service's own sentence says it. */
+/** What the agent can do, by error code. Other codes get general advice. */
 const SATISFY: Readonly<Record<string, string>> = {
   invalid_request: 'correct the places that are named, and ask again',
   unauthenticated:
@@ -37,7 +37,7 @@ const SATISFY: Readonly<Record<string, string>> = {
   dependency_unavailable: 'nothing was accepted: ask again later',
 };
 
-/** Null for an unexpected fault. */
+/** Returns the refusal that an error stands for; null for an unexpected error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof ApiError) return ofAnswer(error);
   if (error instanceof UnreachableError)
@@ -59,7 +59,7 @@ export function refusalOf(error: unknown): Refusal | null {
   return null;
 }
 
-/** Whether a write may have been carried out although no answer says so. */
+/** Returns true when a write may have been carried out although no answer confirms that. */
 export function isInDoubt(error: unknown): boolean {
   return (error instanceof ApiError || error instanceof UnreachableError) && error.maybeTaken;
 }
@@ -84,7 +84,7 @@ function satisfying(rule: string, status: number): string {
   return status >= 500 ? 'ask again later' : 'change what the message says, or ask an admin';
 }
 
-/** Numbers and names that the service adds, as far as they are short. */
+/** Returns up to 8 context fields of an error as `name: value`, values cut to 160 characters. */
 function factsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(context)
     .filter(([name]) => name !== 'request_id')

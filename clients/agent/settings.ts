@@ -1,17 +1,17 @@
-/** The environment of an agent's programs. */
+/** Reads the settings of an agent's programs from the environment. */
 import { readFileSync } from 'node:fs';
 
 export interface AgentSettings {
   readonly apiUrl: string;
   readonly keyId: string;
   readonly secret: string;
-  /** Null where none is set; the service knows the key's own. */
+  /** Namespace of the agent; null when not set: the service knows the namespace of the key. */
   readonly namespace: string | null;
-  /** Whose proposals are made: SVC_AUTHORITY_KEY, else the namespace's; null without either. */
+  /** Authority for proposals: SVC_AUTHORITY_KEY, else from the namespace; null without both. */
   readonly authorityKey: string | null;
 }
 
-/** Settings of a program that serves one namespace, and that one only. */
+/** Settings of a program that serves exactly one namespace. */
 export type NamespaceSettings = AgentSettings & {
   readonly namespace: string;
   readonly authorityKey: string;
@@ -21,12 +21,16 @@ export const DEFAULT_API_URL = 'http://localhost:8100';
 const NAMESPACE = /^agent\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/;
 const AUTHORITY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Every fault of the environment in one line. */
+/** The environment is wrong. The message lists every problem in one line. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** @throws SettingsError that names everything that is missing or wrong. */
+/**
+ * Reads the settings and requires a namespace.
+ *
+ * @throws SettingsError that lists everything missing or wrong.
+ */
 export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings {
   const { namespace, authorityKey, ...rest } = readAgentSettings(env, ['SVC_AGENT_NAMESPACE']);
   if (namespace === null || authorityKey === null) throw new Error('a namespace is required');
@@ -34,9 +38,9 @@ export function readNamespaceSettings(env: NodeJS.ProcessEnv): NamespaceSettings
 }
 
 /**
- * `needed`: variables that must be set beside the key and its secret.
+ * Reads the settings. `needed` lists variables that must be set besides the key and its secret.
  *
- * @throws SettingsError that names everything that is missing or wrong.
+ * @throws SettingsError that lists everything missing or wrong.
  */
 export function readAgentSettings(
   env: NodeJS.ProcessEnv,
@@ -72,7 +76,7 @@ export function readAgentSettings(
   };
 }
 
-/** The file before the value; null without either. Adds to `wrong` why a file cannot be used. */
+/** Returns the secret from `file`, else `value`; null if both are empty. Adds errors to `wrong`. */
 function secretOf(file: string, value: string, wrong: string[]): string | null {
   if (file === '') return value === '' ? null : value;
   try {
@@ -86,7 +90,7 @@ function secretOf(file: string, value: string, wrong: string[]): string | null {
   return '';
 }
 
-/** The value is not shown when it is none: a password may stand in it. */
+/** Returns whether a text is a plain origin. Errors never show the text: it may hold a password. */
 function isOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return false;

@@ -1,4 +1,4 @@
-/** States of a movement. */
+/** The states of a movement. */
 import type { MovementState } from '../http/wait.ts';
 
 const KNOWN: Readonly<Record<MovementState, true>> = {
@@ -14,5 +14,5 @@ const KNOWN: Readonly<Record<MovementState, true>> = {
   CANCELLED: true,
 };
 
-/** All of them, by the document of the API. */
+/** All movement states of the API document. */
 export const MOVEMENT_STATES = Object.keys(KNOWN) as readonly MovementState[];

@@ -1,4 +1,4 @@
-/** The release that this is. */
+/** Version of this release, from package.json. */
 import description from '../../package.json' with { type: 'json' };
 
 export const VERSION: string = description.version;

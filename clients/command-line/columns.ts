@@ -1,4 +1,4 @@
-/** Columns by the names of their fields. */
+/** Describes table columns by the row fields that they show. */
 import { toneOf } from './paint.ts';
 import type { Cell, Column, Styled } from './table.ts';
 import { age, when } from './times.ts';
@@ -12,18 +12,18 @@ type TextOf<Row> = {
 type Made<Row> = FieldOf<Row> | ((row: Row) => Cell);
 
 /**
- * How a cell is made of a row: its field of that name, or what a function makes of it. `right`: its
- * right end stands under the others', as amounts do; `state` in its colour; `when` the time, and
- * `age` how long ago.
+ * How a cell is made from a row: the name of a row field, or a function of the row. `right` aligns
+ * the cell to the right, as for amounts. `state` shows a state in its colour, `when` a time, and
+ * `age` how long ago a time was.
  */
 type Show<Row> = Made<Row> | { readonly right: Made<Row> } | Drawn<Row>;
 type Drawn<Row> =
   { readonly state: TextOf<Row> } | { readonly when: TextOf<Row> } | { readonly age: TextOf<Row> };
 
-/** Titles with what stands under them, in their order. */
+/** Columns in display order: each title, with the description of the cells below the title. */
 export type Columns<Row> = Readonly<Record<string, Show<Row>>>;
 
-/** The columns with the functions that make their cells. */
+/** Returns the columns with the functions that make their cells. */
 export function columnsOf<Row>(columns: Columns<Row>): readonly Column<Row>[] {
   return Object.entries(columns).map(([title, show]) =>
     typeof show === 'object' && 'right' in show
@@ -34,7 +34,7 @@ export function columnsOf<Row>(columns: Columns<Row>): readonly Column<Row>[] {
 
 function cellOf<Row>(show: Made<Row> | Drawn<Row>): (row: Row) => Cell {
   if (typeof show === 'function') return show;
-  // The types let in fields that are cells, and texts behind `state`, `when` and `age`.
+  // The casts are safe: the types allow only cell fields, and text fields for state, when and age.
   const field = (name: keyof Row) => (row: Row) => row[name] as Cell;
   if (typeof show !== 'object') return field(show);
   const text = (name: keyof Row) => (row: Row) => row[name] as string | null | undefined;
@@ -43,7 +43,7 @@ function cellOf<Row>(show: Made<Row> | Drawn<Row>): (row: Row) => Cell {
   return (row) => age(text(show.age)(row)) || null;
 }
 
-/** A state in its colour. */
+/** Returns a cell that shows a state in its colour. */
 export function state(text: string | null | undefined): Styled {
   return { text: text ?? '', tone: toneOf(text ?? '') };
 }

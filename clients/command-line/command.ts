@@ -1,17 +1,18 @@
-/** Commands as data: what they are called, take, answer and do. */
+/** Commands as data: the name, arguments, output and function of each command. */
 import type { OptionSpec } from './options.ts';
 import type { Session } from './session.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What a command prints with `--output json`: the answer of an operation of the API as it came, or
- * something of its own. With `lines` it prints one such value on each line, as they come.
+ * What a command prints with `--output json`: the unchanged answer of an API operation, or a value
+ * with the given schema; null for a command without JSON output. With `lines` the command prints
+ * several such values, one on each line.
  */
 export type Answer =
   | {
       readonly operation: string;
-      /** What a dry run answers; `dryRun`: that, or what the operation answers. */
+      /** `preview`: prints a dry run's answer. `dryRun`: prints that or the operation's answer. */
       readonly preview?: true;
       readonly dryRun?: true;
       readonly lines?: true;
@@ -20,9 +21,9 @@ export type Answer =
   | null;
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
-/** What each argument is, by its name, in the order of the command line. */
+/** Description of each argument, by argument name, in the order of the command line. */
 export type ArgumentSpecs = Readonly<Record<string, string>>;
-/** What the options of these specs hold once they are read. */
+/** Values of the options with these specs, after they are read. */
 export type OptionValues<O> = {
   readonly [K in keyof O]: O[K] extends OptionSpec<infer T> ? T : never;
 };
@@ -36,7 +37,7 @@ export interface Call<A extends ArgumentSpecs, O extends OptionSpecs, S = Sessio
 export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs, S = Session> {
   readonly name: string;
   readonly about: string;
-  /** More than a line, for its own help. */
+  /** Longer description, shown in the command's own help. */
   readonly details?: string;
   readonly examples?: readonly string[];
   readonly args?: A;
@@ -45,7 +46,7 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs, S =
   readonly run: (call: Call<A, O, S>) => Promise<void>;
 }
 
-/** A command whose types are erased, as the tree holds it. */
+/** A command with erased types, as the command tree stores it. */
 export interface Leaf<S = Session> {
   readonly name: string;
   readonly about: string;
@@ -61,7 +62,7 @@ export interface Leaf<S = Session> {
   ) => Promise<void>;
 }
 
-/** Commands of one thing. */
+/** Commands under a common first word, such as `movements`. */
 export interface Group<S = Session> {
   readonly name: string;
   readonly about: string;
@@ -75,7 +76,7 @@ export function isGroup<S>(entry: Entry<S>): entry is Group<S> {
 
 const NO_ARGS = {};
 
-/** Types `run` by the arguments and options, then erases them for the tree. */
+/** Makes a command: `run` is typed by the arguments and options, then its types are erased. */
 export function command<
   const A extends ArgumentSpecs = typeof NO_ARGS,
   const O extends OptionSpecs = typeof NO_ARGS,
@@ -95,7 +96,7 @@ export function command<
     invoke: (session, words, raw) =>
       run({
         session,
-        // Both have exactly the keys that these were made from.
+        // The casts are safe: args and options are built here from the keys of their specs.
         args: Object.fromEntries(
           Object.keys(args).map((key, index) => [key, words[index] ?? '']),
         ) as Call<A, O>['args'],
@@ -106,12 +107,12 @@ export function command<
   };
 }
 
-/** What an operation of the API answers. */
+/** Describes the output of a command that prints the answer of an API operation. */
 export function answerOf(operation: string): Answer {
   return { operation };
 }
 
-/** How an argument is written: `movementId` is `<movement-id>`. */
+/** Returns an argument's name as help shows it: `movement-id` for `movementId`. */
 export function argumentOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -1,11 +1,11 @@
-/** Completion scripts, whole in themselves: no program is started while somebody types. */
+/** Makes self-contained shell completion scripts: no program is started while the user types. */
 import { isGroup, type Entry, type Leaf } from './command.ts';
 import { flagOf } from './options.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What may stand behind some words: the next word, or an option. */
+/** What the user may type after the words of `path`: the next word, or an option. */
 interface Place {
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly about: string }[];
@@ -25,7 +25,7 @@ const GLOBAL: readonly CompletedOption[] = [
   { flag: '--help', about: 'help', takesValue: false, choices: [] },
 ];
 
-/** The script of a shell. */
+/** Returns the completion script for a shell. */
 export function completionOf(shell: Shell, program: string, tree: readonly Entry[]): string {
   const places = placesOf(tree);
   if (shell === 'bash') return bash(program, places);
@@ -57,7 +57,7 @@ function placeOf(path: string, leaf: Leaf): Place {
   return { path, words: [], options: [...own, ...GLOBAL] };
 }
 
-/** The tree says which words are commands; all others are arguments and values. */
+/** Returns the bash script. Words outside the command tree count as arguments and values. */
 function bash(program: string, places: readonly Place[]): string {
   const name = program.replace(/\W/g, '_');
   const cases = places
@@ -192,12 +192,12 @@ function joined(path: string, word: string): string {
   return path === '' ? word : `${path} ${word}`;
 }
 
-/** The first clause, since a line has little room. */
+/** Returns the first clause of a description, because a completion line is short. */
 function short(about: string): string {
   return about.split(/[;:(]/)[0]?.trim() ?? '';
 }
 
-/** In single quotes, which all three shells take as it stands. */
+/** Returns the text in single quotes, which all three shells take literally. */
 function quoted(text: string): string {
   return `'${text.replace(/'/g, '’')}'`;
 }

@@ -1,6 +1,6 @@
-/** The one place of the clients that reads the environment of its process. */
+/** The only file of the clients that reads the environment variables of the process. */
 
-/** The environment as it is now; a caller may change its copy. */
+/** Returns a copy of the current environment variables; the caller may change the copy. */
 export function environment(): NodeJS.ProcessEnv {
   return { ...process.env };
 }

@@ -1,4 +1,4 @@
-/** Each command's help ends with a line that can be typed. */
+/** Makes the example command lines at the end of each command's help. */
 import type { Command } from 'commander';
 import type { Leaf } from './command.ts';
 import { flagOf, type OptionSpec } from './options.ts';
@@ -6,7 +6,7 @@ import { flagOf, type OptionSpec } from './options.ts';
 const ID = '01980c1e-7a3b-7c3e-9d5f-2b1a6c4e8f01';
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 
-/** By the name of an argument, or of an option's value. */
+/** Sample values, by the name of an argument or of an option's value. */
 const SAMPLES: Readonly<Record<string, string>> = {
   address: ADDRESS,
   agentName: 'desk-1',
@@ -34,7 +34,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   path: 'evidence/drill-7',
 };
 
-/** Those that its author wrote, else one with all that it requires. */
+/** Returns the examples in the command's spec, else one example with all required options. */
 export function examplesOf(path: string, { args, examples, options }: Leaf): readonly string[] {
   if (examples.length > 0) return examples;
   const words = [
@@ -56,7 +56,7 @@ function sampleOf(name: string): string {
   return /id$/i.test(name) ? ID : name.toLowerCase().includes('file') ? 'request.json' : name;
 }
 
-/** What a command is called and takes; that everything has options needs no word. */
+/** Returns a command's name and arguments for help; `[options]` is left out: all have options. */
 export function subcommandTerm(command: Command): string {
   const args = command.registeredArguments.map(
     (each) => `<${each.name()}${each.variadic ? '...' : ''}>`,

@@ -1,6 +1,6 @@
-/** How a program ends, and the faults that a person can mend. */
+/** Exit statuses of a program, and the errors that a person can correct. */
 
-/** Exit statuses of every command line of this project. */
+/** Exit statuses, the same for every command-line program of this project. */
 export const EXIT = {
   done: 0,
   failure: 1,
@@ -12,7 +12,7 @@ export const EXIT = {
 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** What stands in the help and on the page. */
+/** Meaning of each exit status, as the help and the documentation show it. */
 export const EXIT_MEANINGS: readonly (readonly [ExitStatus, string])[] = [
   [EXIT.done, 'done'],
   [EXIT.failure, 'it failed, or was found to be wrong'],
@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitStatus, string])[] = [
   [EXIT.interrupted, 'interrupted (Ctrl-C)'],
 ];
 
-/** Its message is all that is shown, on one line. */
+/** An expected error: the program prints only its message, on one line, and no stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly status: ExitStatus;
@@ -33,12 +33,12 @@ export class CommandError extends Error {
   }
 }
 
-/** Something is wrong with how the program was called, or with what it finds around it. */
+/** Returns an error for wrong arguments, settings or files. */
 export function usageError(message: string, options?: ErrorOptions): CommandError {
   return new CommandError(EXIT.usage, message, options);
 }
 
-/** The person has pressed Ctrl-C; nothing is said of what was not done. */
+/** The user pressed Ctrl-C; the program ends without an error message. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }

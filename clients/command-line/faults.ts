@@ -1,4 +1,4 @@
-/** The message of a fault, in one line, and the exit status of the program. */
+/** Turns an error into a message of one line and an exit status of the program. */
 import {
   ApiError,
   ClientUsageError,
@@ -10,16 +10,16 @@ import {
 import { CommandError, EXIT, Interrupted, type ExitStatus } from './exit.ts';
 
 export interface Fault {
-  /** Null when there is nothing to say. */
+  /** Message for the user; null when none is printed. */
   readonly message: string | null;
   readonly status: ExitStatus;
 }
 
-/** Codes of a service that cannot answer now: they refuse nothing. */
+/** Error codes of a service that cannot accept the request now; these are no refusals. */
 const NOTHING_ACCEPTED = ['overloaded', 'dependency_unavailable'];
 const NOT_NOW = [...NOTHING_ACCEPTED, 'outcome_unknown'];
 
-/** Rethrows an unexpected fault, so that its stack is printed. */
+/** Returns message and exit status of an expected error; rethrows others, to print their stack. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof CommandError) return { message: error.message, status: error.status };
   if (error instanceof Interrupted) return { message: null, status: EXIT.interrupted };
@@ -30,23 +30,23 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof WaitEndedError) return { message: error.message, status: EXIT.failure };
   if (error instanceof PreviewError) return { message: error.message, status: EXIT.failure };
   if (error instanceof ClientUsageError) return { message: error.message, status: EXIT.usage };
-  // The prompt's own words for Ctrl-C.
+  // The prompt library throws these errors on Ctrl-C.
   if (error instanceof Error && /^(ExitPrompt|AbortPrompt)Error$/.test(error.name))
     return { message: 'Nothing was changed.', status: EXIT.interrupted };
   throw error;
 }
 
-/** Whether the request may have been carried out although no answer says so. */
+/** Returns true when the request may have been carried out although no answer confirms that. */
 function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof UnreachableError) return error.maybeTaken;
-  // A later try that was turned away says nothing of the one before.
+  // The refusal of a later try does not tell the result of an earlier try.
   if (error instanceof ApiError && error.maybeTaken) return true;
   if (error instanceof ApiError)
     return error.status >= 500 && !NOTHING_ACCEPTED.includes(error.rawCode ?? '');
   return error instanceof Interrupted;
 }
 
-/** Sends a write under a key. When its outcome is unknown, says how to repeat it safely. */
+/** Sends a write with an idempotency key. On an unknown outcome, prints how to repeat safely. */
 export async function sendUnder<T>(
   key: string,
   send: (key: string) => Promise<T>,
@@ -64,14 +64,14 @@ export async function sendUnder<T>(
 }
 
 function statusOf({ status, rawCode }: ApiError): ExitStatus {
-  // An answer that is no answer of the service: somebody stands in between.
+  // The service's errors have a code. Without a code, a proxy or another server answered.
   if (rawCode === null) return EXIT.unreachable;
   if (status < 500) return EXIT.refused;
   if (NOT_NOW.includes(rawCode)) return EXIT.unreachable;
   return status === 503 ? EXIT.refused : EXIT.failure;
 }
 
-/** What is the matter with the way there, by the system's own word for it, and where to look. */
+/** Hints about a failed connection, by the error code of the system or of the library. */
 const WAYS: readonly (readonly [RegExp, string])[] = [
   [
     /^ECONNREFUSED$/,
@@ -111,7 +111,7 @@ function refusal(error: ApiError): string {
     rawCode === null ? message : `${rawCode} (${String(status)}): ${message}`,
     ...issues.map((issue) => `${issue.path === '' ? 'the request' : issue.path}: ${issue.message}`),
     ...contextOf(error.context),
-    // The service tells no stranger which of them it is.
+    // The service does not report which of the three is wrong, so that an attacker cannot learn it.
     ...(rawCode === 'unauthenticated'
       ? ["check the key, its secret and this machine's clock"]
       : []),
@@ -122,7 +122,7 @@ function refusal(error: ApiError): string {
   return parts.map((part) => part.replace(/\.$/, '')).join('; ');
 }
 
-/** What else the service said, as far as it is short. */
+/** Returns the other fields of the error as `name: value`, each value cut to 300 characters. */
 function contextOf(context: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   return Object.entries(context ?? {}).flatMap(([name, value]) => {
     if (['error', 'message', 'issues', 'request_id'].includes(name)) return [];

@@ -1,4 +1,4 @@
-/** A movement's graph as lines of text: an edge a line, what has fired drawn through. */
+/** Draws a movement's graph as text: one line for each edge, solid for an edge that fired. */
 
 export interface Graph {
   readonly nodes: readonly { readonly node_key: string; readonly state: string }[];
@@ -6,12 +6,12 @@ export interface Graph {
     readonly from: string;
     readonly to: string;
     readonly edge_type: string;
-    /** `pending`, `fired` or `dead`; null where it is unknown which of several edges fired. */
+    /** `pending`, `fired` or `dead`; null when it is unknown which of several edges fired. */
     readonly status: string | null;
   }[];
 }
 
-/** Nodes that no edge touches have a line of their own. */
+/** Returns one line for each edge, then one line for each node without edges. */
 export function drawGraph({ nodes, edges }: Graph): readonly string[] {
   const states = new Map(nodes.map(({ node_key, state }) => [node_key, `${node_key} ${state}`]));
   const named = (key: string): string => states.get(key) ?? key;

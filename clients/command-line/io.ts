@@ -1,17 +1,17 @@
-/** What a command may use of its process, so that tests can give it another one. */
+/** The parts of the process that a command may use; tests replace these parts. */
 
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
-  /** Results: standard output. */
+  /** Writes results to standard output. */
   readonly out: (text: string) => void;
-  /** Everything else that a person reads: standard error. */
+  /** Writes all other text for the user to standard error. */
   readonly err: (text: string) => void;
-  /** Which of the three streams are terminals. */
+  /** Whether standard input, output and error are terminals. */
   readonly terminal: { readonly in: boolean; readonly out: boolean; readonly err: boolean };
-  /** How many characters fit on a line of the terminal; absent where there is none. */
+  /** Width of the terminal in characters; absent without a terminal. */
   readonly columns?: number;
-  /** All of standard input. */
+  /** Reads standard input to its end. */
   readonly read: () => Promise<string>;
-  /** Aborted once the person presses Ctrl-C. */
+  /** Aborted when the user presses Ctrl-C. */
   readonly signal: AbortSignal;
 }

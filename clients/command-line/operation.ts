@@ -13,13 +13,13 @@ import { flag } from './options.ts';
 import type { Sent, Session } from './session.ts';
 import type { View } from './view.ts';
 
-/** The option of each command that asks first. */
+/** The option `--yes` of each command that asks for confirmation. */
 export const YES = { yes: flag('do not ask (for scripts); what will be done is still shown') };
 
 export type NoArguments = Readonly<Record<never, string>>;
 export type NoOptions = Readonly<Record<never, OptionSpecs[string]>>;
 
-/** A call with these arguments, whatever its options. */
+/** A call with these arguments and any options. */
 export interface With<Args> {
   readonly session: Session;
   readonly args: Args;
@@ -30,23 +30,23 @@ interface OperationSpec<
   A extends ArgumentSpecs,
   O extends OptionSpecs,
 > extends Omit<CommandSpec<A, O>, 'answer' | 'run'> {
-  /** Makes what is sent; left out where the operation takes nothing. */
+  /** Makes the input of the operation; left out when the operation has no input. */
   readonly input?: (call: Call<A, O>) => Sent<Id> | Promise<Sent<Id>>;
-  /** The question before it is sent; the command then has the option `--yes`. */
+  /** Question to confirm before the request is sent; adds the option `--yes` to the command. */
   readonly ask?: string | ((call: Call<A, O>) => string);
-  /** What is shown with the question: fields, or text. By default the body, else the arguments. */
+  /** Fields or text shown with the question. Default: the request body, else the arguments. */
   readonly what?: (call: Call<A, O>, sent: Sent<Id>) => object | string | Promise<string>;
-  /** The answer as people read it. */
+  /** Returns the answer as text for people. */
   readonly show: (
     session: Session,
     answer: ResultOf<Id>,
     sent: Sent<Id>,
   ) => string | Promise<string>;
-  /** Runs once the answer is printed. */
+  /** Called after the answer is printed. */
   readonly after?: (answer: ResultOf<Id>, call: Call<A, O>) => void;
 }
 
-/** The command that sends the operation once and prints its answer. */
+/** Returns a command that sends the operation once and prints its answer. */
 export function operation<
   Id extends OperationId,
   const A extends ArgumentSpecs = NoArguments,
@@ -57,7 +57,7 @@ export function operation<
     options: { ...spec.options, ...(ask === undefined ? {} : YES) },
     answer: answerOf(id),
     run: async ({ session, args, options: { yes, ...options } }) => {
-      // These are the options of the spec.
+      // The cast is safe: without `yes`, only the options of the spec are left.
       const call: Call<A, O> = { session, args, options: options as Call<A, O>['options'] };
       const sent = (await input?.(call)) ?? ({} as Sent<Id>);
       if (ask !== undefined) {
@@ -74,7 +74,7 @@ export function operation<
   });
 }
 
-/** The fields of an object as a record shows them: texts as they are, all else as JSON. */
+/** Returns the fields of an object for display: text unchanged, other values as JSON. */
 export function rowsOf(fields: object): Parameters<View['record']>[0] {
   return Object.entries(fields).map(([name, value]) => [
     name,

@@ -1,22 +1,22 @@
-/** Options of commands as data, each with how its value is read. */
+/** Command options as data, each with the function that reads its value. */
 import { InvalidArgumentError, Option } from 'commander';
 import { usageError } from './exit.ts';
 
 export interface OptionSpec<T> {
   readonly about: string;
-  /** What stands for the value in the help; a switch has none. */
+  /** Placeholder for the value in the help; absent for a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly required?: boolean;
   readonly many?: boolean;
-  /** For a file, so that completions offer some. */
+  /** The value is a file name, so that examples use the name of a file. */
   readonly file?: boolean;
-  /** Refuses one value with a sentence. */
+  /** Throws an error with a clear message when the value is not valid. */
   readonly check?: (text: string) => void;
   readonly read: (raw: unknown) => T;
 }
 
-/** Options of the program, which every command takes; each program has some of them. */
+/** Options that every command of a program takes; a program may have only some of these. */
 export interface Globals {
   readonly profile?: string;
   readonly output?: string;
@@ -25,12 +25,12 @@ export interface Globals {
 
 const textOf = (raw: unknown): string | undefined => (typeof raw === 'string' ? raw : undefined);
 
-/** Any text. */
+/** Returns an option that takes any text. */
 export function text(value: string, about: string): OptionSpec<string | undefined> {
   return { about, value, read: textOf };
 }
 
-/** One of a few words. */
+/** Returns an option that takes one of the given words. */
 export function choice<const C extends string>(
   choices: readonly C[],
   about: string,
@@ -43,12 +43,12 @@ export function choice<const C extends string>(
   };
 }
 
-/** A switch. */
+/** Returns a switch: an option without a value. */
 export function flag(about: string): OptionSpec<boolean> {
   return { about, read: (raw) => raw === true };
 }
 
-/** An option that may be repeated. */
+/** Returns an option that may be repeated. */
 export function many(value: string, about: string): OptionSpec<readonly string[]> {
   return {
     about: `${about} (may be repeated)`,
@@ -58,7 +58,7 @@ export function many(value: string, about: string): OptionSpec<readonly string[]
   };
 }
 
-/** `key=value` pairs as an object. */
+/** Parses `key=value` pairs into an object. `option` is named in the error. */
 export function pairs(texts: readonly string[], option: string): Record<string, string> {
   return Object.fromEntries(
     texts.map((pair) => {
@@ -69,7 +69,7 @@ export function pairs(texts: readonly string[], option: string): Record<string, 
   );
 }
 
-/** A whole number. */
+/** Returns an option that takes a whole number. */
 export function whole(value: string, about: string): OptionSpec<number | undefined> {
   return {
     about,
@@ -81,7 +81,7 @@ export function whole(value: string, about: string): OptionSpec<number | undefin
   };
 }
 
-/** A decimal amount; it stays text. */
+/** Returns an option that takes a decimal amount; the value stays text to keep all digits. */
 export function amount(about: string): OptionSpec<string | undefined> {
   return {
     about,
@@ -94,12 +94,12 @@ export function amount(about: string): OptionSpec<string | undefined> {
   };
 }
 
-/** A file to read, `-` for standard input. */
+/** Returns an option that takes the name of a file to read, or `-` for standard input. */
 export function file(about: string): OptionSpec<string | undefined> {
   return { about, value: 'file', file: true, read: textOf };
 }
 
-/** The same option, made mandatory. */
+/** Returns the same option, but required. */
 export function required<T>(spec: OptionSpec<T | undefined>): OptionSpec<T> {
   return {
     ...spec,
@@ -112,12 +112,12 @@ export function required<T>(spec: OptionSpec<T | undefined>): OptionSpec<T> {
   };
 }
 
-/** How the option is written: `approverId` is `--approver-id`. */
+/** Returns an option's flag: `--approver-id` for `approverId`. */
 export function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** The option as commander takes it. */
+/** Returns the option as an object of the commander library. */
 export function commanderOption(name: string, spec: OptionSpec<unknown>): Option {
   const value = spec.value === undefined ? '' : ` <${spec.value}>`;
   const about = spec.required === true ? `${spec.about} (required)` : spec.about;

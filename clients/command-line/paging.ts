@@ -1,4 +1,4 @@
-/** Lists: a page of them, or all. */
+/** Commands that print one page of a list, or all pages. */
 import { OPERATIONS, type PagedId, type QueryOf, type RowOf } from '../http/operations.ts';
 import {
   answerOf,
@@ -13,7 +13,7 @@ import { flag, text, whole } from './options.ts';
 import type { Session, Sparse } from './session.ts';
 import type { Columns } from './columns.ts';
 
-/** Options of every list that has pages. */
+/** Options of every command that prints a paged list. */
 export const PAGE = {
   limit: whole('n', 'at most so many at once'),
   cursor: text('cursor', 'go on where an earlier page ended'),
@@ -28,7 +28,7 @@ interface Listing<Id extends PagedId, O extends OptionSpecs> extends Omit<
   readonly columns: Columns<RowOf<Id>>;
 }
 
-/** The command that prints a page of a list, or all pages as if they were one. */
+/** Returns a command that prints one page of a list, or all pages as one list. */
 export function listing<Id extends PagedId, const O extends OptionSpecs = NoOptions>(
   id: Id,
   { query, columns, ...spec }: Listing<Id, O>,
@@ -38,7 +38,7 @@ export function listing<Id extends PagedId, const O extends OptionSpecs = NoOpti
     options: { ...(spec.options ?? ({} as O)), ...PAGE },
     answer: answerOf(id),
     run: async ({ session, options }) => {
-      // A query is made of the command's own options: a page's are for this function alone.
+      // `query` gets only the command's own options; the paging options are added here.
       const { limit, cursor, all, ...own } = options as Call<NoArguments, typeof PAGE>['options'];
       const filters = query?.(own as Call<NoArguments, O>['options']);
       const sent = defined({ ...filters, limit, cursor });
@@ -65,20 +65,20 @@ async function everyPage(session: Session, id: PagedId, query: object): Promise<
   return { [OPERATIONS[id].paged]: rows, next_cursor: null };
 }
 
-/** The client without the types that an id would bring. */
+/** The client without the types of a specific operation. */
 interface Loose {
   call(id: PagedId, input: object): Promise<unknown>;
   pages(id: PagedId, input: object): AsyncIterable<unknown>;
 }
 
-/** The fields that are not undefined: where a merge must not take a value away. */
+/** Returns the fields that are not undefined, so that a merge overwrites nothing with undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<T>;
 }
 
-/** The same fields, each there or not, and never `undefined`. */
+/** The same fields; a field that could be `undefined` is optional instead. */
 export type Defined<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> };

@@ -1,11 +1,11 @@
-/** Colour for people: what is well, what is not, what goes on. Never on anything but a terminal. */
+/** Colours text by its meaning (good, bad, waiting, busy); only when a terminal shows the text. */
 import picocolors from 'picocolors';
 
 export const TONES = ['good', 'bad', 'waiting', 'busy', 'dim', 'strong'] as const;
 export type Tone = (typeof TONES)[number];
 export type Paint = (tone: Tone | undefined, text: string) => string;
 
-/** Colours where `enabled`; else the text as it is. */
+/** Returns a function that colours text when `enabled`, and else returns the text unchanged. */
 export function painter(enabled: boolean): Paint {
   const colours = picocolors.createColors(enabled);
   const by: Readonly<Record<Tone, (text: string) => string>> = {
@@ -19,7 +19,7 @@ export function painter(enabled: boolean): Paint {
   return (tone, text) => (tone === undefined ? text : by[tone](text));
 }
 
-/** Whether a stream is one that people look at, and they have not said that they want none. */
+/** Returns true for a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`. */
 export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
   return isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
@@ -64,7 +64,7 @@ const STATES: Readonly<Record<string, Tone>> = {
   unavailable: 'bad',
 };
 
-/** The colour of a state of anything; none for words that are no state. */
+/** Returns the tone of a state; undefined for a word that is no known state. */
 export function toneOf(state: string): Tone | undefined {
   return Object.hasOwn(STATES, state) ? STATES[state] : undefined;
 }

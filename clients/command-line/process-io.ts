@@ -1,9 +1,9 @@
-/** This process as commands see it. */
+/** Connects the commands to the streams and signals of the real process. */
 import { environment } from './environment.ts';
 import { Interrupted } from './exit.ts';
 import type { Io } from './io.ts';
 
-/** The streams and signals of this process; the first Ctrl-C aborts, the second ends it at once. */
+/** Returns the process's streams and signals. A first Ctrl-C aborts, a second exits immediately. */
 export function processIo(env: NodeJS.ProcessEnv = environment()): Io {
   const interrupted = new AbortController();
   const interrupt = (signal: NodeJS.Signals): void => {
@@ -11,12 +11,12 @@ export function processIo(env: NodeJS.ProcessEnv = environment()): Io {
     interrupted.abort(new Interrupted());
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
-  // A reader that has seen enough, as `head` has, is no fault.
+  // EPIPE is no error: a reader such as `head` closed the pipe after it had enough.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
-  // What ends there is only less to read: the request goes on, and how it ended is the exit status.
+  // A closed stderr only loses messages: the request continues, and the exit status has its result.
   process.stderr.on('error', () => undefined);
   const terminalWidth =
     process.stdout.isTTY === true ? process.stdout.columns : process.stderr.columns;

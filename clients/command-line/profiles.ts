@@ -1,10 +1,10 @@
-/** The file of profiles: who one is, at which service. */
+/** Reads the profiles file: which key is used at which service. */
 import { readFileSync, statSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { usageError } from './exit.ts';
 
-/** What a profile may say; each is a text. */
+/** The fields that a profile may have; each value is text. */
 export const PROFILE_FIELDS = [
   'api_url',
   'key_id',
@@ -29,7 +29,7 @@ export interface Profiles {
 
 const SECRETS: readonly ProfileField[] = ['secret', 'dashboard_secret'];
 
-/** The file that `SVC_CLIENT_CONFIG` names, or the one of this user. */
+/** Returns the file in `SVC_CLIENT_CONFIG`, else the file in this user's configuration folder. */
 export function profilesFile(env: NodeJS.ProcessEnv, program: string): string {
   const named = env['SVC_CLIENT_CONFIG'] ?? '';
   if (named !== '') return named;
@@ -37,7 +37,7 @@ export function profilesFile(env: NodeJS.ProcessEnv, program: string): string {
   return join(isAbsolute(base) ? base : join(homeOf(env), '.config'), program, 'config.json');
 }
 
-/** Where there is no home nothing is read from the folder that the program happens to run in. */
+/** Returns the home folder; without one, a path that does not exist, never the current folder. */
 function homeOf(env: NodeJS.ProcessEnv): string {
   const named = env['HOME'] ?? '';
   if (named !== '') return named;
@@ -48,7 +48,7 @@ function homeOf(env: NodeJS.ProcessEnv): string {
   }
 }
 
-/** The profile of this name, the file's own choice without one; a file need not be there. */
+/** Reads the profile with this name, else the file's default profile. The file may be missing. */
 export function readProfiles(file: string, name: string | undefined): Profiles {
   const text = contentOf(file);
   if (text === null) {
@@ -81,7 +81,7 @@ function parsed(
   file: string,
   text: string,
 ): { default_profile?: string; profiles: Record<string, Profile> } {
-  // A fault of the text is not quoted: it may hold a secret.
+  // The error does not quote the text: the text may hold a secret.
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -119,8 +119,9 @@ function readProfile(name: string, value: unknown, wrong: (what: string) => neve
 }
 
 /**
- * Whoever writes the file decides where requests go and what they are signed with: only its owner
- * may, who is this user or root. With a secret in it others may not read it either.
+ * Throws unless the profiles file is safe. Anyone who can write the file decides where requests go
+ * and which key signs the requests, so only the owner may write the file, and the owner must be
+ * this user or root. If the file holds a secret, no other user may read the file.
  */
 function requirePrivate(file: string, profiles: Readonly<Record<string, Profile>>): void {
   const holds = Object.values(profiles).some((profile) =>
@@ -141,7 +142,7 @@ function requirePrivate(file: string, profiles: Readonly<Record<string, Profile>
     );
 }
 
-/** Files are named from the folder of the profiles. */
+/** Makes the profile's file paths absolute; relative paths start at the profiles file's folder. */
 function withPlaces(profile: Profile, folder: string): Profile {
   const place = (path: string): string => {
     if (path.startsWith('~/')) return join(homedir(), path.slice(2));
@@ -159,7 +160,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What the system said, without the text that it was about. */
+/** Returns the message of an error; a value that is no Error is converted to text. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** From the tree of commands to a program: its help, its faults and its exit status. */
+/** Makes a program from the command tree: its help, error messages and exit status. */
 import { Command, CommanderError, type Option } from 'commander';
 import { argumentOf, isGroup, type ArgumentSpecs, type Entry, type Leaf } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exit.ts';
@@ -12,20 +12,20 @@ export interface ProgramSpec<S> {
   readonly about: string;
   readonly version: string;
   readonly tree: readonly Entry<S>[];
-  /** Behind the help of the program itself. */
+  /** Text added at the end of the program's own help. */
   readonly more: string;
   /** Options of every command. */
   readonly globals: readonly Option[];
-  /** What a command runs with. */
+  /** Makes the session of a command run: settings, client and output. */
   readonly session: (io: Io, globals: Globals) => S;
-  /** Left out: a command's help has no examples, and a fault of usage names the program's help. */
+  /** If left out, help has no examples and a usage error refers to the help of the program. */
   readonly help?: {
     readonly examples: (path: string, leaf: Leaf<S>) => readonly string[];
     readonly subcommandTerm: (command: Command) => string;
   };
 }
 
-/** Runs one command line (without node and script) and answers the exit status. */
+/** Runs one command line; `args` has no node and no script. Returns the exit status. */
 export async function run<S>(
   spec: ProgramSpec<S>,
   args: readonly string[],
@@ -35,7 +35,7 @@ export async function run<S>(
     await programOf(spec, io).parseAsync([...args], { from: 'user' });
     return EXIT.done;
   } catch (error) {
-    // Its own words are out already.
+    // The commander library has already printed its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     const { message, status } = faultOf(error);
     if (message !== null) io.err(`${spec.name}: ${printable(message)}\n`);
@@ -43,7 +43,7 @@ export async function run<S>(
   }
 }
 
-/** The program with all its commands. */
+/** Returns the program with all its commands. */
 export function programOf<S>(spec: ProgramSpec<S>, io: Io): Command {
   const program = new Command(spec.name)
     .description(spec.about)
@@ -80,12 +80,12 @@ function addLeaf<S>(
   });
 }
 
-/** Repeated words (`command...`) are one argument. */
+/** Returns the arguments; the words of a repeated argument (`command...`) become one argument. */
 function argumentsOf(specs: ArgumentSpecs, words: readonly string[]): readonly string[] {
   return Object.keys(specs).some((name) => name.endsWith('...')) ? [words.join(' ')] : words;
 }
 
-/** Every command of it writes where the caller says, and a fault of usage is one line. */
+/** Makes every command write to the streams of `io`, and print a usage error on one line. */
 function withStreams<S>(program: Command, { name, help }: ProgramSpec<S>, io: Io): Command {
   for (const each of [program, ...program.commands, ...program.commands.flatMap((c) => c.commands)])
     each

@@ -1,10 +1,10 @@
-/** JSON Schemas of what commands print, from the schemas of the API's own document. */
+/** Makes JSON Schemas of the output of commands, from the schemas in the API document. */
 import type { Answer, JsonSchema } from './command.ts';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const PREFIX = '#/components/schemas/';
 
-/** The schema, whole in itself; null where the command prints no JSON. */
+/** Returns a schema with all referenced schemas included; null for a command without JSON. */
 export async function schemaOf(answer: Answer): Promise<JsonSchema | null> {
   if (answer === null) return null;
   if ('schema' in answer) return { $schema: DIALECT, ...described(answer), ...answer.schema };
@@ -35,7 +35,7 @@ function described(answer: { readonly lines?: true }): JsonSchema {
     : {};
 }
 
-/** Every named schema that is needed. */
+/** Returns the names of all schemas that a schema refers to, directly or through others. */
 function reached(schema: unknown, all: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const names = new Set<string>();
   const walk = (value: unknown): void => {

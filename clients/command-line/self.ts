@@ -1,4 +1,4 @@
-/** Commands that every program has: its settings, its schemas, its completions. */
+/** Commands about the program itself: its settings, output schemas and shell completions. */
 import { command, isGroup, type Entry, type Group, type JsonSchema, type Leaf } from './command.ts';
 import { completionOf, SHELLS } from './completion.ts';
 import { EXIT, CommandError, usageError } from './exit.ts';
@@ -29,7 +29,7 @@ const CONFIG: JsonSchema = {
   },
 };
 
-/** `config check`. */
+/** The command `config check`, which shows the settings and their problems. */
 export const config: Group = {
   name: 'config',
   about: 'With what this program calls the service',
@@ -122,7 +122,7 @@ function unreadable(source: SecretSource): readonly string[] {
     : [];
 }
 
-/** `schema` and `completion`, over all of the program's commands. */
+/** Returns the commands `schema` and `completion`, which cover all commands of the program. */
 export function selfCommands(program: string, tree: () => readonly Entry[]): readonly Leaf[] {
   return [
     command({
@@ -159,7 +159,7 @@ export function selfCommands(program: string, tree: () => readonly Entry[]): rea
   ];
 }
 
-/** Every command with the words that call it. */
+/** Returns every command with its path, such as `movements list`. */
 export function leavesOf(
   tree: readonly Entry[],
 ): readonly { readonly path: string; readonly leaf: Leaf }[] {

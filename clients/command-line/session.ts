@@ -1,4 +1,4 @@
-/** What a command has while it runs: settings, a client, ways to print and to ask. */
+/** The session of a running command: settings, API client, output and confirmation questions. */
 import type { FundClient } from '../http/client.ts';
 import type {
   AnyInput,
@@ -18,24 +18,24 @@ import { exposedAddress, readSettings, type SecretSource, type Settings } from '
 import type { Columns } from './columns.ts';
 import { View } from './view.ts';
 
-/** The same fields; an optional one may be `undefined`, which is not sent. */
+/** The same fields, but an optional field may be `undefined`; such a field is not sent. */
 export type Sparse<T> = { [K in keyof T]: T[K] | (T extends Record<K, T[K]> ? never : undefined) };
 
-/** What a command sends with an operation. */
+/** Input of an operation, as a command passes it. */
 export type Sent<Id extends OperationId> = {
   [K in keyof Input<Id>]: K extends 'query' | 'body' ? Sparse<Input<Id>[K]> : Input<Id>[K];
 };
 
-/** A shorter wait is over before anybody has read of it. */
+/** A shorter wait before a retry gets no message: the user could not read it in time. */
 const WORTH_A_WORD_MS = 1_000;
 
 export class Session {
-  /** Its name. */
+  /** Name of the program. */
   readonly program: string;
   readonly io: Io;
   /** Draws for standard output. */
   readonly view: View;
-  /** Draws for standard error: what stands beside the answer. */
+  /** Draws for standard error: everything except the answer. */
   readonly aside: View;
   readonly #globals: Globals;
   #settings: Settings | null = null;
@@ -67,13 +67,13 @@ export class Session {
     return this.settings.output.value === 'json';
   }
 
-  /** The client, made once. Throws where the key or its secret is not set. */
+  /** Returns the API client, made on the first call. Throws when key or secret is not set. */
   client(): Promise<FundClient> {
     this.#client ??= this.#connect();
     return this.#client;
   }
 
-  /** What an operation answers. */
+  /** Calls an operation of the API and returns its answer. */
   async call<Id extends OperationId>(
     id: Id,
     ...[input]: Partial<Input<Id>> extends Input<Id> ? [input?: Sent<Id>] : [input: Sent<Id>]
@@ -89,9 +89,9 @@ export class Session {
     const client = createClient({
       baseUrl: apiUrl.value,
       key: { keyId: keyId.value, secret: secret.read() },
-      // A person has an answer sooner than a program needs one.
+      // Fewer retries than the library's default: a person waits for the answer.
       retries: 2,
-      // Long enough for the window of the rate limit.
+      // 70 s: longer than the window of the service's rate limit.
       retryForMs: 70_000,
       onRetry: ({ waitMs, error }) => {
         if (waitMs >= WORTH_A_WORD_MS)
@@ -101,17 +101,17 @@ export class Session {
     return interruptible(client, this.io.signal);
   }
 
-  /** Prints the answer: as JSON, or as `view` makes it for people. */
+  /** Prints the answer as JSON, or as the text for people that `view` returns. */
   async print(value: unknown, view: () => string | Promise<string>): Promise<void> {
     this.io.out(this.json ? `${printableJson(value)}\n` : await view());
   }
 
-  /** One of several answers: a line of JSON, or what `view` makes of it. */
+  /** Prints one of several answers: as one line of JSON, or as the text that `view` returns. */
   async printLine(value: unknown, view: () => string | Promise<string>): Promise<void> {
     this.io.out(this.json ? `${printableJson(value, 0)}\n` : await view());
   }
 
-  /** A table of the answer, or a sentence on standard error where there are no rows. */
+  /** Returns a table of the rows. Without rows, prints the sentence `none` on standard error. */
   async table<Row>(
     rows: readonly Row[],
     columns: Columns<Row>,
@@ -121,24 +121,24 @@ export class Session {
     return this.view.table(rows, columns);
   }
 
-  /** A drawn graph with its states in their colours. */
+  /** Returns the lines of a graph with each state in its colour. */
   graph(lines: readonly string[]): string {
     return this.view.graph(lines);
   }
 
-  /** A line for people beside the answer. */
+  /** Prints a line for people on standard error, unless `--quiet` is set. */
   note(text: string): void {
     if (!this.#globals.quiet) this.warn(printable(text));
   }
 
-  /** What must be seen, `--quiet` or not. */
+  /** Prints a line on standard error even with `--quiet`. */
   warn(text: string): void {
     this.io.err(`${text}\n`);
   }
 
   /**
-   * Shows what will be done, and asks the person to agree. With `yes` it only shows it; throws
-   * without `yes` where there is no terminal to ask on.
+   * Shows what will be done (`what`) and asks the user to confirm. With `yes`, only shows it.
+   * Throws when the user declines, or when there is no terminal to ask on.
    */
   async confirm(question: string, { yes, what }: { yes: boolean; what: string }): Promise<void> {
     if (yes) {
@@ -158,11 +158,11 @@ export class Session {
     if (!agreed) throw new CommandError(EXIT.failure, 'Nothing was changed.');
   }
 
-  /** Shows that something goes on, on a terminal and on standard error. */
+  /** Runs `work` and shows a spinner on standard error if that is a terminal. */
   async during<T>(text: string, work: (say: (text: string) => void) => Promise<T>): Promise<T> {
     if (!this.io.terminal.err || this.#globals.quiet) return work(() => undefined);
     const { default: spinner } = await import('yocto-spinner');
-    // It would take Ctrl-C over otherwise.
+    // With `handleSignals` the spinner would handle Ctrl-C instead of this program.
     const shown = spinner({ text, stream: process.stderr, handleSignals: false }).start();
     try {
       return await work((next) => {
@@ -173,20 +173,20 @@ export class Session {
     }
   }
 
-  /** Sends a create, under the key of the caller or one that is printed before. */
+  /** Sends a create request with the caller's idempotency key, or prints and uses a new key. */
   async creating<T>(own: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
     const key = own ?? `${this.program}-${crypto.randomUUID()}`;
-    // Printed before it is sent: whoever stops this program can still repeat it safely.
+    // Printed before the request is sent: a user who stops the program can still repeat it safely.
     if (own === undefined) this.note(`Its idempotency key is ${key}`);
     return sendUnder(key, send, (text) => this.warn(text));
   }
 
-  /** Throws once Ctrl-C was pressed. */
+  /** Throws when the user has pressed Ctrl-C. */
   stopIfInterrupted(): void {
     if (this.io.signal.aborted) throw new Interrupted();
   }
 
-  /** Who writes on the dashboard. */
+  /** Returns the dashboard operator and secret, which sign changes of the allowlist. */
   dashboardKey(): { readonly operator: string; readonly secret: SecretSource } {
     const { dashboardOperator, dashboardSecret } = this.settings;
     if (dashboardOperator === null || dashboardSecret === null)
@@ -204,7 +204,7 @@ function missingKey(program: string, keyFrom: string | undefined): CommandError 
   );
 }
 
-/** Every request of it ends with Ctrl-C. */
+/** Returns the client with every request aborted on Ctrl-C. */
 function interruptible(client: FundClient, signal: AbortSignal): FundClient {
   const plain: Untyped = client;
   const own: Untyped = {
@@ -212,7 +212,7 @@ function interruptible(client: FundClient, signal: AbortSignal): FundClient {
     request: (id, input) => plain.request(id, { signal, ...input }),
     pages: (id, input) => plain.pages(id, { signal, ...input }),
   };
-  // Typed by the ids, as what it wraps.
+  // The cast is safe: the wrapped functions take and return the same as the client's own.
   return { ...client, ...own } as FundClient;
 }
 

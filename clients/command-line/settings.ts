@@ -1,7 +1,7 @@
 /**
- * The settings of a program, and where each was found. A profile that the command line names wins
- * over the environment, and the environment over the profile that the file chooses. A key and its
- * secret always come from one place.
+ * Reads the settings of a program, and where each was found. Order of priority: the profile in
+ * `--profile`, then the environment, then the default profile of the profiles file. A key and its
+ * secret always come from the same place.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { usageError } from './exit.ts';
@@ -13,11 +13,11 @@ export const DEFAULT_API_URL = 'http://localhost:8100';
 
 export interface Found<T> {
   readonly value: T;
-  /** Where it was found, for people. */
+  /** Where the value was found, as text for people. */
   readonly from: string;
 }
 
-/** Where a secret is. It is read when it is needed, and never shown. */
+/** Where a secret is stored. The secret is read only when needed, and never shown. */
 export interface SecretSource {
   readonly from: string;
   readonly file: string | null;
@@ -35,7 +35,7 @@ export interface Settings {
   readonly profiles: Profiles;
 }
 
-/** What the command line says of the settings. */
+/** Settings from the command line. */
 export interface SettingsFlags {
   readonly program: string;
   readonly profile?: string | undefined;
@@ -47,7 +47,7 @@ interface Place {
   readonly value: (field: keyof Profile) => string | undefined;
 }
 
-/** What each field is called in the environment. */
+/** Environment variable of each profile field. */
 const VARIABLES: Readonly<Record<keyof Profile, string>> = {
   api_url: 'SVC_API_URL',
   key_id: 'SVC_KEY_ID',
@@ -60,7 +60,7 @@ const VARIABLES: Readonly<Record<keyof Profile, string>> = {
   dashboard_secret_file: 'SVC_DASHBOARD_SECRET_FILE',
 };
 
-/** The service's address where what is sent there can be read and changed on the way; else null. */
+/** Returns the service's origin if requests go as plain http to another machine; else null. */
 export function exposedAddress({ apiUrl: { value } }: Pick<Settings, 'apiUrl'>): string | null {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url?.protocol !== 'http:') return null;
@@ -68,7 +68,7 @@ export function exposedAddress({ apiUrl: { value } }: Pick<Settings, 'apiUrl'>):
   return isHere ? null : url.origin;
 }
 
-/** Reads all settings; a missing one is null. Throws a usage error for a wrong one. */
+/** Reads all settings; a missing setting is null. Throws a usage error for a wrong setting. */
 export function readSettings(env: NodeJS.ProcessEnv, flags: SettingsFlags): Settings {
   const profiles = readProfiles(profilesFile(env, flags.program), flags.profile);
   const inFile: Place = {
@@ -105,7 +105,7 @@ function first(places: readonly Place[], field: keyof Profile): Found<string> | 
   return null;
 }
 
-/** A name and its secret of the first place that has either; a file stands before a value. */
+/** Returns name and secret from the first place with either; a secret file wins over a value. */
 function pairOf(
   places: readonly Place[],
   name: keyof Profile,
@@ -126,7 +126,7 @@ function pairOf(
   return { name: first([place], name), secret };
 }
 
-/** The file's content without the line end that editors add. */
+/** Returns the secret in a file, without the newline that editors add at the end. */
 function secretIn(path: string, named: string): string {
   let text: string;
   try {
@@ -138,7 +138,7 @@ function secretIn(path: string, named: string): string {
   return text;
 }
 
-/** Whether others than its owner may read a file; null where there is none. */
+/** Returns whether the file's mode gives access to group or others; null if no file exists. */
 export function readableByOthers(file: string): boolean | null {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats === undefined ? null : (stats.mode & 0o077) !== 0;
@@ -156,7 +156,7 @@ function outputOf(places: readonly Place[], flag: string | undefined): Found<Out
 function apiUrlOf(found: Found<string> | null): Found<string> {
   if (found === null) return { value: DEFAULT_API_URL, from: 'default' };
   const url = URL.canParse(found.value) ? new URL(found.value) : null;
-  // It is not shown: a password may stand in it.
+  // The error does not show the URL: it may hold a password.
   if (url === null || !/^https?:$/.test(url.protocol) || url.username + url.password !== '')
     throw usageError(
       `${found.from} must be an http or https address without user and password, such as ${DEFAULT_API_URL}.`,

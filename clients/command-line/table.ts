@@ -1,4 +1,4 @@
-/** Tables and records as people read them. Every cell is made printable here. */
+/** Draws tables and records for people. Every cell is made safe for the terminal here. */
 import type { Paint, Tone } from './paint.ts';
 import { printable } from './printable.ts';
 
@@ -8,7 +8,7 @@ export interface Styled {
 }
 export type Cell = Styled | string | number | boolean | null | undefined;
 
-/** A column: its title, and the cell of a row. `right`: drawn to the right end, as amounts are. */
+/** A column: `of` returns the cell of a row; `right` aligns cells to the right, as for amounts. */
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => Cell;
@@ -18,8 +18,8 @@ export interface Column<Row> {
 const NOTHING = '-';
 
 /**
- * Columns under their titles, without frames, so that `awk` and people both can read it. Where that
- * is wider than `width`, a block for each row: no cell is cut, and no address broken by a column.
+ * Returns columns under their titles, without frames, so that people and `awk` can read the table.
+ * A table wider than `width` becomes one block for each row, so that no cell is cut or wrapped.
  */
 export async function table<Row>(
   rows: readonly Row[],
@@ -55,7 +55,7 @@ function naturalWidth<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   return widths.reduce((sum, each) => sum + each + BETWEEN, -BETWEEN);
 }
 
-/** What a row has, by its column's title; a cell that is empty has no line. */
+/** Returns a row's cells with their column titles; empty cells are left out. */
 function fieldsOf<Row>(
   row: Row,
   columns: readonly Column<Row>[],
@@ -71,7 +71,7 @@ const FRAME = `top top-mid top-left top-right bottom bottom-mid bottom-left bott
   left left-mid mid mid-mid right right-mid middle`;
 const WITHOUT_FRAME = Object.fromEntries(FRAME.split(/\s+/).map((name) => [name, '']));
 
-/** A line for each field that there is; what is null is left out. */
+/** Returns one line for each field; fields that are null or undefined are left out. */
 export function record(fields: readonly (readonly [string, Cell])[], paint: Paint): string {
   const present = fields.filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length)) + 2;

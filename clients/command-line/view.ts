@@ -1,4 +1,4 @@
-/** Draws for one stream, in its colours. */
+/** Draws tables, records and graphs for one output stream, with colours if that stream has them. */
 import { printable } from './printable.ts';
 import { toneOf, type Paint } from './paint.ts';
 import { columnsOf, type Columns } from './columns.ts';
@@ -11,28 +11,28 @@ export class View {
 
   readonly #width: number | undefined;
 
-  /** `width`: how many characters fit on a line; undefined: as many as there are. */
+  /** `width`: maximum characters on a line; undefined means no limit. */
   constructor(paint: Paint, width?: number) {
     this.paint = paint;
     this.#width = width;
   }
 
-  /** Columns under their titles, or a block for each row where they do not fit; empty without. */
+  /** Returns a table, or one block for each row if the table is too wide; '' without rows. */
   table<Row>(rows: readonly Row[], columns: Columns<Row>): Promise<string> {
     return table(rows, columnsOf(columns), this.paint, this.#width);
   }
 
-  /** A line for each field that there is. */
+  /** Returns one line for each field; null and undefined fields are left out. */
   record(fields: readonly (readonly [string, Cell])[]): string {
     return record(fields, this.paint);
   }
 
-  /** A line for each field of the row that there is. */
+  /** Returns one line for each column of the row; null and undefined cells are left out. */
   fields<Row>(row: Row, columns: Columns<Row>): string {
     return this.record(columnsOf(columns).map(({ title, of }) => [title, of(row)]));
   }
 
-  /** Lines of a drawn graph, each state in its colour. */
+  /** Returns the lines of a graph as text, with each state in its colour. */
   graph(lines: readonly string[]): string {
     return lines
       .map((line) =>
@@ -44,7 +44,7 @@ export class View {
       .join('');
   }
 
-  /** A heading over what follows. */
+  /** Returns a heading, with an empty line before it. */
   heading(text: string): string {
     return `\n${this.paint('strong', printable(text))}\n`;
   }

@@ -1,4 +1,4 @@
-/** How values of the API are written for people, and read from them. */
+/** Formats API values for people, and parses values that people type. */
 import { readFileSync } from 'node:fs';
 import { EXIT, CommandError, usageError } from './exit.ts';
 import type { Io } from './io.ts';
@@ -9,7 +9,7 @@ export { age, duration, timeOfDay, when } from './times.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What moves at most: `250.5 USDC`, with a mark where nothing bounds it. */
+/** Formats the maximum amounts that can move: `250.5 USDC`; `UNBOUNDED` for a null amount. */
 export function moneyOf(
   entries: readonly { readonly asset: string; readonly amount: string | null }[] | null,
 ): string {
@@ -18,7 +18,7 @@ export function moneyOf(
   return entries.map(({ asset, amount }) => `${amount ?? 'UNBOUNDED'} ${asset}`).join(', ');
 }
 
-/** A field of a JSON object where it is text or a number. */
+/** Returns a field of a JSON object as text; '' unless the field is text or a number. */
 export function fieldOf(value: unknown, name: string): string {
   const found = isJson(value) ? value[name] : undefined;
   return typeof found === 'string' || typeof found === 'number' ? String(found) : '';
@@ -28,14 +28,14 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Pairs whose values are JSON where they read as such, else text. */
+/** Parses `key=value` pairs. Values stay text, except JSON objects, lists, booleans and null. */
 export function jsonPairs(texts: readonly string[], option: string): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(pairs(texts, option)).map(([key, value]) => [key, jsonOrText(value)]),
   );
 }
 
-/** Amounts stay text: a number would lose digits. */
+/** Returns parsed JSON, or the text. Numbers stay text: a JavaScript number would lose digits. */
 function jsonOrText(value: string): unknown {
   if (!/^(\{|\[|true$|false$|null$)/.test(value)) return value;
   try {
@@ -45,14 +45,14 @@ function jsonOrText(value: string): unknown {
   }
 }
 
-/** The JSON object in a file, or on standard input for `-`. */
+/** Reads a JSON object from a file, or from standard input for `-`. */
 export async function jsonFile(io: Io, file: string): Promise<Json> {
   const value = parsedJson(await textFile(io, file), file);
   if (!isJson(value)) throw usageError(`${file} must hold a JSON object.`);
   return value;
 }
 
-/** The text of a file, or of standard input for `-`. */
+/** Reads the text of a file, or of standard input for `-`. */
 export async function textFile(io: Io, file: string): Promise<string> {
   if (file === '-') return io.read();
   try {
@@ -62,7 +62,11 @@ export async function textFile(io: Io, file: string): Promise<string> {
   }
 }
 
-/** @throws CommandError that says where the text stops being JSON. */
+/**
+ * Parses JSON.
+ *
+ * @throws CommandError with the place where the text is not valid JSON.
+ */
 export function parsedJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -71,13 +75,13 @@ export function parsedJson(text: string, name: string): unknown {
   }
 }
 
-/** `key@version`, or a key alone. */
+/** Parses `key@version`, or a key without a version. */
 export function templateRef(text: string): { readonly key: string; readonly version?: number } {
   const match = /^(.+)@(\d{1,9})$/.exec(text);
   return match === null ? { key: text } : { key: match[1] ?? '', version: Number(match[2]) };
 }
 
-/** What was looked at is wrong, or has ended badly: exit status 1. */
+/** Returns an error with exit status 1: a check found a problem, or a movement failed. */
 export function failure(message: string): CommandError {
   return new CommandError(EXIT.failure, message);
 }

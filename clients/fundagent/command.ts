@@ -1,4 +1,4 @@
-/** Commands of the agent's program. */
+/** Makes the commands of the agent's program. */
 import {
   command,
   type ArgumentSpecs,
@@ -9,7 +9,7 @@ import {
 import type { NoArguments, NoOptions } from '../command-line/operation.ts';
 import type { Session } from './session.ts';
 
-/** A command over the agent's session. */
+/** Makes a command that runs with the agent's session. */
 export function agentCommand<
   const A extends ArgumentSpecs = NoArguments,
   const O extends OptionSpecs = NoOptions,

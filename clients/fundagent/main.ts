@@ -1,4 +1,4 @@
-/** `fundagent` */
+/** Entry point of the program `fundagent`. */
 import { processIo } from '../command-line/process-io.ts';
 import { fundagent } from './program.ts';
 

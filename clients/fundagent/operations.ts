@@ -1,4 +1,4 @@
-/** All that the agent CLI can ask of the service. */
+/** All operations that the agent CLI may send to the service. */
 import { PROPOSE, READS, type AgentTable } from '../agent/operations.ts';
 
 export const CLI_OPERATIONS = {

@@ -1,4 +1,4 @@
-/** The agent CLI: what an agent may request, and nothing else. */
+/** The agent CLI: only the requests that an agent may send. */
 import { Option } from 'commander';
 import { VERSION } from '../agent/version.ts';
 import type { Io } from '../command-line/io.ts';
@@ -24,7 +24,7 @@ const FUNDAGENT: ProgramSpec<Session> = {
   session: (io, { output }) => new Session(io, output),
 };
 
-/** Runs one command line (without node and script) and answers the exit status. */
+/** Runs one command line; `args` has no node and no script. Returns the exit status. */
 export function fundagent(args: readonly string[], io: Io): Promise<number> {
   return run(FUNDAGENT, args, io);
 }

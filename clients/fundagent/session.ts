@@ -1,4 +1,4 @@
-/** What a command has while it runs: settings, the API, ways to print. */
+/** The session of a running agent command: settings, API client and output. */
 import { randomUUID } from 'node:crypto';
 import { createAgentApi, type AgentApi, type AgentCall } from '../agent/api.ts';
 import { readAgentSettings, SettingsError, type AgentSettings } from '../agent/settings.ts';
@@ -27,18 +27,18 @@ export class Session {
     this.json = form === 'json';
   }
 
-  /** The answer of an operation; a Ctrl-C ends it. */
+  /** Calls an operation and returns its answer; Ctrl-C aborts the request. */
   async call(operation: CliOperation, call: AgentCall = {}): Promise<Json> {
     const answer = await this.#during(() => this.#connect().call(operation, this.#with(call)));
     return isObject(answer) ? answer : { answer };
   }
 
-  /** The answer's text, byte for byte. */
+  /** Calls an operation and returns the unchanged text of its answer. */
   async textOf(operation: CliOperation, call: AgentCall): Promise<string> {
     return (await this.#during(() => this.#connect().request(operation, this.#with(call)))).text;
   }
 
-  /** Sends a write under the caller's key or a new one; all tries share it. */
+  /** Sends a write with the caller's idempotency key or a new key, the same for all tries. */
   write(
     operation: CliOperation,
     { idempotencyKey, ...call }: AgentCall & { readonly idempotencyKey: string | undefined },
@@ -50,7 +50,7 @@ export class Session {
     );
   }
 
-  /** The authority to propose under: as it is set, else the one that the key is bound to. */
+  /** Returns the authority for proposals: from the settings, else the authority of the key. */
   async authority(): Promise<string> {
     const { authorityKey } = this.#read();
     if (authorityKey !== null) return authorityKey;
@@ -59,23 +59,23 @@ export class Session {
     throw new CommandError(EXIT.usage, `This key has the role ${String(role)} and no authority.`);
   }
 
-  /** Prints the answer: as JSON, or as `view` makes it for people. */
+  /** Prints the answer as JSON, or as the text for people that `view` returns. */
   async print(value: unknown, view: () => string | Promise<string>): Promise<void> {
     this.io.out(this.json ? `${printableJson(value)}\n` : await view());
   }
 
-  /** A line beside the answer. */
+  /** Prints a line on standard error. */
   note(text: string): void {
     this.io.err(`${printable(text)}\n`);
   }
 
-  /** A table of the answer, or a sentence on standard error where there are no rows. */
+  /** Returns a table of the rows. Without rows, prints a sentence on standard error. */
   table(rows: readonly object[], columns: readonly Column<unknown>[]): Promise<string> {
     if (rows.length === 0) this.note('There are none.');
     return table(rows, columns, painter(false));
   }
 
-  /** A line for each of these fields of the answer. */
+  /** Returns one line for each of these fields of the answer. */
   fields(answer: object, columns: readonly Column<unknown>[]): string {
     return record(
       columns.map(({ title, of }) => [title, of(answer)]),

@@ -1,9 +1,9 @@
-/** Values of answers as words; what is not there is no word. */
+/** Formats values of answers as text; a missing value becomes an empty text. */
 import { argumentOf } from '../command-line/command.ts';
 import type { Column } from '../command-line/table.ts';
 import { isObject } from '../http/answer.ts';
 
-/** The value at a path of an object; lists are joined. */
+/** Returns the value at a path of an object as text; the items of a list are joined. */
 export function wordOf(value: unknown, ...path: readonly string[]): string {
   const found = path.reduce<unknown>(
     (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
@@ -14,13 +14,13 @@ export function wordOf(value: unknown, ...path: readonly string[]): string {
   return found === null || found === undefined ? '' : JSON.stringify(found);
 }
 
-/** The objects of a list of an answer. */
+/** Returns the objects in the list field `name` of an answer; other items are left out. */
 export function rowsOf(answer: unknown, name: string): readonly object[] {
   const rows = isObject(answer) ? answer[name] : undefined;
   return Array.isArray(rows) ? rows.filter((row) => isObject(row)) : [];
 }
 
-/** What moves at most: `250.5 USDC`. */
+/** Formats the maximum amounts that can move: `250.5 USDC`. */
 export function outflowOf(movement: unknown): string {
   return rowsOf(movement, 'outflow')
     .map((row) => `${wordOf(row, 'amount') || 'UNBOUNDED'} ${wordOf(row, 'asset')}`)
@@ -29,7 +29,7 @@ export function outflowOf(movement: unknown): string {
 
 type Path = string | ((row: unknown) => string);
 
-/** Columns of the words at these paths, `a.b` for a field of an object. */
+/** Returns columns that show the values at these paths; `a.b` is field `b` of object `a`. */
 export function wordsAt(
   paths: Readonly<Record<string, Path | { readonly right: string }>>,
 ): readonly Column<unknown>[] {
@@ -40,7 +40,7 @@ export function wordsAt(
   });
 }
 
-/** Options by the names of the API: `chainId` is `chain_id`. */
+/** Returns the options with the field names of the API: `chain_id` for `chainId`. */
 export function namedForApi(options: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [argumentOf(name).replaceAll('-', '_'), value]),

@@ -1,4 +1,4 @@
-/** The dashboard's backend: the allowlist, which the API does not show. */
+/** Reads and changes the allowlist over dashboard routes, because the API does not offer that. */
 import type {
   AllowedAddress,
   AllowedAddressChange,
@@ -13,7 +13,7 @@ import { isJson } from '../command-line/words.ts';
 export const ROWS = '/dashboard/allowed-addresses';
 const TIMEOUT_MS = 10_000;
 
-/** A page of rows; unsigned, and answered on the machine of the service alone. */
+/** Reads one page of rows, unsigned; the service answers only requests from its own machine. */
 export async function readRows(
   session: Session,
   query: Readonly<Record<string, string>>,
@@ -22,7 +22,7 @@ export async function readRows(
   return request(session, {
     method: 'GET',
     target: search === '' ? ROWS : `${ROWS}?${search}`,
-    // A page that leads to itself would be read for ever.
+    // A page whose cursor leads to itself would be read without end.
     isOurs: (value): value is AllowedAddressList =>
       isList(value) && (value.next_cursor === null || value.next_cursor !== query['cursor']),
   });
@@ -38,7 +38,7 @@ function isChange(value: unknown): value is AllowedAddressChange {
   return isJson(value) && typeof value['outcome'] === 'string' && Array.isArray(value['warnings']);
 }
 
-/** Every row. */
+/** Reads all pages and returns every row. */
 export async function everyRow(
   session: Session,
   query: Readonly<Record<string, string>> = {},
@@ -54,7 +54,7 @@ export async function everyRow(
   return rows;
 }
 
-/** A change, signed by the operator's own key. */
+/** Sends a change of the allowlist, signed with the operator's own key. */
 export async function writeRow(
   session: Session,
   path: string,
@@ -75,7 +75,7 @@ interface DashboardRequest<T> {
   readonly isOurs: (value: unknown) => value is T;
 }
 
-/** Sends it once: a nonce is taken once, and the list shows what an unanswered change did. */
+/** Sends without retry: a nonce is valid once, and the allowlist shows if a change was made. */
 async function request<T>(
   session: Session,
   { method, target, body, isOurs }: DashboardRequest<T>,

@@ -1,4 +1,4 @@
-/** What the operators' list calls an address. */
+/** Finds the label of an address in the operators' allowlist. */
 import { isLabelOf } from '../../domain/allowlist/match.ts';
 import type { PlannedPayee } from '../../domain/send/planned-sends.ts';
 import type { Session } from '../command-line/session.ts';
@@ -7,10 +7,10 @@ import { ApiError, UnreachableError } from '../http/errors.ts';
 import type { AllowedAddress } from '../../api/dashboard/schema.ts';
 import { everyRow } from './dashboard.ts';
 
-/** Rows in force, or why they cannot be seen from here. */
+/** The active allowlist rows, or the reason why they cannot be read from this machine. */
 export type Labels = { readonly rows: readonly AllowedAddress[] } | { readonly hidden: string };
 
-/** The list is shown on the machine of the service alone; elsewhere nothing is said of labels. */
+/** Reads the allowlist. The service shows the list only on its own machine; else `hidden`. */
 export async function readLabels(session: Session): Promise<Labels> {
   try {
     return { rows: await everyRow(session) };
@@ -21,13 +21,13 @@ export async function readLabels(session: Session): Promise<Labels> {
   }
 }
 
-/** Label and standing of an address. */
+/** Returns the label of an address, and whether the address may be paid now. */
 export function labelOf(labels: Labels, payee: PlannedPayee, now = Date.now()): Styled {
   if ('hidden' in labels) return { text: '?', tone: 'dim' };
   const rows = labels.rows.filter((each) => isLabelOf(each, payee));
   const isCooling = ({ usable_after: after }: AllowedAddress) =>
     after !== null && Date.parse(after) > now;
-  // One that is in force is enough.
+  // One matching row that is not cooling is enough: prefer that row.
   const row = rows.find((each) => !isCooling(each)) ?? rows[0];
   if (row === undefined) return { text: 'NOT ON THE ALLOWLIST', tone: 'bad' };
   const name = row.label ?? '(no label)';
@@ -36,7 +36,7 @@ export function labelOf(labels: Labels, payee: PlannedPayee, now = Date.now()): 
     : { text: name };
 }
 
-/** The label alone, for whoever has the standing from the service; null where it is not known. */
+/** Returns only the label of an address; null when the label is not known. */
 export function labelFor(labels: Labels, payee: PlannedPayee): string | null {
   if ('hidden' in labels) return null;
   return labels.rows.find((row) => isLabelOf(row, payee))?.label ?? null;

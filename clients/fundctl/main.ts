@@ -1,4 +1,4 @@
-/** The program `fundctl`: its command line over this process' environment and streams. */
+/** Entry point of the program `fundctl`: runs it with this process's environment and streams. */
 import { processIo } from '../command-line/process-io.ts';
 import { fundctl } from './program.ts';
 

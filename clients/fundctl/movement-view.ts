@@ -1,4 +1,4 @@
-/** Movements as people read them. */
+/** Shows movements to people. */
 import { printable } from '../command-line/printable.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Columns } from '../command-line/columns.ts';
@@ -27,7 +27,7 @@ function intentOf({ intent }: { readonly intent: unknown }): string {
   return `${fieldOf(intent, 'amount')} ${fieldOf(intent, 'asset')}`;
 }
 
-/** Everything of one movement; with what a person can do, where one is needed. */
+/** Returns one movement as text, with the possible commands when a person is needed. */
 export async function movementText(session: Session, movement: Movement): Promise<string> {
   const { view } = session;
   return [
@@ -96,7 +96,7 @@ function nodesText(view: View, { nodes }: Movement): Promise<string> {
   });
 }
 
-/** What others may still pull, and the command that takes it back. */
+/** Returns the open token allowances, which others may still use, and the command to reset them. */
 async function allowancesText(
   view: View,
   { movement_id, open_allowances: open = [] }: Movement,
@@ -120,7 +120,7 @@ function amountOf({ amount, asset }: { readonly amount: string | null; readonly 
   return amount === null ? '' : `${amount} ${asset}`;
 }
 
-/** Why a person is needed, and with which commands it goes on. */
+/** Returns why a person is needed, and the commands that let the movement continue. */
 export function attentionText(view: View, movement: Movement): string {
   const { attention } = movement;
   if (attention === null) return '';
@@ -141,7 +141,7 @@ export function attentionText(view: View, movement: Movement): string {
   ].join('');
 }
 
-/** A command that may be run now, and what comes of it. */
+/** Returns a command that may be run now, and its consequence. */
 export function offerText(view: View, command: string, consequence: string): string {
   return `${commandText(view, command)}      ${printable(consequence)}\n`;
 }
@@ -150,7 +150,7 @@ function commandText(view: View, command: string): string {
   return `  ${view.paint('strong', printable(command))}\n`;
 }
 
-/** For each node that a timeline leaves UNKNOWN: its key, the last message, what to do. */
+/** Returns, for each plan node that ends UNKNOWN in the timeline: key, last message, what to do. */
 export function unknownText(
   view: View,
   movementId: string,
@@ -180,7 +180,7 @@ export function unknownText(
 
 type Offer = NonNullable<Movement['attention']>['actions'][number];
 
-/** The command that stands for an action of the API, ready to be run once its `…` are filled in. */
+/** Returns the command for an action of the API; the user must replace each `…` with a value. */
 function commandOf(
   { action, node_key }: Offer,
   { movement_id: id, attention, nodes }: Movement,
@@ -217,12 +217,12 @@ function commandOf(
   }
 }
 
-/** The command by which a person answers for a node that no venue can answer for. */
+/** Returns the command that sets the outcome of a plan node when no venue can report it. */
 export function resolveCommand(movementId: string, nodeKey: string): string {
   return `fundctl movements resolve ${movementId} ${quoted(nodeKey)} --outcome completed|failed --reason "…" --evidence reference=…`;
 }
 
-/** A word for a shell: a key may hold whatever its template's author likes. */
+/** Quotes a word for a shell: a template's author may put any character into a node key. */
 function quoted(word: string): string {
   return /^[\w.:@<>-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
 /**
- * What an approval is about, read from the plan's own bytes and not from what a list says of it:
- * amounts, terms, destinations, executors and signers. What the service says of them now (their
- * standing, balances, what would fail) is laid beside.
+ * Shows what an approver approves: amounts, terms, destinations, executors and signers, all read
+ * from the bytes of the plan. Beside that, shows what the service reports now: the standing of
+ * payees, balances, and what would fail.
  */
 import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
@@ -22,16 +22,16 @@ import {
   type SendView,
 } from './review-view.ts';
 
-/** A plan whose hash was made here from the bytes that were answered. */
+/** A plan with the hash that this program computed from the plan's bytes. */
 export interface ReadPlan {
   readonly text: string;
   readonly hash: string;
   readonly plan: CompiledPlan;
-  /** The movement as it was then. */
+  /** The movement, read at the same time as the plan. */
   readonly movement: Movement;
 }
 
-/** Reads the plan of a movement, and holds it to the hash that the movement says it has. */
+/** Reads a movement's plan; throws if the plan's hash differs from the hash in the movement. */
 export async function readPlan(session: Session, movementId: string): Promise<ReadPlan> {
   const client = await session.client();
   const params = { movement_id: movementId };
@@ -53,12 +53,12 @@ function planOf(text: string): CompiledPlan {
   return value;
 }
 
-/** What has the right hash was compiled by the service: this tells it from something else. */
+/** Returns whether the value has the form of a plan. The hash already proves the content. */
 function isPlan(value: unknown): value is CompiledPlan {
   return isJson(value) && Array.isArray(value['nodes']) && isJson(value['intent']);
 }
 
-/** What moves, node by node, with everybody who is paid, and how things stand. */
+/** Returns the plan as text: what each node moves, every payee, limits and current standing. */
 export async function planText(
   session: Session,
   view: View,
@@ -66,7 +66,7 @@ export async function planText(
 ): Promise<string> {
   const labels = await readLabels(session);
   const { template, intent } = plan;
-  // A plan that does not say it does not say that nothing moves.
+  // A plan without `outflow` has an unknown maximum: do not show it as "nothing".
   const { outflow = null }: { readonly outflow?: CompiledPlan['outflow'] | null } = plan;
   return [
     view.record([
@@ -89,7 +89,7 @@ export async function planText(
   ].join('');
 }
 
-/** Which of its own limits the plan is beyond, as a sentence; null where it is within all. */
+/** Returns a sentence on the limits that the plan exceeds; null when the plan exceeds no limit. */
 export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
   const beyond = amountLimits(plan).filter(({ ok }) => ok === false);
   if (beyond.length === 0) return null;
@@ -100,8 +100,8 @@ export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
 }
 
 /**
- * All inputs of the teams' own executors. Such an executor may read its payee from any of them, so
- * the approver must see more than the one field that looks like a payee.
+ * Returns all inputs of the teams' own executors. Such an executor may read its payee from any
+ * input, so the approver must see more than the one field that looks like a payee.
  */
 function executorInputsText(view: View, plan: CompiledPlan): string {
   const own = plan.nodes.filter((node) => node.sends && !isBuiltIn(node.action_type));
@@ -140,7 +140,7 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
   });
 }
 
-/** Who signs now, where a rotation has put another one in the place of the plan's. */
+/** Returns the current signer, with a mark when a rotation replaced the plan's signer. */
 function signerNow(
   { node_key, signer_binding }: CompiledPlan['nodes'][number],
   nodes: Movement['nodes'],
@@ -153,7 +153,7 @@ function signerNow(
     : `${now} (IN THE PLACE OF ${planned ?? 'NONE'} OF THE PLAN)`;
 }
 
-/** What a person is to look at, where the plan waits for one. */
+/** Returns the manual gates: each plan node that waits for a person, and what to check there. */
 function gatesText(view: View, { nodes }: CompiledPlan): string {
   const gates = nodes.flatMap(({ node_key, node_kind, config }) =>
     node_kind === 'manual_gate' && typeof config['description'] === 'string'

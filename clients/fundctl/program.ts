@@ -1,4 +1,4 @@
-/** The program `fundctl`, over any streams and environment. */
+/** The program `fundctl`, with streams and environment from its caller. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { Option } from 'commander';
 import { examplesOf, subcommandTerm } from '../command-line/examples.ts';
@@ -36,7 +36,7 @@ export const FUNDCTL: ProgramSpec<Session> = {
   help: { examples: examplesOf, subcommandTerm },
 };
 
-/** Runs one command line (without node and script) and answers the exit status. */
+/** Runs one command line; `args` has no node and no script. Returns the exit status. */
 export function fundctl(args: readonly string[], io: Io): Promise<number> {
   return run(FUNDCTL, args, io);
 }

@@ -1,4 +1,4 @@
-/** What an approval is about, for people: a block for each node that sends, then the rest. */
+/** Shows what an approver approves: a block for each sending node, then limits and balances. */
 import type { SendTerms } from '../../domain/plan/send-terms.ts';
 import type { Cell, Styled } from '../command-line/table.ts';
 import { state, type View } from '../command-line/view.ts';
@@ -10,29 +10,29 @@ import type { Movement } from './movement-view.ts';
 export type Review = NonNullable<ResultOf<'getMovement'>['review']>;
 type Limit = PreviewOf<'createMovement'>['limits'][number];
 
-/** Somebody who is paid, with what the service says of them. */
+/** A payee, with what the service reports about the payee. */
 export interface PaidView {
   readonly chain_family: string;
   readonly address: string;
   readonly chain_id: number | null;
-  /** `unseen`: in the plan, and not in the service's review; null: there is no review. */
+  /** `unseen`: the payee is in the plan but not in the service's review. Null: no review exists. */
   readonly standing: Pick<Payee, 'code' | 'usable_after' | 'problem'> | 'unseen' | null;
 }
 type Payee = Review['sends'][number]['payees'][number];
 
-/** One node that sends. */
+/** A plan node that sends funds. */
 export interface SendView {
   readonly node_key: string;
   readonly action_type: string;
   readonly amount: string;
-  /** What is shown for a node without a payee. */
+  /** Text for a node without a payee. */
   readonly withoutPayee: string;
   readonly payees: readonly PaidView[];
-  /** What is shown besides, by name. */
+  /** Other terms to show, each with its name. */
   readonly terms: readonly (readonly [string, Cell])[];
 }
 
-/** A block for each node that sends; no address stands in a column that could be too narrow. */
+/** Returns a block for each sending node. No columns: a narrow column would cut addresses. */
 export function sendsText(view: View, sends: readonly SendView[], labels: Labels): string {
   return sends
     .map((send) =>
@@ -44,7 +44,7 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
             '  pays',
             payee.address === '' ? { text: 'NO PAYEE IS NAMED', tone: 'bad' } : placeOf(payee),
           ],
-          // Without the service's word the list itself says how it stands.
+          // Without a review of the service, the allowlist itself shows the standing of the payee.
           ['  label', payee.standing === null ? labelOf(labels, payee) : labelFor(labels, payee)],
           ['  allowlist', standingOf(payee)],
         ]),
@@ -54,7 +54,7 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
     .join('\n');
 }
 
-/** Names of a node's terms, in the order in which they are shown. */
+/** Returns a node's terms with their names, in display order. */
 export function termsOf(terms: SendTerms): readonly (readonly [string, Cell])[] {
   const { max_fee, finality, destination_caller } = terms;
   const burns = max_fee !== null || finality !== null || destination_caller !== null;
@@ -79,7 +79,7 @@ export function termsOf(terms: SendTerms): readonly (readonly [string, Cell])[] 
   ];
 }
 
-/** An account and its kind, each as far as it is named. */
+/** Returns an account's venue and kind as one text; null when both are null. */
 function together(venue: string | null, kind: string | null): string | null {
   const named = [venue, kind].filter((each) => each !== null);
   return named.length === 0 ? null : named.join(' ');
@@ -99,7 +99,7 @@ function standingOf({ standing }: PaidView): Styled | null {
   return { text: problem === null ? code : `${code}: ${problem}`, tone: 'bad' };
 }
 
-/** Who wants it, and for an agent what its authority does not cover. */
+/** Returns who requested the movement, and for an agent what its authority does not cover. */
 export function requesterFields({
   created_by,
   agent_authority: authority,
@@ -128,7 +128,7 @@ export function requesterFields({
   ];
 }
 
-/** Limits with what is held against them; empty without any. */
+/** Returns a table of limits with their use; empty without limits. */
 export async function limitsText(view: View, limits: readonly Limit[]): Promise<string> {
   if (limits.length === 0) return '';
   return [
@@ -144,7 +144,7 @@ export async function limitsText(view: View, limits: readonly Limit[]): Promise<
   ].join('');
 }
 
-/** From where it comes, and what would fail as things stand. */
+/** Returns the balances from which the funds are taken, and what would fail now. */
 export async function standingText(
   view: View,
   { balances, would_fail: failing }: Pick<Review, 'balances' | 'would_fail'>,

@@ -1,4 +1,4 @@
-/** Options and arguments that several groups have. */
+/** Options and arguments that several command groups share. */
 import { required, text } from '../command-line/options.ts';
 
 export const REASON = { reason: required(text('text', 'kept in the audit')) };

@@ -1,27 +1,27 @@
-/** A movement by the beginning of its id: for commands that only look. */
+/** Finds a movement by the beginning of its id, for commands that only read. */
 import { CommandError, EXIT, usageError } from '../command-line/exit.ts';
 import type { Session } from '../command-line/session.ts';
 import type { RowOf } from '../http/operations.ts';
 
-/** The argument of commands that take a beginning. */
+/** Argument of commands that take the beginning of an id. */
 export const MOVEMENT_OR_BEGINNING = {
   movementId: 'id of the movement, or its first 8 characters or more',
 };
 
 const BEGINNING = /^(?=.{8,35}$)[0-9a-f]{8}(-[0-9a-f-]*)?$/;
-/** How far the clocks of the processes that make ids and that of the database may differ. */
+/** Allowed difference between the database clock and the clocks of the processes that make ids. */
 const SKEW_MS = 600_000;
-/** Newest movements that are looked through; with more of them since, the whole id is needed. */
+/** Maximum number of movements that are searched; for older movements give the whole id. */
 const MOST = 5_000;
 const PAGE = 200;
 
 /**
- * The whole id, which is said. An id begins with the time at which it was made, so the list is read
- * from the newest movement back to that time, and whatever begins alike is among what was read.
+ * Returns the whole id and prints a note with that id. An id begins with its creation time, so the
+ * list is read from the newest movement back to that time: all ids with this beginning are there.
  */
 export async function wholeId(session: Session, text: string): Promise<string> {
   const beginning = text.toLowerCase();
-  // What is neither is for the service to refuse.
+  // A whole id is returned unchanged, as is any other text, which the service will refuse.
   if (!BEGINNING.test(beginning)) return text;
   const client = await session.client();
   const since = timeOf(beginning) - SKEW_MS;
@@ -49,7 +49,7 @@ export async function wholeId(session: Session, text: string): Promise<string> {
   return first.movement_id;
 }
 
-/** The earliest time of an id that begins so, in milliseconds since 1970. */
+/** Returns the earliest creation time of an id with this beginning, in ms since 1970. */
 function timeOf(beginning: string): number {
   return Number.parseInt(beginning.replaceAll('-', '').slice(0, 12).padEnd(12, '0'), 16);
 }

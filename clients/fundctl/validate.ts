@@ -1,4 +1,4 @@
-/** The service's own rules for templates, without the service. */
+/** Checks a template by the service's own rules, without a request to the service. */
 import { planTemplateCreate, type PlanTemplateCreate } from '../../api/templates/schema.ts';
 import { graphShape } from '../../domain/graph/shape.ts';
 import { validateGraph, type GraphProblem } from '../../domain/graph/validate.ts';
@@ -15,7 +15,7 @@ export interface TemplateValidation {
   readonly non_executable_reasons: readonly string[];
 }
 
-/** Everything that is wrong with a request for a template; what only the database knows is not. */
+/** Returns all problems of a template request, except those that only the database can show. */
 export function validateTemplate(request: unknown): TemplateValidation {
   const parsed = planTemplateCreate.safeParse(request);
   if (!parsed.success)
@@ -47,7 +47,7 @@ const REFUSED: TemplateValidation = {
   non_executable_reasons: [],
 };
 
-/** What the service refuses by codes of their own. */
+/** Returns the problems for which the service has separate error codes. */
 function refusalsOf(template: PlanTemplateCreate): TemplateValidation['issues'] {
   return [
     ...(template.completion_policy?.completion_assurance === undefined

@@ -1,4 +1,4 @@
-/** Follows a movement: its graph, drawn anew on a terminal, a line for each change elsewhere. */
+/** Follows a movement: redraws its graph on a terminal, else prints one line for each change. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { drawGraph } from '../command-line/graph.ts';
 import { CommandError, EXIT } from '../command-line/exit.ts';
@@ -12,11 +12,11 @@ import { attentionText, type Movement } from './movement-view.ts';
 
 type Graph = ResultOf<'getMovementGraph'>;
 
-/** Two looks a second would use up what a key may ask in a minute. */
+/** Wait between the first polls. Two polls a second would use up the key's limit per minute. */
 const FIRST_LOOKS_MS = 1_000;
 const LOOK_MS = 2_000;
 const FIRST_LOOKS = 10;
-/** How long a service that stopped answering is polled again. */
+/** How long polling continues after the service stopped answering. */
 const PATIENCE_MS = 60_000;
 
 export interface WatchOptions {
@@ -24,7 +24,7 @@ export interface WatchOptions {
   readonly timeoutMs: number | null;
 }
 
-/** Follows it until it has ended, or is in one of the states that are named. */
+/** Follows the movement until it has ended, or until it is in one of the `until` states. */
 export async function watchMovement(
   session: Session,
   movementId: string,
@@ -37,7 +37,7 @@ export async function watchMovement(
   for (let look = 0; ; look += 1) {
     const draw = () => client.call('getMovementGraph', { params });
     const read = () => patiently(session, end, () => client.call('getMovement', { params }));
-    // One that was never seen is not waited for.
+    // The first poll is not retried: without a first answer the movement may not exist.
     const graph = look === 0 ? await draw() : await patiently(session, end, draw);
     if (shown.isNew(graph)) await shown.show(await read(), graph);
     const { request_state } = graph;
@@ -78,7 +78,7 @@ async function patiently<T>(
   }
 }
 
-/** What was shown last. */
+/** Shows the changes of a movement, and remembers what it showed last. */
 class Shown {
   readonly #session: Session;
   readonly #inPlace: boolean;
@@ -113,7 +113,7 @@ class Shown {
       state: { state: 'request_state' },
     });
     const text = head + view.graph(drawGraph(graph)) + attentionText(view, movement);
-    // Up to where it began, and nothing below; long lines are cut, so that lines can be counted.
+    // Moves up to the first line and clears below; without line wrap the lines can be counted.
     const back = this.#lines === 0 ? '' : `\u001b[${String(this.#lines)}A\u001b[0J`;
     io.out(`${back}\u001b[?7l${text}\u001b[?7h`);
     this.#lines = text.split('\n').length - 1;

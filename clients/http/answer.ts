@@ -1,4 +1,4 @@
-/** Reads answers: a body where it is a success, an {@link ApiError} where it is none. */
+/** Reads the service's answers: a success into its body, a failure into an {@link ApiError}. */
 import { ApiError, PreviewError, type Issue } from './errors.ts';
 
 export interface Answer {
@@ -9,7 +9,7 @@ export interface Answer {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The body of a success: what its JSON says, or its text where it is plain text. */
+/** Returns the body of a success: the parsed JSON, or the text for an answer of type text/plain. */
 export function bodyOf({ status, headers, text }: Answer): unknown {
   if (headers.get('content-type')?.startsWith('text/plain') === true) return text;
   const body = parsed(text);
@@ -18,7 +18,7 @@ export function bodyOf({ status, headers, text }: Answer): unknown {
   return body;
 }
 
-/** What an answer that is no success says. */
+/** Returns the error for an answer that is no success. */
 export function errorOf(answer: Answer): ApiError {
   const body = parsed(answer.text);
   const detail = isObject(body) ? body['detail'] : undefined;
@@ -41,7 +41,7 @@ export function errorOf(answer: Answer): ApiError {
   });
 }
 
-/** Something that the service would not say: a proxy's page, or another server's answer. */
+/** Returns the error for an answer that the service cannot have sent, as from a proxy. */
 export function strange(answer: Answer, how: string): ApiError {
   return new ApiError({
     ...about(answer),
@@ -52,10 +52,10 @@ export function strange(answer: Answer, how: string): ApiError {
   });
 }
 
-/** The parameter that makes a request a preview; it is signed, as a header would not be. */
+/** Query parameter of a dry run. A parameter, because the signature covers no header. */
 export const DRY_RUN = { dry_run: 'true' } as const;
 
-/** The answer of a dry run; throws {@link PreviewError} for one that is no preview. */
+/** Returns a dry run's reply; throws {@link PreviewError} for a reply that is no preview. */
 export function previewOf<Got extends { readonly status: number; readonly body: unknown }>(
   reply: Got,
 ): Got {
@@ -73,7 +73,7 @@ function about({ status, headers }: Answer) {
   };
 }
 
-/** Seconds, or the date that proxies may give instead. */
+/** Returns the seconds of a `Retry-After` header: a number, or a date as some proxies send. */
 function secondsOf(text: string | null): number | null {
   if (text === null) return null;
   if (/^\d+$/.test(text)) return Number(text);

@@ -1,21 +1,21 @@
-/** Checks that a callback comes from the service, before anybody acts on it. */
+/** Checks that a callback was sent by the service. */
 import { isObject } from './answer.ts';
 import { type Bytes, importHmacKey, ownBytes, subtle, utf8 } from './bytes.ts';
 import { ClientUsageError } from './errors.ts';
 
-/** What a callback says. Its news are hints: what is true is what the API answers now. */
+/** Content of a callback. A callback is only a hint: the API returns the current state. */
 export interface CallbackEvent {
   readonly event_id: string;
   readonly event_type: string;
-  /** Null for one of a capital transfer. */
+  /** Null for a callback about a capital transfer. */
   readonly movement_id: string | null;
-  /** Only in one of a capital transfer. */
+  /** Only in a callback about a capital transfer. */
   readonly transfer_id?: string;
   readonly request_state: string;
   readonly current_frontier: readonly string[];
   readonly node_key: string | null;
   readonly error_code: string | null;
-  /** Counts up within a movement or transfer; callbacks may come twice, and out of order. */
+  /** Counts up within a movement or transfer. Callbacks may arrive twice or out of order. */
   readonly sequence: number;
   readonly occurred_at: string;
 }
@@ -23,7 +23,7 @@ export interface CallbackEvent {
 export type CallbackFault =
   'header_missing' | 'timestamp_invalid' | 'too_old' | 'too_early' | 'no_match' | 'body_invalid';
 
-/** The callback is not to be believed. */
+/** The callback failed a check: do not trust it. */
 export class CallbackError extends Error {
   override readonly name = 'CallbackError';
   readonly fault: CallbackFault;
@@ -39,13 +39,13 @@ export type CallbackHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** How far its timestamp may be from now, either way (300). */
+  /** Allowed difference between timestamp and now, in both directions (default 300 seconds). */
   readonly toleranceSeconds?: number | undefined;
-  /** Epoch seconds. */
+  /** Current time in epoch seconds; default: the system clock. */
   readonly now?: number | undefined;
 }
 
-/** One of the two ways in which every callback is signed. */
+/** One of the two signature schemes of a callback; the service signs with both. */
 interface Scheme {
   readonly id: string;
   readonly timestamp: string;
@@ -77,13 +77,15 @@ const STANDARD: Scheme = {
 };
 
 /**
- * Checks age and signature and reads the body. A callback is signed in two ways, of its own and as
- * Standard Webhooks has it; each that is there must be right, and one must be there.
+ * Checks age and signature, then returns the parsed body. A callback is signed in two ways: with
+ * this service's own headers and with the headers of Standard Webhooks. At least one signature must
+ * be present, and every signature that is present must be valid.
  *
- * @param rawBody exactly as it came; JSON that was read and written again has other bytes
- * @param secrets as the service has them, in a list or separated by commas; while they are changed,
- *   the old and the new
- * @throws CallbackError with what is wrong, ClientUsageError for secrets that cannot be one
+ * @param rawBody the body exactly as received; JSON that was parsed and written again has other
+ *   bytes
+ * @param secrets the secrets as the service has them, in a list or separated by commas; during a
+ *   change of secrets, the old and the new secret
+ * @throws CallbackError with what is wrong, ClientUsageError for an invalid secret
  */
 export async function verifyCallback(
   rawBody: string | Uint8Array,
@@ -129,7 +131,7 @@ async function verifyScheme(
   bytes.set(body, text.length);
   for (const bytesOfSignature of signatures(needed(signature)))
     for (const key of keys)
-      // Compares in constant time.
+      // `verify` compares in constant time.
       if (
         await subtle().verify('HMAC', await importHmacKey(key, ['verify']), bytesOfSignature, bytes)
       )
@@ -142,7 +144,7 @@ async function verifyScheme(
 
 function assertAge(header: string, text: string, options: VerifyOptions): void {
   const { toleranceSeconds = 300, now = Math.floor(Date.now() / 1000) } = options;
-  // Compared with what is no number every age would do.
+  // With NaN, both comparisons below would be false and every age would pass.
   if (!(toleranceSeconds >= 0) || Number.isNaN(now))
     throw new ClientUsageError('toleranceSeconds and now must be numbers of seconds.');
   if (!/^\d{1,12}$/.test(text))
@@ -167,13 +169,13 @@ function readerOf(headers: CallbackHeaders): (name: string) => string | null {
   );
   return (name) => {
     const value: unknown = byName.get(name);
-    // One that came several times, as `fetch` and Node show it: it is there, and must be right.
+    // A header that was sent several times is joined, as `fetch` does, and must still be valid.
     if (Array.isArray(value) && value.length > 0) return value.join(', ');
     return typeof value === 'string' ? value : null;
   };
 }
 
-/** The bytes of each secret's text, or what is base64 behind `whsec_`. */
+/** Returns the key bytes of each secret: the text's bytes, or the decoded base64 after `whsec_`. */
 function keysOf(secrets: readonly string[]): readonly Bytes[] {
   if (secrets.length === 0) throw new ClientUsageError('verifyCallback needs a secret.');
   return secrets.map((secret, place) => {
@@ -186,7 +188,7 @@ function keysOf(secrets: readonly string[]): readonly Bytes[] {
       const key = fromBase64(secret.slice('whsec_'.length));
       if (key.length > 0) return key;
     } catch {
-      // Said below, without the text.
+      // Not base64: the error below does not quote the secret.
     }
     throw refused;
   });
@@ -205,6 +207,6 @@ function eventOf(body: Bytes): CallbackEvent {
   }
   if (!isObject(event) || typeof event['event_id'] !== 'string')
     throw new CallbackError('body_invalid', 'It is signed well, and its body is no callback.');
-  // Signed by the service, which wrote it so.
+  // The cast is safe: the signature shows that the service wrote this body.
   return event as object as CallbackEvent;
 }

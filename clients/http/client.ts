@@ -1,4 +1,4 @@
-/** The typed client of the API: every operation by its id, and by names for people. */
+/** The typed client of the API: calls an operation by its id, or by a method with a short name. */
 import { DRY_RUN, isObject, previewOf, strange } from './answer.ts';
 import { randomHex } from './bytes.ts';
 import { ClientUsageError } from './errors.ts';
@@ -25,25 +25,25 @@ import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } 
 
 export interface ClientOptions extends TransportChoices {
   readonly key: ClientKey;
-  /** What paths begin with; learnt from `GET /healthz` where it is left out. */
+  /** Prefix of all paths; if left out, the client reads it from `GET /healthz`. */
   readonly prefix?: string | undefined;
 }
 
 export interface TransportChoices {
-  /** Scheme, host and port; in a browser the page's own (`location.origin`). */
+  /** Scheme, host and port of the service; in a browser `location.origin`. */
   readonly baseUrl: string;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How often at most a request is sent again (5); only where that does nothing twice. */
+  /** Maximum number of retries (default 5). Only requests that are safe to repeat are retried. */
   readonly retries?: number | undefined;
-  /** No try starts later than this after the first (120,000 ms). */
+  /** No try starts later than this time after the first try (default 120,000 ms). */
   readonly retryForMs?: number | undefined;
-  /** How long one try may take (30,000 ms). */
+  /** Time limit of one try (default 30,000 ms). */
   readonly timeoutMs?: number | undefined;
-  /** Called before every wait. */
+  /** Called before the wait that precedes each retry. */
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
-/** What `GET /healthz` answers. */
+/** Answer of `GET /healthz`. */
 export interface Health {
   readonly ok: boolean;
   readonly service: string;
@@ -51,38 +51,42 @@ export interface Health {
 }
 
 export interface Calls {
-  /** What would happen; nothing is written. */
+  /** Returns what the operation would do; nothing is written. */
   call<Id extends DryRunId>(
     operation: Id,
     input: Input<Id> & { readonly dryRun: true },
   ): Promise<PreviewOf<Id>>;
-  /** The plain text of an operation that has one. */
+  /** Returns the plain text of an operation that offers one. */
   call<Id extends TextId>(
     operation: Id,
     input: Input<Id> & { readonly query: { readonly format: 'mermaid' } },
   ): Promise<string>;
-  /** The body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  /** Returns the body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
   call<Id extends OperationId>(operation: Id, ...input: InputArgs<Id>): Promise<ResultOf<Id>>;
-  /** {@link call} with status, headers and the text as it came. */
+  /** Like {@link call}, but returns also status, headers and the unparsed text. */
   request<Id extends OperationId>(
     operation: Id,
     ...input: InputArgs<Id>
   ): Promise<Reply<ResultOf<Id>>>;
-  /** Every row, page by page; `query.limit` is how many come at once. */
+  /** Yields every row of all pages; `query.limit` is the number of rows in a page. */
   pages<Id extends PagedId>(operation: Id, ...input: InputArgs<Id>): AsyncIterable<RowOf<Id>>;
 }
 
 export interface FundClient extends Calls, Groups {
-  /** What paths begin with (`/v3`). */
+  /** Returns the prefix of all paths (`/v3`). */
   prefix(signal?: AbortSignal): Promise<string>;
   health(signal?: AbortSignal): Promise<Health>;
-  /** Polls a movement until it is in a state, or in one that is meant; answers it. */
+  /** Polls a movement until it is in a target state, then returns the movement. */
   readonly waitFor: WaitFor;
-  /** Polls a capital transfer. */
+  /** Polls a capital transfer until it is in a target state, then returns the transfer. */
   readonly waitForTransfer: WaitForTransfer;
 }
 
-/** @throws ClientUsageError for options that no request can be sent with. */
+/**
+ * Creates the client of the API.
+ *
+ * @throws ClientUsageError for invalid options, with which no request can be sent.
+ */
 export function createClient(options: ClientOptions): FundClient {
   const transport = transportOf(options, { sign: createSigner(options.key) });
   const prefix = prefixOf(options.prefix, transport);
@@ -117,7 +121,7 @@ export function transportOf(
   return createTransport({
     origin: originOf(options.baseUrl),
     ...access,
-    // Browsers refuse to call a fetch that has lost its window.
+    // Wrapped, because browsers refuse a `fetch` that is called as a method of another object.
     fetch: options.fetch ?? ((...call) => globalThis.fetch(...call)),
     retries,
     retryForMs,
@@ -146,7 +150,7 @@ async function health(transport: Transport, signal?: AbortSignal): Promise<Healt
 
 type Prefix = (signal?: AbortSignal) => Promise<string>;
 
-/** The shared in-flight request for the prefix. */
+/** The request for the prefix that is under way, shared by all callers that wait. */
 interface PrefixRequest {
   readonly answer: Promise<string>;
   readonly stop: AbortController;
@@ -154,8 +158,8 @@ interface PrefixRequest {
 }
 
 /**
- * Requests the prefix once for all callers. A request that failed, or that its last caller left, is
- * sent again for the next caller.
+ * Requests the prefix once for all callers. If the request failed, or was aborted because its last
+ * caller stopped waiting, the next caller starts a new request.
  */
 function prefixOf(option: string | undefined, transport: Transport): Prefix {
   if (option !== undefined) assertPrefix(option);
@@ -187,7 +191,7 @@ function prefixOf(option: string | undefined, transport: Transport): Prefix {
   };
 }
 
-/** `isSigned` tells which requests carry a signature; every one where it is left out. */
+/** Returns the calls over a transport. `isSigned` selects the requests to sign; default: all. */
 export function callsOver(
   transport: Transport,
   prefix: Prefix,
@@ -232,18 +236,18 @@ export function callsOver(
       query = { ...query, cursor: next };
     }
   }
-  // What an operation takes and answers is typed by its id, from the document of the API.
+  // The cast is safe: the input and answer types of each id come from the API document.
   const untyped: object = { call, request, pages };
   return untyped as Calls;
 }
 
-/** What the table says of an id; of one that JavaScript made up it says nothing. */
+/** Returns the table entry of an id. Throws for an unknown id, as untyped code may pass. */
 function operationOf(id: OperationId): Operation {
   if (!Object.hasOwn(OPERATIONS, id)) throw new ClientUsageError(`There is no operation ${id}.`);
   return OPERATIONS[id];
 }
 
-/** The body with its idempotency key: the caller's, or a new one that all tries share. */
+/** Returns the body with an idempotency key: the caller's key, or a new key for all tries. */
 function withKey(id: OperationId, { body, idempotencyKey, dryRun }: AnyInput): unknown {
   if (!operationOf(id).idempotent) {
     if (idempotencyKey !== undefined) throw new ClientUsageError(`${id} takes no idempotency key.`);

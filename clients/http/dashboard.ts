@@ -1,6 +1,6 @@
 /**
- * The API for an operator, under `/dashboard/api`: reads by the browser's session, everything else
- * signed with the operator's own key. Cookies go to this origin alone.
+ * Client of an operator's API under `/dashboard/api`. Reads use the browser's session; all other
+ * requests are signed with the operator's own key. Cookies are sent to this origin only.
  */
 import { isObject, strange } from './answer.ts';
 import { callsOver, transportOf, type Calls, type TransportChoices } from './client.ts';
@@ -11,37 +11,41 @@ import type { Reply, Transport } from './transport.ts';
 
 const PREFIX = '/dashboard/api';
 const NONCE = '/dashboard/nonce';
-/** A session is taken of a page of its own alone; older browsers say that in no other way. */
+/** Shows that the dashboard's own page sends a request, if the browser sends no Sec-Fetch-Site. */
 const OWN_PAGE = { 'X-SVC-Console': '1' } as const;
-/** Of a read that no person caused: it does not keep the session from growing idle. */
+/** Marks a read that no user caused; such a read does not count as activity of the session. */
 const BACKGROUND = { 'X-SVC-Background': '1' } as const;
 
 export interface DashboardClientOptions extends TransportChoices {
-  /** Null: only what a session reads can be sent. */
+  /** Key of the operator; null: only reads with the session are possible. */
   readonly key: DashboardKey | null;
-  /** Whether what is read now is read by the page itself, for no person. */
+  /** Returns true while reads are started by the page itself and not by the user. */
   readonly isBackground?: (() => boolean) | undefined;
   /**
-   * Called before each signature, once the service has answered with its nonce and time. What it
-   * throws is thrown, and nothing is sent.
+   * Called before each signature, after the service has returned a nonce and its time. If this
+   * function throws, the error is passed on and the request is not sent.
    */
   readonly beforeSigning?: (() => void) | undefined;
 }
 
 export interface DashboardClient extends Calls, Groups {
-  /** A request of the dashboard's own routes (`/dashboard/…`); a read by session, else signed. */
+  /** Sends a request to a dashboard route (`/dashboard/…`): reads by session, writes signed. */
   send(request: {
     readonly method: 'GET' | 'POST' | 'DELETE';
-    /** From the root, with the query. */
+    /** Path from the root, with the query. */
     readonly target: string;
     readonly body?: unknown;
-    /** A read that is signed; every write is. */
+    /** Default: true for a write and false for a read. */
     readonly signed?: boolean;
     readonly signal?: AbortSignal | undefined;
   }): Promise<Reply>;
 }
 
-/** @throws ClientUsageError for options that no request can be sent with. */
+/**
+ * Creates the client of an operator.
+ *
+ * @throws ClientUsageError for invalid options, with which no request can be sent.
+ */
 export function createDashboardClient(options: DashboardClientOptions): DashboardClient {
   const sign: Signer =
     options.key === null ? missingKey : createDashboardSigner(options.key, () => signable());
@@ -69,7 +73,7 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
   const calls = callsOver(
     (sent) => transport({ ...sent, headers: { ...ownPage(), ...sent.headers } }),
     () => Promise.resolve(PREFIX),
-    // What has an effect is signed, a read that looks outside included.
+    // Signed: every request with an effect, also a `fresh` read, which queries outside systems.
     ({ method }, query) => method !== 'GET' || query['fresh'] === true || query['fresh'] === 'true',
   );
   return {
@@ -91,9 +95,9 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
 }
 
 /**
- * A browser sends a request again by itself, a write too, where a kept connection closes before the
- * answer came. The copy has a nonce that was used, so the 401 that comes back is of the copy, and
- * says nothing of the first.
+ * Marks the 401 of a write as in doubt. A browser itself repeats a request, even a write, when a
+ * kept connection closes before the answer. The repeat has a used nonce, so its 401 does not tell
+ * the result of the first request.
  */
 function doubting(transport: Transport): Transport {
   return async (sent) => {

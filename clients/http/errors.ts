@@ -1,18 +1,18 @@
-/** Everything that the client throws by itself. */
+/** All errors that the client throws. */
 import { ERRORS } from './generated/errors.ts';
 
-/** A code of the service's closed table. */
+/** An error code of the service; the list of codes is closed. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One place of a request that does not fit. */
+/** One invalid place of a request. */
 export interface Issue {
-  /** As in `nodes[2].node_key`. */
+  /** Path of the place, such as `nodes[2].node_key`. */
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** The caller's own mistake, found before anything was sent. */
+/** The caller used the client in a wrong way; nothing was sent. */
 export class ClientUsageError extends Error {
   override readonly name = 'ClientUsageError';
 }
@@ -28,22 +28,22 @@ export interface ApiErrorParts {
   readonly maybeTaken?: boolean;
 }
 
-/** The service answered, and it was no success. The message is the service's own. */
+/** The service returned an error. The message is the service's own. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** Null when the answer names no code, or one that this version does not know. */
+  /** Error code; null when the answer has no code, or a code that this version does not know. */
   readonly code: ErrorCode | null;
-  /** The code as it was answered. */
+  /** Error code exactly as the answer has it, known or not; null without a code. */
   readonly rawCode: string | null;
-  /** What the service says beside code, message and issues. */
+  /** The other fields of the error, without code, message and issues. */
   readonly context: Readonly<Record<string, unknown>>;
-  /** With `invalid_request`: each place that does not fit. */
+  /** With `invalid_request`: each invalid place of the request. */
   readonly issues: readonly Issue[];
-  /** Under which the service's log has more. */
+  /** Id of the request in the service's log; null when the answer has none. */
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
-  /** It is not known whether the request, or an earlier try of it, was carried out. */
+  /** True when it is unknown whether the request, or an earlier try, was carried out. */
   readonly maybeTaken: boolean;
 
   constructor(parts: ApiErrorParts) {
@@ -59,16 +59,16 @@ export class ApiError extends Error {
   }
 }
 
-/** There was no answer, or only part of one. */
+/** The service sent no answer, or only a part of an answer. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
-  /** Where the service was looked for: scheme, host and port. */
+  /** Address to which the request was sent: scheme, host and port. */
   readonly address: string;
-  /** What happened, in a few words. */
+  /** Why no answer was received, in a few words. */
   readonly why: string;
-  /** The operating system's word for it (`ECONNREFUSED`), where there is one. */
+  /** Error code of the operating system (`ECONNREFUSED`) or library; null without a code. */
   readonly causeCode: string | null;
-  /** The request may have been carried out all the same; look before you send another. */
+  /** True when the request may have been carried out; check before you send another request. */
   readonly maybeTaken: boolean;
 
   constructor(parts: {
@@ -86,7 +86,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The same error, of a request of which an earlier try may have been carried out. */
+/** Returns the same error with `maybeTaken`: an earlier try may have been carried out. */
 export function inDoubt(error: ApiError | UnreachableError): ApiError | UnreachableError {
   return error instanceof ApiError
     ? new ApiError({ ...error, message: error.message, maybeTaken: true })
@@ -94,13 +94,13 @@ export function inDoubt(error: ApiError | UnreachableError): ApiError | Unreacha
 }
 
 /**
- * A preview was answered by something that is no preview: an alarm, since the request may have been
+ * The answer to a preview request was no preview. This is an alarm: the request may have been
  * carried out.
  */
 export class PreviewError extends Error {
   override readonly name = 'PreviewError';
   readonly status: number;
-  /** The movement that was made, null when the answer names none. */
+  /** Id of the created movement; null when the answer has none. */
   readonly movementId: string | null;
 
   constructor(status: number, movementId: string | null) {
@@ -114,10 +114,10 @@ export class PreviewError extends Error {
   }
 }
 
-/** What was waited for did not come in time; it may still come. */
+/** The target state was not reached in time, but may still be reached later. */
 export class WaitTimeoutError extends Error {
   override readonly name = 'WaitTimeoutError';
-  /** The last state that was seen, null when none was. */
+  /** The last state that was seen; null when no state was seen. */
   readonly state: string | null;
 
   constructor(what: string, state: string | null, timeoutMs: number) {
@@ -128,12 +128,12 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** What was waited for can no longer come: it ended in another state. */
+/** The movement or transfer ended in another state: the target state can no longer be reached. */
 export class WaitEndedError extends Error {
   override readonly name = 'WaitEndedError';
-  /** The state in which it ended. */
+  /** End state of the movement or transfer. */
   readonly state: string;
-  /** The `error_code` of what ended, where it has one. */
+  /** `error_code` of the movement or transfer; null without one. */
   readonly errorCode: string | null;
 
   constructor(what: string, state: string, errorCode: string | null) {
@@ -143,7 +143,7 @@ export class WaitEndedError extends Error {
   }
 }
 
-/** Whether this version of the client knows the code. */
+/** Returns whether this version of the client knows the error code. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);
 }

@@ -1,4 +1,4 @@
-/** Names for people: `client.movements.approve(id, body)` is the operation `approveMovement`. */
+/** Short names: `client.movements.approve(id, body)` calls the operation `approveMovement`. */
 import {
   OPERATIONS,
   type AnyInput,
@@ -111,7 +111,7 @@ type Names<Id extends OperationId> =
   PathNames<Paths<Id>> extends infer Named extends readonly string[]
     ? { [Place in keyof Named]: string }
     : never;
-/** The body, or the query of what has none; optional where all of it is. */
+/** Arguments after the path parameters: the body (the query if there is no body), then options. */
 type Rest<Id extends OperationId> = [BodyOf<Id>] extends [never]
   ? [query?: QueryOf<Id>, options?: CallOptions]
   : Record<never, never> extends BodyOf<Id>
@@ -132,19 +132,19 @@ type TableGroups = {
   };
 };
 
-/** Every operation: what stands in its path first, then its body or its query. */
+/** A method for every operation. Arguments: the path parameters, then the body or the query. */
 export interface Groups extends Omit<TableGroups, 'movements'> {
   readonly movements: TableGroups['movements'] & {
-    /** The document that is hashed, byte for byte; `planHash` of it is what is approved. */
+    /** Returns the plan document byte for byte; its `planHash` is the hash to approve. */
     plan(movementId: string, options?: CallOptions): Promise<string>;
-    /** What a create would do; nothing is written. */
+    /** Returns what a create would do; nothing is written. */
     preview(
       body: BodyOf<'createMovement' & DryRunId>,
       options?: CallOptions,
     ): Promise<PreviewOf<'createMovement'>>;
   };
   whoami(options?: CallOptions): Promise<ResultOf<'whoami'>>;
-  /** What the text names exactly. */
+  /** Finds objects that have exactly this text as id, reference, hash, key or address. */
   search(text: string, options?: CallOptions): Promise<ResultOf<'searchAll'>>;
 }
 
@@ -154,7 +154,7 @@ interface UntypedCalls {
   pages(id: PagedId, input: AnyInput): AsyncIterable<unknown>;
 }
 
-/** The groups over these calls. */
+/** Returns the groups of methods, which send their requests with these calls. */
 export function groupsOver(calls: object): Groups {
   const untyped = calls as UntypedCalls;
   const groups = Object.fromEntries(
@@ -175,11 +175,11 @@ export function groupsOver(calls: object): Groups {
     whoami: (options: CallOptions = {}) => untyped.call('whoami', options),
     search: (q: string, options: CallOptions = {}) =>
       untyped.call('searchAll', { ...options, query: { q } }),
-    // Typed by the table above and by the API's document, which the transport does not know.
+    // The cast is safe: the types come from the table above and from the API document.
   } as Groups;
 }
 
-/** Arguments by their place: path parameters, then body or query, then options. */
+/** Returns an operation's method. Arguments: path parameters, then body or query, then options. */
 function methodOf(calls: UntypedCalls, id: OperationId): (...args: unknown[]) => unknown {
   const { method, path, paged } = OPERATIONS[id];
   const names = [...path.matchAll(/\{([^}+]+)\+?\}/g)].map(([, name = '']) => name);

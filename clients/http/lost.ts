@@ -1,21 +1,21 @@
-/** What is known of a request that got no answer. */
+/** Makes the error for a request that got no answer. */
 import { isObject } from './answer.ts';
 import { UnreachableError } from './errors.ts';
 
-/** Nothing was sent: there was no connection to send it over. */
+/** Error codes which show that nothing was sent, because there was no connection. */
 const NEVER_CONNECTED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*)$/;
 
-/** Faults whose text is of the network alone. Any other may quote what was sent, so it is kept. */
+/** Error codes whose message is only about the network. Other messages may quote the request. */
 const NETWORK = /^(E[A-Z]+|EAI_[A-Z]+|\w*CERT\w*|UND_ERR_SOCKET|UND_ERR_[A-Z]+_TIMEOUT|HPE_\w+)$/;
 
 export interface LostRequest {
   readonly address: string;
-  /** Where nothing is written nothing can have been taken. */
+  /** Whether the request writes; a request that only reads is never in doubt. */
   readonly writes: boolean;
 }
 
-/** The error for whatever `fetch` threw. */
+/** Returns the error for an exception of `fetch`. */
 export function lost(cause: unknown, { address, writes }: LostRequest): UnreachableError {
   const { code, text } = wordsOf(cause);
   return new UnreachableError({
@@ -26,7 +26,7 @@ export function lost(cause: unknown, { address, writes }: LostRequest): Unreacha
   });
 }
 
-/** The error for a try that took longer than it may. */
+/** Returns the error for a try that exceeded its time limit. */
 export function tooLate(timeoutMs: number, { address, writes }: LostRequest): UnreachableError {
   const why = `nothing within ${String(timeoutMs / 1000)} s`;
   return new UnreachableError({ address, why, causeCode: 'TIMEOUT', maybeTaken: writes });
@@ -37,9 +37,9 @@ interface Words {
   readonly text: string;
 }
 
-/** `fetch` wraps what happened, and a host with several addresses wraps what happened at each. */
+/** Returns code and text. `fetch` wraps the cause; several host addresses give several errors. */
 function wordsOf(error: unknown): Words {
-  // Errors of another realm (a frame, a sandbox) are no instances of this one's.
+  // Not `instanceof Error`: that fails for an error of another realm (a frame, a sandbox).
   if (!isObject(error)) return { code: null, text: 'the connection failed' };
   const { name, message, code, cause, errors } = partsOf(error);
   if (code === null && isObject(cause)) return wordsOf(cause);
@@ -49,7 +49,7 @@ function wordsOf(error: unknown): Words {
   return { code, text: text.replace(/\s+/g, ' ').replace(/\.$/, '') };
 }
 
-/** What an error may have; most of it cannot be enumerated. */
+/** Returns the fields of an error by name, because most fields cannot be enumerated. */
 function partsOf(error: Readonly<Record<string, unknown>>) {
   const { name, message, code, cause, errors } = error;
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,42 +1,42 @@
-/** The API's operations as types: what each takes, and what it answers. */
+/** The API's operations as types: the input and the answer of each. */
 import { OPERATIONS } from './generated/operations.ts';
 import type { components, operations } from './generated/schema.ts';
 
 export { OPERATIONS };
 
-/** A schema of the API's document by its name. */
+/** A named schema of the API document. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
 type Table = typeof OPERATIONS;
 export type OperationId = keyof Table;
 
-/** What the table says of an operation, without which one it is. */
+/** Table entry of any operation. */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Under the prefix; `{name+}` takes the rest of the path. */
+  /** Path after the prefix; `{name+}` takes the rest of the path. */
   readonly path: string;
-  /** Takes an idempotency key. */
+  /** The operation takes an idempotency key. */
   readonly idempotent: boolean;
-  /** The field of its pages that holds the rows, or null when it has no pages. */
+  /** Field of a page that holds the rows; null when the operation has no pages. */
   readonly paged: string | null;
   readonly dryRun: boolean;
-  /** Can answer plain text (`query: {format: 'mermaid'}`). */
+  /** The operation can return plain text (`query: {format: 'mermaid'}`). */
   readonly text?: true;
 }
 
 type IdsWith<Part> = {
   [Id in OperationId]: Table[Id] extends Part ? Id : never;
 }[OperationId];
-/** Operations that answer in pages. */
+/** Operations that return pages. */
 export type PagedId = IdsWith<{ readonly paged: string }>;
 /** Operations that have a dry run. */
 export type DryRunId = IdsWith<{ readonly dryRun: true }>;
 /** Operations that take an idempotency key. */
 export type IdempotentId = IdsWith<{ readonly idempotent: true }>;
-/** Operations that can answer plain text. */
+/** Operations that can return plain text. */
 export type TextId = IdsWith<{ readonly text: true }>;
 
-/** The names in a path, in their order. */
+/** Names of the parameters in a path, in their order. */
 export type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? [Name extends `${infer Plain}+` ? Plain : Name, ...PathNames<Rest>]
   : [];
@@ -56,7 +56,7 @@ type Distributed<Body> = Body extends { idempotency_key: string }
   ? Omit<Body, 'idempotency_key'> & { idempotency_key?: string }
   : Body;
 
-/** What is sent; a key that the service wants is made by the client where it is left out. */
+/** Request body. `idempotency_key` is optional: without a key, the client makes one. */
 export type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: infer Content }
   ? Distributed<Json<Content>>
   : operations[Id] extends { requestBody?: infer Content }
@@ -68,7 +68,7 @@ type NeedsBody<Id extends OperationId> = operations[Id] extends { requestBody: o
   : false;
 type Responses<Id extends OperationId> = operations[Id]['responses'];
 
-/** What a success answers. */
+/** Body of a successful answer. */
 export type ResultOf<Id extends OperationId> =
   Responses<Id> extends { 201: infer Created }
     ? Json<Created>
@@ -76,7 +76,7 @@ export type ResultOf<Id extends OperationId> =
       ? Json<Answered>
       : never;
 
-/** What a dry run answers. */
+/** Body of the answer to a dry run. */
 export type PreviewOf<Id extends DryRunId> =
   Responses<Id> extends { 200: infer Answered } ? Exclude<Json<Answered>, ResultOf<Id>> : never;
 
@@ -86,7 +86,7 @@ export type RowOf<Id extends PagedId> =
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Left out, the client makes one where the operation takes one. */
+  /** Makes a repeat safe. If left out, the client makes a key for an operation that takes a key. */
   readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -106,11 +106,11 @@ export type Input<Id extends OperationId> = CallOptions & { readonly dryRun?: bo
       ? { readonly body: BodyOf<Id> }
       : { readonly body?: BodyOf<Id> | undefined });
 
-/** The arguments behind an operation's id: nothing where everything may be left out. */
+/** Arguments after an operation's id: the input, optional when all its fields are optional. */
 export type InputArgs<Id extends OperationId> =
   Partial<Input<Id>> extends Input<Id> ? [input?: Input<Id>] : [input: Input<Id>];
 
-/** An input without its types, as the transport has it. */
+/** Input of any operation, without the types of a specific operation. */
 export interface AnyInput extends CallOptions {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;

@@ -1,16 +1,16 @@
-/** When a request is sent again. */
+/** Decides when a request is sent again. */
 import { ApiError, UnreachableError } from './errors.ts';
 
 export interface RetryPolicy {
-  /** How often at most a request is sent again. */
+  /** Maximum number of retries of a request. */
   readonly retries: number;
-  /** No try begins later than so long after the first. */
+  /** No try starts later than this time after the first try. */
   readonly retryForMs: number;
 }
 
 export interface RetryNotice {
   readonly operation: string;
-  /** Which try failed, from 1. */
+  /** Number of the failed try, from 1. */
   readonly attempt: number;
   readonly waitMs: number;
   readonly error: ApiError | UnreachableError;
@@ -18,10 +18,10 @@ export interface RetryNotice {
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
-/** A timer of more fires at once. */
+/** Maximum of `setTimeout`; a longer timer fires immediately. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Codes by which the service says that it accepted nothing. */
+/** Error codes which mean that the service did not accept the request. */
 const NOTHING_ACCEPTED: readonly (string | null)[] = [
   'rate_limited',
   'overloaded',
@@ -30,8 +30,8 @@ const NOTHING_ACCEPTED: readonly (string | null)[] = [
 ];
 
 /**
- * Whether the same request may be sent again. `harmless` are those whose repeat does nothing twice:
- * reads, and what carries an idempotency key.
+ * Returns whether the same request may be sent again. `harmless`: a repeat has no second effect, as
+ * for reads and for requests with an idempotency key.
  */
 export function mayRepeat(error: unknown, harmless: boolean): error is ApiError | UnreachableError {
   if (error instanceof UnreachableError) return harmless || !error.maybeTaken;
@@ -40,44 +40,44 @@ export function mayRepeat(error: unknown, harmless: boolean): error is ApiError 
   return harmless && isLostAnswer(error);
 }
 
-/** Whether a write that was answered so may have been carried out all the same. */
+/** Returns whether a write that failed with this error may still have been carried out. */
 export function leavesDoubt(error: ApiError | UnreachableError): boolean {
   if (error instanceof UnreachableError) return error.maybeTaken;
   return error.rawCode === 'internal_error' || isLostAnswer(error) || isStrange(error);
 }
 
-/** A success that cannot be read, or a fault that is not of the service's own words. */
+/** Returns true for a success that cannot be read, or a 5xx error without the service's code. */
 function isStrange({ rawCode, status }: ApiError): boolean {
   return rawCode === null && (status >= 500 || (status >= 200 && status <= 299));
 }
 
-/** Whether an answer says nothing of what became of the tries before it. */
+/** Returns whether this error leaves the results of earlier tries unknown. */
 export function keepsDoubt(error: ApiError | UnreachableError): boolean {
   if (leavesOpen(error) || leavesDoubt(error)) return true;
-  // Refused before the request was looked at, or by something that is not the service.
+  // The service refused before it processed the request, or another server answered.
   return error instanceof ApiError && (error.rawCode === null || [401, 403].includes(error.status));
 }
 
-/** Whether the answer leaves open what became of the request. */
+/** Returns true for an error that is not final: no answer, a 5xx, or a request not accepted now. */
 export function leavesOpen(error: ApiError | UnreachableError): boolean {
   return error instanceof UnreachableError || error.status >= 500 || mayRepeat(error, false);
 }
 
-/** A proxy's word without the service's is a lost answer. */
+/** Returns true when the service's answer is lost; a 502, 503 or 504 of a proxy means that too. */
 function isLostAnswer({ rawCode, status }: ApiError): boolean {
   return rawCode === 'outcome_unknown' || (rawCode === null && [502, 503, 504].includes(status));
 }
 
-/** Milliseconds before try `attempt` + 1: doubling, jittered, never less than `Retry-After`. */
+/** Returns the wait in ms before try `attempt` + 1: doubled, jittered, at least `Retry-After`. */
 export function waitBefore(error: ApiError | UnreachableError, attempt: number): number {
   const ceiling = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   const wait = ceiling * (0.5 + random() / 2);
   const required = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-  // Callers with the same `Retry-After` do not all come in the same millisecond.
+  // Random extra time: callers with the same `Retry-After` must not all retry at the same moment.
   return Math.round(required === 0 ? wait : required + random() * FIRST_WAIT_MS);
 }
 
-/** Resolves after so long, or rejects with the signal's reason. */
+/** Resolves after `ms` milliseconds, or rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);
@@ -96,7 +96,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** What others wait for too, unless this caller stops waiting. */
+/** Returns the result of shared work, or rejects when the signal aborts; the work continues. */
 export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promis
   });
 }
 
-/** From 0 to under 1. */
+/** Returns a random number from 0 (included) to 1 (excluded). */
 export function random(): number {
   const [bits = 0] = globalThis.crypto.getRandomValues(new Uint32Array(1));
   return bits / 2 ** 32;

@@ -1,6 +1,6 @@
 /**
- * How a request is signed: HMAC-SHA256 over six lines, in four headers; for the dashboard over
- * eight, with an operator's own key.
+ * Signs requests: HMAC-SHA256 over six lines, sent in four headers. For the dashboard the HMAC is
+ * over eight lines, with an operator's own key.
  */
 import {
   type Bytes,
@@ -14,13 +14,13 @@ import {
 import { ownBytes, utf8 } from './bytes.ts';
 import { ClientUsageError } from './errors.ts';
 
-/** A key id and its secret: the text that was shown at issue, or a key made of its bytes. */
+/** A key id and its secret: as the text shown when the key was issued, or as a WebCrypto key. */
 export interface ClientKey {
   readonly keyId: string;
   readonly secret: string | HmacKey;
 }
 
-/** An operator of the dashboard and their secret. */
+/** A dashboard operator and the operator's secret. */
 export interface DashboardKey {
   readonly operator: string;
   readonly secret: string | HmacKey;
@@ -28,20 +28,20 @@ export interface DashboardKey {
 
 export interface RequestToSign {
   readonly method: string;
-  /** Absolute, as it will be sent. */
+  /** Absolute URL, as it will be sent. */
   readonly url: string | URL;
   /** The exact bytes that will be sent. */
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** For tests and vectors. Left out: the present time, and a new nonce. */
+/** Fixed time and nonce for tests. If left out: the current time and a new nonce. */
 export interface SignedAt {
-  /** Epoch seconds. */
+  /** Time of the signature, in epoch seconds. */
   readonly timestamp?: string;
   readonly nonce?: string;
 }
 
-/** The four headers of one try. Sign anew for each: a nonce is taken once. */
+/** Returns the four headers of one try. Sign every try anew: a nonce is accepted only once. */
 export type Signer = (
   request: RequestToSign,
   at?: SignedAt,
@@ -56,7 +56,7 @@ const NO_BODY = new Uint8Array();
 /**
  * Imports the secret once, as a key that cannot be exported, and signs with it.
  *
- * @throws ClientUsageError for a key id or secret that no request can be signed with.
+ * @throws ClientUsageError for an invalid key id or an empty secret.
  */
 export function createSigner({ keyId, secret }: ClientKey): Signer {
   if (!/^[!-~]{1,128}$/.test(keyId))
@@ -75,12 +75,12 @@ export function createSigner({ keyId, secret }: ClientKey): Signer {
 }
 
 /**
- * Signs what an operator sends below `/dashboard/`. There a nonce is issued by the service
- * (`GET /dashboard/nonce`), so that nothing can be signed ahead; `issuedNonce` fetches one for each
- * signature. Without it nonces are random, which only the allowlist's own routes take, and of keys
- * in the service's file alone.
+ * Signs an operator's requests under `/dashboard/`. There the service issues the nonces
+ * (`GET /dashboard/nonce`), so that no request can be signed in advance; `issuedNonce` fetches one
+ * nonce for each signature. Without `issuedNonce` nonces are random; the service takes random
+ * nonces only on the allowlist routes, and only from keys in its key file.
  *
- * @throws ClientUsageError for an operator or secret that no request can be signed with.
+ * @throws ClientUsageError for an invalid operator or an empty secret.
  */
 export function createDashboardSigner(
   { operator, secret }: DashboardKey,
@@ -104,13 +104,14 @@ export function createDashboardSigner(
   };
 }
 
-/** Crockford's digits: none is taken for another one. */
+/** Crockford base32 digits: no two of them look alike. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const FINGERPRINT_BITS = 80;
 
 /**
- * What two people compare before a key counts: the first 80 bits of an HMAC with the secret as its
- * key, as four groups of four digits. They lead nowhere back.
+ * Returns the fingerprint that two people compare before a key becomes valid: the first 80 bits of
+ * an HMAC with the secret as its key, as four groups of four digits. The fingerprint does not
+ * reveal the secret.
  */
 export async function dashboardFingerprint({ operator, secret }: DashboardKey): Promise<string> {
   const mac = BigInt(`0x${await hmacWith(secret)(`SVC-DASHBOARD-FINGERPRINT\n${operator}`)}`);
@@ -123,7 +124,7 @@ function nowInSeconds(): string {
   return String(Math.floor(Date.now() / 1000));
 }
 
-/** Signs texts, in lowercase hex; the secret is imported once, as a key that cannot be read. */
+/** Returns a function that signs text, in lowercase hex, with a key that cannot be exported. */
 function hmacWith(secret: string | HmacKey): (text: string) => Promise<string> {
   if (secret === '') throw new ClientUsageError('The secret is empty.');
   let imported: Promise<HmacKey> | undefined;
@@ -134,7 +135,7 @@ function hmacWith(secret: string | HmacKey): (text: string) => Promise<string> {
   return async (text) => hex(new Uint8Array(await subtle().sign('HMAC', await key(), utf8(text))));
 }
 
-/** {@link createSigner} for one request. */
+/** Returns the headers of {@link createSigner} for one request. */
 export function signatureHeaders(
   key: ClientKey,
   request: RequestToSign,
@@ -143,7 +144,7 @@ export function signatureHeaders(
   return createSigner(key)(request, at);
 }
 
-/** The six lines: method, path decoded once, query as sent, hash of the body, time, nonce. */
+/** Returns the lines to sign: method, path decoded once, query as sent, body hash, time, nonce. */
 async function canonicalText(
   { method, url, body }: RequestToSign,
   at: Required<SignedAt>,

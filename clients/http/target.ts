@@ -1,13 +1,13 @@
-/** Addresses: where the service is, and where an operation is there. */
+/** Makes URLs: the origin of the service, and the path and query of an operation. */
 import { ClientUsageError } from './errors.ts';
 
-/** What a path cannot say in exactly one way; the service refuses all of it. */
+/** Characters that are ambiguous in a path; the service refuses all of them. */
 const UNSPEAKABLE = /[\u0000-\u001f\u007f-\u009f/\\%]/;
 
 /**
- * The origin of an address.
+ * Returns the origin of a URL.
  *
- * @throws ClientUsageError unless it is http or https, and nothing behind host and port.
+ * @throws ClientUsageError unless the URL is http or https and ends after host and port.
  */
 export function originOf(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
@@ -22,12 +22,12 @@ export function originOf(baseUrl: string): string {
   return url.origin;
 }
 
-/** Whether it is a prefix as the service has it: `/v3`. */
+/** Returns whether the text is a valid path prefix, such as `/v3` or an empty text. */
 export function isPrefix(prefix: string): boolean {
   return prefix === '' || /^(\/[A-Za-z0-9._~-]+)+$/.test(prefix);
 }
 
-/** @throws ClientUsageError unless it is one. */
+/** @throws ClientUsageError unless `prefix` is a valid path prefix. */
 export function assertPrefix(prefix: string): void {
   if (!isPrefix(prefix))
     throw new ClientUsageError(
@@ -36,9 +36,9 @@ export function assertPrefix(prefix: string): void {
 }
 
 /**
- * A path with its parameters, encoded such that decoding it once gives what was meant.
+ * Returns a path with its parameters filled in and encoded; decoding once restores each parameter.
  *
- * @throws ClientUsageError for a parameter that is missing, or that no path can hold.
+ * @throws ClientUsageError for a parameter that is missing, unknown, or not allowed in a path.
  */
 export function pathOf(path: string, params: Readonly<Record<string, string>>): string {
   const names = new Set<string>();
@@ -69,8 +69,8 @@ function encoded(name: string, segment: string): string {
 }
 
 /**
- * A query as it is sent, with its question mark; what is undefined is left out, and an object's
- * entries are `name.<key>`.
+ * Returns a query as it is sent, with its question mark. Undefined values are left out; the entries
+ * of an object become `name.<key>`.
  */
 export function queryOf(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();

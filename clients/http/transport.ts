@@ -1,4 +1,4 @@
-/** Sends one request, and again where that is safe. */
+/** Sends a request, and sends it again after a failure when that is safe. */
 import { bodyOf, errorOf, type Answer } from './answer.ts';
 import { type Bytes, utf8 } from './bytes.ts';
 import { ApiError, ClientUsageError, inDoubt, UnreachableError } from './errors.ts';
@@ -18,9 +18,9 @@ export interface TransportOptions extends RetryPolicy {
   readonly origin: string;
   readonly sign: Signer;
   readonly fetch: typeof globalThis.fetch;
-  /** How long one try may take, its body included. */
+  /** Time limit of one try, including the body of the answer. */
   readonly timeoutMs: number;
-  /** Whether the browser sends the cookies of this origin along; the API takes none. */
+  /** Whether the browser sends this origin's cookies; default `omit`: the API takes no cookies. */
   readonly credentials?: 'omit' | 'same-origin';
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
@@ -28,32 +28,32 @@ export interface TransportOptions extends RetryPolicy {
 export interface Sent {
   readonly operation: string;
   readonly method: string;
-  /** Path and query, from the root, as they are sent. */
+  /** Path from the root and query, as they are sent. */
   readonly target: string;
   readonly body?: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly signed: boolean;
-  /** Not so for a read or a dry run. */
+  /** Whether the request changes data; false for a read and for a dry run. */
   readonly writes: boolean;
-  /** A repeat does nothing twice. */
+  /** Whether the request is safe to repeat: a repeat has no second effect. */
   readonly harmless: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer that is a success. */
+/** A successful answer. */
 export interface Reply<Body = unknown> {
   readonly status: number;
   readonly body: Body;
   readonly headers: Headers;
-  /** Under which the service's log has more. */
+  /** Id of the request in the service's log; null when the answer has none. */
   readonly requestId: string | null;
-  /** The answer of an earlier request with the same idempotency key. */
+  /** True when this is the answer of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
-  /** The body as it came. */
+  /** The unparsed body. */
   readonly text: string;
 }
 
-/** A signature is for one path, and an old answer is none. */
+/** No redirects: a signature is valid for one path. No cache: an old answer is useless. */
 const FOR_BROWSERS = { redirect: 'manual', cache: 'no-store' } as const;
 
 export type Transport = (sent: Sent) => Promise<Reply>;
@@ -62,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
   return async (sent) => {
     const bytes = bytesOf(sent.body);
     const startedAt = Date.now();
-    // Once a try may have been taken, no later refusal of a connection makes that undone.
+    // True once a try may have been carried out; a later refused connection does not change that.
     let doubt = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -119,7 +119,7 @@ function replyOf(answer: Answer): Reply {
   };
 }
 
-/** The bytes that are hashed and sent, the same for every try. */
+/** Returns the body bytes that are hashed and sent, the same for every try; null without a body. */
 function bytesOf(body: unknown): Bytes | null {
   if (body === undefined) return null;
   const text: string | undefined = JSON.stringify(body);

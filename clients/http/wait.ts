@@ -1,4 +1,4 @@
-/** Waits by looking again and again, ever more rarely while nothing changes. */
+/** Waits for a state by polling, less often while nothing changes. */
 import {
   ApiError,
   ClientUsageError,
@@ -16,14 +16,14 @@ export type Transfer = ResultOf<'getCapitalTransfer'>;
 export type TransferState = Transfer['request_state'];
 
 export interface WaitOptions<Seen> {
-  /** How long to wait (600,000 ms). */
+  /** How long to wait (default 600,000 ms). */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the first answer, and with each that differs from the one before. */
+  /** Called with the first answer, and with each answer that differs from the previous answer. */
   readonly onChange?: ((seen: Seen) => void) | undefined;
 }
 
-/** States by name, or whatever can be seen of a movement. */
+/** What to wait for: one state, one of several states, or a condition. */
 export type Target<Seen, State> = State | readonly State[] | ((seen: Seen) => boolean);
 
 export type WaitFor = (
@@ -40,7 +40,7 @@ export type WaitForTransfer = (
 interface Wait<Seen, State> extends WaitOptions<Seen> {
   readonly id: string;
   readonly target: Target<Seen, State>;
-  /** How long a poll that has started may go on after the deadline (30,000 ms). */
+  /** How long a started poll may continue after the deadline (default 30,000 ms). */
   readonly lookMs?: number | undefined;
 }
 type Look<Seen> = (signal: AbortSignal | undefined) => Promise<Seen>;
@@ -49,7 +49,9 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * @throws WaitEndedError when the movement ended in a state that is not meant.
+ * Polls until the movement is in the target state, then returns the movement.
+ *
+ * @throws WaitEndedError when the movement ended in another state.
  * @throws WaitTimeoutError when the time is over.
  */
 export function waitForMovement(
@@ -59,7 +61,7 @@ export function waitForMovement(
   return poll(look, { ...wait, what: 'Movement', ends: MOVEMENT_END_STATES });
 }
 
-/** {@link waitForMovement} for capital transfers. */
+/** Like {@link waitForMovement}, for capital transfers. */
 export function waitForTransfer(
   look: Look<Transfer>,
   wait: Wait<Transfer, TransferState>,
@@ -77,7 +79,7 @@ type Polled<Seen extends Watched> = Wait<Seen, Seen['request_state']> & {
   readonly ends: readonly string[];
 };
 
-/** A look that is tried again and again would go on long after the time, so that is bounded too. */
+/** Polls until the deadline. The last poll, with its retries, is aborted `lookMs` later. */
 async function poll<Seen extends Watched>(look: Look<Seen>, wait: Polled<Seen>): Promise<Seen> {
   const { timeoutMs = 600_000, lookMs = 30_000 } = wait;
   if (Number.isNaN(timeoutMs)) throw new ClientUsageError('timeoutMs must be a number.');
@@ -95,7 +97,7 @@ async function poll<Seen extends Watched>(look: Look<Seen>, wait: Polled<Seen>):
   }
 }
 
-/** What was seen last. */
+/** The state that was seen last; null before the first answer. */
 interface Last {
   state: string | null;
 }
@@ -128,19 +130,19 @@ async function looked<Seen extends Watched>(
     }
     const left = until - Date.now();
     if (left <= 0) throw new WaitTimeoutError(name, last.state, timeoutMs);
-    // The last look is at the very end: what came in time is seen.
+    // The last poll is at the deadline, so that a state that is reached in time is seen.
     await pause(Math.min(left, waitMs * (0.75 + random() / 2)), signal);
   }
 }
 
 interface Looked<Seen> {
-  /** Null when the service did not answer. */
+  /** The movement or transfer; null when the service did not answer. */
   readonly seen: Seen | null;
-  /** `Retry-After` of the service; 0 without one. */
+  /** The service's `Retry-After` in milliseconds; 0 without one. */
   readonly backOffMs: number;
 }
 
-/** A service that goes away while it is watched comes back; one never seen is not there. */
+/** Polls once. An unreachable service is an error only before the first successful poll. */
 async function lookOnce<Seen>(
   look: Look<Seen>,
   signal: AbortSignal | undefined,

@@ -1,10 +1,10 @@
-/** What the schemas of the tools are made of; every text and every list has an end. */
+/** Parts of the tools' schemas; every text and every list has a maximum length. */
 import { z } from 'zod';
 import { nameOr, plain } from '../agent/plain.ts';
 
-/** How long a text may be that names something. */
+/** Maximum characters of a name. */
 const NAME = 256;
-/** How long a text of others may be. */
+/** Maximum characters of a text that other people wrote. */
 const QUOTE = 240;
 
 export const amountIn = z
@@ -16,8 +16,8 @@ export const nameIn = z.string().min(1).max(128);
 export const uuidIn = z.uuid();
 
 /**
- * A text as it is shown, at most so many characters: what is read of the service with it is plain.
- * The length is for the reader of the schema; texts are cut to it, and not refused.
+ * Schema of a text that a tool shows: the text is made plain and cut to `most` characters. A longer
+ * text is not refused; `maxLength` only informs readers of the schema.
  */
 const shownText = (most: number) =>
   z
@@ -25,19 +25,19 @@ const shownText = (most: number) =>
     .overwrite((text) => plain(text, most))
     .meta({ maxLength: most });
 
-/** A word of the service or a name that someone chose. */
+/** A word of the service, or a name that a person chose. */
 export const word = shownText(NAME);
 export const maybeWord = word.nullable();
 export const count = z.int().min(0);
 
-/** A list of which the first rows are shown. */
+/** Schema of a list that is cut to its first `most` rows. */
 export const firstOf = <T extends z.ZodType>(item: T, most: number) =>
   z
     .array(item)
     .overwrite((rows) => rows.slice(0, most))
     .max(most);
 
-/** Text of others. The name of the field tells the reader what it is. */
+/** Schema of an object with text of other people, for a field named `untrusted`. */
 export const untrusted = <S extends z.core.$ZodLooseShape>(fields: S) =>
   z
     .strictObject(fields)
@@ -46,7 +46,7 @@ export const untrusted = <S extends z.core.$ZodLooseShape>(fields: S) =>
     );
 export const quote = shownText(QUOTE).nullable();
 
-/** What was left out of a list, and how to get it. */
+/** Describes the rows left out of a list, and how to get them; null when all rows are shown. */
 export const cut = z
   .strictObject({
     shown: count,
@@ -56,12 +56,12 @@ export const cut = z
   .nullable()
   .describe('Null when everything is shown.');
 
-/** A word in a line of text, where only one word is a name; the data has what is more. */
+/** Returns a name for a line of text; a name that is not one word is shown only in the data. */
 export function inText(text: string | null): string {
   return text === null ? '?' : nameOr(text, '(see the data)');
 }
 
-/** A part of a list that is whole already, by its first row. */
+/** Returns `limit` rows of a complete list, from row `offset`, and what was left out. */
 export function partOf<T>(
   rows: readonly T[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
@@ -85,7 +85,7 @@ export function partOf<T>(
   };
 }
 
-/** `limit` and `offset` of a list that the service answers whole. */
+/** Returns the inputs `limit` and `offset`, for a list that the service returns without pages. */
 export const partIn = (most: number, usual: number) => ({
   limit: z.int().min(1).max(most).default(usual).describe('How many rows at most.'),
   offset: z.int().min(0).max(1_000_000).default(0).describe('How many rows to leave out before.'),

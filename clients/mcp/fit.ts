@@ -1,13 +1,13 @@
-/** Holds an answer to what a model's context takes. */
+/** Limits the size of an answer, so that it fits into a model's context. */
 
-/** Characters of the structured content as JSON. */
+/** Maximum characters of the structured content as JSON. */
 const MOST = 60_000;
 const MOST_TEXT = 8_000;
 const LENGTHS = [128, 64, 32, 16];
 
 /**
- * The data with its texts cut until it fits, and the text with a line that says so. Usual answers
- * come as they are; the lists have ends of their own.
+ * Returns the data with its texts cut until the data fits, and the text with a note about the cut.
+ * Usual answers are not changed. Lists are not cut here: each list has its own limit.
  */
 export function fit(data: object, text: string): { readonly data: object; readonly text: string } {
   let fitting = data;

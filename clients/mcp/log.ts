@@ -1,14 +1,14 @@
-/** Lines for people on standard error: standard output is the protocol's alone. */
+/** Writes log lines to standard error, because standard output carries only the protocol. */
 import { plain } from '../agent/plain.ts';
 
 const LONGEST = 400;
 const WINDOW_MS = 60_000;
-/** More than this a minute is counted and not written: a host may keep all of it. */
+/** Maximum lines a minute; more are only counted, because a host may store every line. */
 export const LINES_A_MINUTE = 60;
 
 export type Log = (line: string) => void;
 
-/** A log of bounded lines, and of so many a minute. */
+/** Returns a log that limits the length of a line and the number of lines a minute. */
 export function createLog(write: (text: string) => void, now: () => number = Date.now): Log {
   let since = now();
   let written = 0;

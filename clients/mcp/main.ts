@@ -1,6 +1,6 @@
 /**
- * `fund-mcp`: the tool server of an agent, over standard input and output. Its settings are in the
- * environment alone, so that its command line says nothing of them.
+ * `fund-mcp`: the tool server of an agent, over standard input and output. All settings come from
+ * the environment, so that the command line, which other users can read, shows no settings.
  */
 import { Console } from 'node:console';
 import { environment } from '../command-line/environment.ts';
@@ -8,7 +8,7 @@ import { VERSION } from '../agent/version.ts';
 import { serveTools } from './start.ts';
 
 const err = (text: string): void => void process.stderr.write(text);
-// Whoever else prints, prints beside the protocol.
+// Other code that prints with `console` must write to stderr: stdout carries the protocol.
 globalThis.console = new Console(process.stderr, process.stderr);
 
 const args = process.argv.slice(2);
@@ -20,5 +20,5 @@ if (args.length > 0) {
 }
 const { stdin: input, stdout: output } = process;
 const status = await serveTools({ env: environment(), input, output, err }, VERSION);
-// A request whose caller is gone must not keep the process alive.
+// Exit explicitly: a pending request whose caller is gone must not keep the process alive.
 process.exit(status);

@@ -1,4 +1,4 @@
-/** All that the tool server can ask of the service: eight reads, and the proposal. */
+/** All operations that the tool server may send to the service: eight reads, and the proposal. */
 import { PROPOSE, READS } from '../agent/operations.ts';
 
 export const TOOL_OPERATIONS = { ...READS, ...PROPOSE } as const;

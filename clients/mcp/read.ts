@@ -1,11 +1,11 @@
-/** Reads answers of the service: of each only what a tool shows. */
+/** Reads from the service's answers only the fields that a tool shows. */
 import type { z } from 'zod';
 import { ApiError } from '../http/errors.ts';
 
 /**
- * The part of an answer that the schema names.
+ * Returns the fields of an answer that the schema has.
  *
- * @throws ApiError where the answer is another than the service gives.
+ * @throws ApiError when the answer does not match the schema.
  */
 export function read<S extends z.ZodType>(schema: S, answer: unknown): z.output<S> {
   const read = schema.safeParse(answer);

@@ -1,4 +1,4 @@
-/** Starts the tool server: looks at its environment and its key first, then serves. */
+/** Starts the tool server: checks its environment and its key first, then serves. */
 import type { Readable, Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
@@ -15,16 +15,16 @@ export interface ServerIo {
   readonly env: NodeJS.ProcessEnv;
   readonly input: Readable;
   readonly output: Writable;
-  /** Standard error. */
+  /** Writes to standard error. */
   readonly err: (text: string) => void;
 }
 
-/** Longer than any call of these tools; more is no client. */
+/** Maximum size of a message; no valid call of these tools is so long. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /**
- * Serves until the input ends, and answers the exit status: 0 then, 2 where the environment is
- * incomplete, 1 where the service or the key is not what it has to be.
+ * Serves until the input ends, then returns the exit status 0. Returns 2 when the environment is
+ * incomplete or wrong, and 1 for any other error, such as a key without the required role.
  */
 export async function serveTools(io: ServerIo, version: string): Promise<number> {
   const log = createLog(io.err);
@@ -51,7 +51,7 @@ class WrongKey extends Error {
 
 const callerAnswer = z.object({ role: z.string(), namespace: z.string().optional() });
 
-/** @throws WrongKey unless the key is an agent's, of the namespace that is meant. */
+/** @throws WrongKey unless the key has the role agent and belongs to the namespace. */
 async function assertAgent(
   api: AgentApi<ToolOperation>,
   { namespace }: NamespaceSettings,
@@ -67,7 +67,7 @@ async function assertAgent(
     );
 }
 
-/** Resolves when the input has ended, or the reader of the output is gone. */
+/** Serves the tools; resolves when the input has ended, or the reader of the output is gone. */
 async function served(
   parts: Parameters<typeof createToolServer>[0],
   { input, output }: ServerIo,
@@ -85,7 +85,7 @@ async function served(
   await handle.close();
 }
 
-/** An error's message may quote what a client sent, so only the error's name is logged. */
+/** Returns a function that logs only the name of an error: the message may quote client input. */
 function reporter(log: Log): (error: Error) => void {
   return (error) => log(`a message could not be served: ${error.name}`);
 }

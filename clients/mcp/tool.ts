@@ -1,26 +1,26 @@
-/** Tools as data: what each is called, takes, answers and does. */
+/** Tools as data: the name, input, output and function of each tool. */
 import type { z } from 'zod';
 import type { AgentApi } from '../agent/api.ts';
 import type { ToolOperation } from './operations.ts';
 
 export interface ToolContext {
   readonly api: AgentApi<ToolOperation>;
-  /** The authority that proposals are made under. */
+  /** Key of the agent authority for proposals. */
   readonly authorityKey: string;
-  /** Aborted when the caller cancels, or is gone. */
+  /** Aborted when the caller cancels the call or disconnects. */
   readonly signal: AbortSignal;
 }
 
 export interface Outcome<O> {
-  /** What the output schema says. */
+  /** Data that matches the output schema. */
   readonly data: O;
-  /** A few lines of our own words, ids, states and amounts; never text of others. */
+  /** A few lines with this program's own words, ids, states and amounts; never others' text. */
   readonly text: string;
-  /** The service took the request, and a rule of it says no for now. */
+  /** True when the service accepted the request, but a rule of the service blocks it for now. */
   readonly blocked?: boolean;
 }
 
-/** What a tool does to the world, as hosts read it. */
+/** The MCP annotations that tell a host what effects a tool has. */
 export interface Effects {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -28,7 +28,7 @@ export interface Effects {
   readonly openWorldHint: boolean;
 }
 
-/** Tools that read one service, and change nothing. */
+/** Effects of a tool that reads one service and changes nothing. */
 export const READ_ONLY: Effects = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -43,7 +43,7 @@ interface ToolSpec<I extends Fields, O extends Fields> {
   readonly title: string;
   readonly description: string;
   readonly effects: Effects;
-  /** Both are strict. */
+  /** Strict, like `output`: unknown fields are refused. */
   readonly input: z.ZodObject<I, z.core.$strict>;
   readonly output: z.ZodObject<O, z.core.$strict>;
   readonly run: (
@@ -52,7 +52,7 @@ interface ToolSpec<I extends Fields, O extends Fields> {
   ) => Promise<Outcome<z.input<z.ZodObject<O, z.core.$strict>>>>;
 }
 
-/** A tool whose types are erased, as the server holds it. */
+/** A tool with erased types, as the server stores it. */
 export interface Tool {
   readonly name: string;
   readonly title: string;
@@ -63,7 +63,7 @@ export interface Tool {
   readonly invoke: (input: unknown, context: ToolContext) => Promise<Outcome<object>>;
 }
 
-/** Types `run` by the schemas, then erases them. */
+/** Makes a tool: `run` is typed by the schemas, then its types are erased. */
 export function defineTool<I extends Fields, O extends Fields>(spec: ToolSpec<I, O>): Tool {
   const { run, ...rest } = spec;
   return { ...rest, invoke: (input, context) => run(spec.input.parse(input), context) };

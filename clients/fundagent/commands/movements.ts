@@ -1,4 +1,4 @@
-/** `movements` and `wait`: all of them in the agent's namespace, by the service's word. */
+/** `movements` and `wait`. The service limits these commands to the agent's namespace. */
 import { readFileSync } from 'node:fs';
 import { MOVEMENT_STATES } from '../../agent/states.ts';
 import type { Group, OptionValues } from '../../command-line/command.ts';
@@ -170,7 +170,7 @@ export const movements: Group<Session> = {
       args: ID,
       run: async ({ session, args }) => {
         const plan = await session.textOf('getMovementPlan', byId(args.movementId));
-        // On a terminal it must not move the cursor.
+        // The plan's text could control the terminal, so a terminal gets escaped JSON.
         if (session.io.terminal.out) session.io.out(`${printableJson(JSON.parse(plan))}\n`);
         else session.io.out(plan);
       },
@@ -208,7 +208,7 @@ export const wait = agentCommand({
   },
   run: async ({ session, args, options: { until = 'COMPLETED', timeout = 600 } }) => {
     const movement = await waitForMovement(
-      // The service answers what its document says.
+      // The cast is safe: the service's answers match the API document.
       async () => (await session.call('getMovement', byId(args.movementId))) as unknown as Movement,
       {
         id: args.movementId,

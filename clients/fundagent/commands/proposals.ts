@@ -1,4 +1,4 @@
-/** `proposals` and `bridge-attempt`. */
+/** The commands `proposals` and `bridge-attempt`. */
 import {
   authority as authorityAnswer,
   proposedFields,
@@ -38,8 +38,8 @@ const readById = (session: Session, proposal_id: string): Promise<Json> =>
   session.call('getTemplateProposal', { params: { proposal_id } });
 
 /**
- * The new proposal with all of its fields. Where they cannot be read, the create's own answer is
- * still shown: an agent that sees no answer would propose a second time.
+ * Returns the new proposal with all its fields. If the read fails, returns the create's answer: an
+ * agent that sees no answer would propose a second time.
  */
 async function wholeOf(session: Session, made: Json): Promise<Json> {
   try {
@@ -64,7 +64,7 @@ const PROPOSAL = wordsAt({
   expires: 'expires_at',
 });
 
-/** Prints the proposal, and as notes each rule that refuses it with what would satisfy it. */
+/** Prints the proposal, then a note for each refusing rule: why, and how to satisfy the rule. */
 async function show(session: Session, found: Json): Promise<void> {
   await session.print(found, () => session.fields(found, PROPOSAL));
   if (found['status'] === 'auto_promoted') return;
@@ -81,7 +81,7 @@ async function wayOut(session: Session, found: Json): Promise<readonly string[]>
   return explained(reasons, known).map(({ rule, why, satisfy }) => `${rule}: ${why}; ${satisfy}.`);
 }
 
-/** The limits of the authority; null where they cannot be read, and the notes go without them. */
+/** Returns the authority's limits; null when the read fails: the notes then have no limits. */
 async function limitsFor(session: Session): Promise<Authority | null> {
   try {
     const params = { authority_key: await session.authority() };
@@ -92,7 +92,7 @@ async function limitsFor(session: Session): Promise<Authority | null> {
   }
 }
 
-/** Throws for a rejected proposal. One that waits for an admin is stored, so it is no refusal. */
+/** Throws for a rejected proposal. A proposal that waits for an admin is stored, so no error. */
 function endOf({ status, proposal_id }: Json): void {
   if (status === 'rejected')
     throw new CommandError(EXIT.refused, `The proposal ${String(proposal_id)} is rejected.`);

@@ -1,4 +1,4 @@
-/** `whoami`, `routes`, `balances`. */
+/** The commands `whoami`, `routes` and `balances`. */
 import type { Group } from '../../command-line/command.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';
 import { agentCommand } from '../command.ts';

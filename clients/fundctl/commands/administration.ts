@@ -1,4 +1,4 @@
-/** `fundctl cutover`, `callbacks` and `keys`. */
+/** The commands `fundctl cutover`, `callbacks` and `keys`. */
 import { InvalidArgumentError } from 'commander';
 import { CUTOVER_MODES } from '../../../domain/cutover.ts';
 import { command, type Group } from '../../command-line/command.ts';
@@ -160,7 +160,7 @@ export const callbacks: Group = {
 
 type Callback = RowOf<'listCallbacks'>;
 
-/** All of them before the first is sent again: a list that changes while it is read skips rows. */
+/** Reads all dead letters before any redelivery: a list that changes during paging skips rows. */
 async function deadLetters(session: Session, movement: string | undefined) {
   const client = await session.client();
   const query = { status: 'dead_letter' as const, ...defined({ movement_id: movement }) };
@@ -169,7 +169,7 @@ async function deadLetters(session: Session, movement: string | undefined) {
   return rows;
 }
 
-/** One that is refused, since somebody was quicker, keeps no other back. */
+/** Redelivers each callback. A refusal (someone else was faster) does not stop the others. */
 async function redeliverEach(session: Session, chosen: readonly Callback[]) {
   const redelivered: string[] = [];
   const refused: { readonly event_id: string; readonly error: string }[] = [];
@@ -186,7 +186,7 @@ async function redeliverEach(session: Session, chosen: readonly Callback[]) {
   return { redelivered, refused };
 }
 
-/** A time with its zone: without one its hour would be ambiguous. */
+/** Returns an option that takes a time with its zone; without a zone the hour is ambiguous. */
 function time(about: string): OptionSpec<string | undefined> {
   return {
     ...text('time', `${about}, as in 2026-11-25T10:00:00Z`),

@@ -1,4 +1,4 @@
-/** `fundctl proposals` and `authorities`: what agents propose, and what they may. */
+/** `fundctl proposals` and `authorities`: what agents propose, and what agents may do. */
 import { PROPOSAL_STATUSES } from '../../../domain/states/proposal.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { operation, rowsOf, YES } from '../../command-line/operation.ts';

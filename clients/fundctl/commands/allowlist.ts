@@ -1,4 +1,4 @@
-/** `fundctl allowlist`: where funds may go; changes are signed with an operator's dashboard key. */
+/** `fundctl allowlist`: the allowed payees. Changes are signed with an operator's dashboard key. */
 import { command, type Group, type JsonSchema } from '../../command-line/command.ts';
 import { YES } from '../../command-line/operation.ts';
 import { choice, flag, required, text, whole } from '../../command-line/options.ts';

@@ -1,4 +1,4 @@
-/** `fundctl audit`. */
+/** The commands `fundctl audit`. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import {
   command,
@@ -37,10 +37,10 @@ const COLUMNS: Columns<RowOf<'listAuditEvents'>> = {
   REQUEST: 'request_id',
 };
 
-/** The service refuses an action or a type that it does not have. */
+/** Filters of both audit lists. The service refuses an unknown action or entity type. */
 type Query = Sparse<QueryOf<'listAuditEvents'> & QueryOf<'listRegistryAudit'>>;
 
-/** A list of audit events: of everything, or of the registries. */
+/** Options and query of a list of audit events, for all events or only registry events. */
 export const AUDIT = {
   options: FILTERS,
   query: (options: OptionValues<typeof FILTERS>): Query => ({
@@ -134,7 +134,7 @@ async function publicKey(session: Session, path: string): Promise<KeyObject> {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // said below
+    // Not a key: the error below reports that.
   }
   throw usageError(`${path} holds no Ed25519 public key.`);
 }

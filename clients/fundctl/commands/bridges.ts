@@ -1,4 +1,4 @@
-/** `fundctl bridges`: which chains the bridge joins, and what is required of a path. */
+/** `fundctl bridges`: the chains that the bridge connects, and the requirements of each path. */
 import { answerOf, command, type Group, type OptionValues } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';

@@ -1,4 +1,4 @@
-/** `fundctl executors` and `registry`. */
+/** The commands `fundctl executors` and `fundctl registry`. */
 import type { Group } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
 import { text } from '../../command-line/options.ts';

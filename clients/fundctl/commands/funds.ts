@@ -1,4 +1,4 @@
-/** `fundctl balances`, `routes`, `budgets`: what there is, and which ways it can take. */
+/** `fundctl balances`, `routes` and `budgets`: the funds, and the routes that they can take. */
 import type { Group, Leaf } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';

@@ -1,4 +1,4 @@
-/** What a person decides about a movement as a whole. */
+/** Commands with which a person decides about a whole movement. */
 import { userInfo } from 'node:os';
 import { answerOf, command } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
@@ -118,7 +118,7 @@ function ofMovement({ args }: { readonly args: { readonly movementId: string } }
   return { params: { movement_id: args.movementId } };
 }
 
-/** What the movement moves, and where it stands: shown with each question about it. */
+/** Returns what the movement moves, and its state: the text shown before each confirmation. */
 export async function standing({ session, args }: With<{ readonly movementId: string }>) {
   const { movement, text: moves } = await whatMoves(session, args.movementId);
   return moves + (await statesText(session, movement));
@@ -132,7 +132,7 @@ async function statesText({ aside }: Session, movement: Movement): Promise<strin
   ].join('');
 }
 
-/** A resume or retry, which names the node that it was shown for. */
+/** Returns the command `resume` or `retry`; its request names the plan node that was shown. */
 function continuing(
   name: 'resume' | 'retry',
   { about, question }: { readonly about: string; readonly question: string },
@@ -155,8 +155,9 @@ function continuing(
 }
 
 /**
- * The node that a resume or retry is meant for, as it was shown: the service's own offer, else the
- * one that waited longest. With it a command that is sent late, or twice, acts on no other.
+ * Returns the plan node that a resume or retry acts on: the requested node, else the node that the
+ * service offers, else the node that waited longest. The request names this node, so that a command
+ * that is sent late or twice acts on no other node.
  */
 function nodeToName(
   action: 'resume' | 'retry',
@@ -175,7 +176,7 @@ function nodeToName(
   const node = nodes.find(({ node_key }) => node_key === key);
   if (wanted !== undefined && node === undefined)
     throw usageError(`The movement has no node ${wanted}.`);
-  // Without one the service says why there is nothing to do.
+  // Without a node in the request, the service reports why the movement cannot continue.
   if (node === undefined) return {};
   return { node_key: node.node_key, attempt: node.attempt, state: node.state };
 }
@@ -191,7 +192,7 @@ function approverOf({ settings }: Session, flag: string | undefined): string {
   return flag ?? settings.approver?.value ?? loginName();
 }
 
-/** A container's user may have no name. */
+/** Returns the user's login name; throws when the user has no name, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;
@@ -201,7 +202,7 @@ function loginName(): string {
   }
 }
 
-/** The service's own refusal, before a question about an approval that is impossible. */
+/** Returns the error that the service would return; used before the user is asked to confirm. */
 function wrongState(now: string, what: string, allowed: readonly string[]): CommandError {
   return new CommandError(
     EXIT.refused,
@@ -209,7 +210,7 @@ function wrongState(now: string, what: string, allowed: readonly string[]): Comm
   );
 }
 
-/** What every action answers. */
+/** Returns the answer of a movement action as text. */
 export function actionText({ view }: Session, answer: ResultOf<'approveMovement'>): string {
   return view.fields(answer, {
     movement: 'movement_id',

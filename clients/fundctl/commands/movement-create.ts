@@ -1,4 +1,4 @@
-/** `fundctl movements create` and `preview`. */
+/** The commands `fundctl movements create` and `preview`. */
 import { command, type OptionValues } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
 import { YES } from '../../command-line/operation.ts';
@@ -103,7 +103,7 @@ export const preview = command({
   },
 });
 
-/** Fails where the movement would not be created, or be refused after it. */
+/** Throws when the movement would not be created, or would be refused after its creation. */
 function requirePassing({ would_create, blocking_reasons, would_fail }: Preview): void {
   const [first] = would_create ? would_fail : blocking_reasons;
   if (!would_create)
@@ -112,7 +112,7 @@ function requirePassing({ would_create, blocking_reasons, would_fail }: Preview)
     throw failure(`It would be created, and then be refused: ${first.error}.`);
 }
 
-/** The request that the options make, over that of a file. */
+/** Returns the create request: the request in the file, with the options written over it. */
 async function requestOf(session: Session, options: RequestOptions): Promise<Body> {
   const base: Json = options.file === undefined ? {} : await jsonFile(session.io, options.file);
   const own = base['intent'];
@@ -151,7 +151,7 @@ async function requestOf(session: Session, options: RequestOptions): Promise<Bod
   ] as const)
     if (fieldOf(field === 'template_key' ? body : intent, field) === '')
       throw usageError(`${option} is missing, and no --file says it.`);
-  // The service looks at it field by field.
+  // The cast needs no check here, because the service checks every field.
   return body as Body;
 }
 
@@ -185,7 +185,7 @@ function autoApproval(result: unknown): string | null {
   return outcome === '' ? null : `${outcome}: ${fieldOf(result, 'reason')}`;
 }
 
-/** What would happen, and what stands in its way. */
+/** Returns what the create would do, and what would prevent the create. */
 export async function previewText(view: View, foreseen: Preview): Promise<string> {
   const yesNo = (yes: boolean | null) =>
     yes === null ? '?' : yes ? state('yes') : ({ text: 'no', tone: 'bad' } as const);
@@ -215,7 +215,7 @@ export async function previewText(view: View, foreseen: Preview): Promise<string
   ].join('');
 }
 
-/** One node of a preview, which has no plan's bytes to read. */
+/** Returns the view of a sending node from a preview, which has no plan bytes to read. */
 function sendOf(send: Preview['sends'][number]): SendView {
   const { node_key, action_type, amount, asset, payees } = send;
   return {

@@ -1,4 +1,4 @@
-/** What a person decides about one node. */
+/** Commands with which a person decides about one plan node. */
 import { operation } from '../../command-line/operation.ts';
 import { choice, file, many, required, text } from '../../command-line/options.ts';
 import type { Session } from '../../command-line/session.ts';

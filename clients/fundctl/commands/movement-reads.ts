@@ -1,4 +1,4 @@
-/** Looking at movements. */
+/** Commands that read movements. */
 import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
 import { answerOf, command } from '../../command-line/command.ts';
 import { drawGraph } from '../../command-line/graph.ts';
@@ -65,7 +65,7 @@ export const plan = command({
     const { planText, readPlan } = await import('../plan-view.ts');
     const read = await readPlan(session, await wholeId(session, args.movementId));
     if (options.raw) {
-      // Text of others could drive the terminal, so it is made printable there.
+      // The plan's text could control the terminal, so a terminal gets escaped text.
       session.io.out(session.io.terminal.out ? `${printable(read.text)}\n` : read.text);
       return;
     }

@@ -1,4 +1,4 @@
-/** `fundctl movements watch`. */
+/** The command `fundctl movements watch`. */
 import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
 import { command } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';

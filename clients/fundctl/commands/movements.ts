@@ -1,4 +1,4 @@
-/** `fundctl movements`. */
+/** The command group `fundctl movements`. */
 import type { Group } from '../../command-line/command.ts';
 import { cancelTransaction, reassign, resolve } from './movement-nodes.ts';
 import {

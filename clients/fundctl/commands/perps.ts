@@ -1,4 +1,4 @@
-/** `fundctl perps`: the perps venue's account, strategies and agents. */
+/** `fundctl perps`: the master account, strategies and agent wallets of the perps venue. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { operation, rowsOf, YES } from '../../command-line/operation.ts';
 import { amount, choice, required, text } from '../../command-line/options.ts';

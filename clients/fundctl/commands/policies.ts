@@ -1,4 +1,4 @@
-/** `fundctl policies`: what is approved without a person. */
+/** `fundctl policies`: which movements are approved without a person. */
 import type { Group, OptionValues } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
 import { operation } from '../../command-line/operation.ts';

@@ -1,4 +1,4 @@
-/** `fundctl search`. */
+/** The command `fundctl search`. */
 import type { Leaf } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
 

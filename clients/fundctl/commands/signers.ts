@@ -1,4 +1,4 @@
-/** `fundctl signers`: their keys' addresses, and how one follows another. */
+/** `fundctl signers`: the signers, their addresses, and their rotation and retirement. */
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
 import { operation, YES } from '../../command-line/operation.ts';
@@ -226,7 +226,7 @@ export const signers: Group = {
         ...ofSigner(call),
         body: {
           ack_allowances: call.options.ackAllowances,
-          // A ceiling in whole units, which the API takes as a number.
+          // A maximum in whole units, which the API takes as a number.
           dust_threshold_usd: numberOf(call.options.dustThreshold),
         },
       }),
@@ -306,7 +306,7 @@ function laneOf(lanes: readonly Lane[], chainId: string, address: string | undef
   return lane;
 }
 
-/** What a lane is at, what keeps it, and what its transactions may cost. */
+/** Returns a nonce lane's position, what blocks it, and the fee limits of its transactions. */
 function laneText({ stuck, caps, raise, ...lane }: Lane): Row[] {
   const rows: Row[] = [
     [

@@ -1,4 +1,4 @@
-/** `fundctl smoke`: a small movement through a venue, from create to end. */
+/** `fundctl smoke`: tests a venue with a small movement, from its creation to its end. */
 import { command, type JsonSchema, type Leaf } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
 import { YES } from '../../command-line/operation.ts';
@@ -13,7 +13,7 @@ import { previewText } from './movement-create.ts';
 import { templateVersion } from './templates.ts';
 import type { Movement } from '../movement-view.ts';
 
-/** In units of a stablecoin; nothing else is worth about one. */
+/** Maximum amount, in units of a stablecoin: for other assets a unit may be worth much more. */
 export const SMOKE_MOST = '5';
 export const SMOKE_ASSETS = [
   'USDC',
@@ -108,7 +108,7 @@ export const smoke: Leaf = command({
       throw failure(
         `Movement ${made.movement_id} is another plan than the one that was shown; reject it.`,
       );
-    // Whatever becomes of the next request, this is where to look.
+    // Printed before the next request: if that fails, the user knows which movement to check.
     session.note(`Movement ${made.movement_id} is created.`);
     const startedAt = Date.now();
     if (made.request_state === 'PENDING_APPROVAL') await approved(session, made);
@@ -117,7 +117,7 @@ export const smoke: Leaf = command({
   },
 });
 
-/** Approves the hash of the plan's own bytes, once it is the one that was shown. */
+/** Approves the hash of the plan's bytes, if that hash is the hash of the plan that was shown. */
 async function approved(session: Session, made: ResultOf<'createMovement'>): Promise<void> {
   const { readPlan } = await import('../plan-view.ts');
   const { hash, plan } = await readPlan(session, made.movement_id);
@@ -133,7 +133,7 @@ async function approved(session: Session, made: ResultOf<'createMovement'>): Pro
   });
 }
 
-/** Refuses more than a smoke test may move, and what is no stablecoin. */
+/** Throws when an asset is no stablecoin, or the amount is more than a smoke test may move. */
 export function requireSmall(
   moves: readonly { readonly asset: string; readonly amount: string | null }[] | null,
 ): void {
@@ -145,7 +145,7 @@ export function requireSmall(
       );
     if (much === null || isAbove([much])) throw tooMuch(moves);
   }
-  // A unit of one is worth a unit of another.
+  // The amounts are added, because one unit of each stablecoin has about the same value.
   if (isAbove(moves.flatMap(({ amount: much }) => much ?? []))) throw tooMuch(moves);
 }
 
@@ -155,7 +155,7 @@ function tooMuch(moves: Parameters<typeof moneyOf>[0]): CommandError {
   );
 }
 
-/** Whether these are more than a smoke test may move; a part of the last place counts as one. */
+/** Returns whether the sum exceeds the maximum; digits after the 18th decimal round up. */
 function isAbove(amounts: readonly string[]): boolean {
   const scaled = (text: string): bigint => {
     const [whole = '0', part = ''] = text.split('.');
@@ -167,7 +167,7 @@ function isAbove(amounts: readonly string[]): boolean {
 }
 
 const ENDS = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'CANCELLED'];
-/** A smoke test that needs a person has not passed, so it does not wait for one. */
+/** States that need a person. The smoke test ends there as failed and does not wait. */
 const NEEDS_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 
 async function followed(session: Session, id: string, seconds: number): Promise<Movement> {

@@ -1,4 +1,4 @@
-/** `fundctl templates`: plans before they are movements. */
+/** `fundctl templates`: the plan templates from which movements are created. */
 import { TEMPLATE_STATUSES } from '../../../domain/states/template-version.ts';
 import type { JsonSchema } from '../../command-line/command.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
@@ -190,12 +190,12 @@ async function ofTemplate({ session, args }: With<{ readonly template: string }>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id of a version that is named by its key. */
+/** Returns the id of a template version; `name` is its id, `key@version`, or a key. */
 export async function templateId(session: Session, name: string): Promise<string> {
   return UUID.test(name) ? name : (await templateVersion(session, name)).template_id;
 }
 
-/** The version that is named, or the newest of its key; an active one, where there is any. */
+/** Returns the named version; for a key alone, the newest active version, else the newest. */
 export async function templateVersion(
   session: Session,
   name: string,
@@ -213,7 +213,7 @@ export async function templateVersion(
   return newest;
 }
 
-/** An active version before all that are retired, and the newer before the older. */
+/** Returns a sort rank: active versions rank above retired ones, newer above older. */
 function rankOf({ status, version }: RowOf<'listPlanTemplates'>): number {
   return status === 'active' ? version : -1 / version;
 }

@@ -1,4 +1,4 @@
-/** `fundctl transfers`: between two accounts of one provider. */
+/** `fundctl transfers`: capital transfers between two accounts of the same provider. */
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { operation, YES } from '../../command-line/operation.ts';

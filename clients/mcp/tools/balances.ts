@@ -1,4 +1,4 @@
-/** `get_balances`: what the venues hold, as it was last seen. */
+/** `get_balances`: the balances at the venues, as the service last read them. */
 import { z } from 'zod';
 import { assetIn, count, cut, inText, maybeWord, nameIn, partIn, partOf, word } from '../fields.ts';
 import { read } from '../read.ts';

@@ -1,4 +1,4 @@
-/** The eight tools; there is no other. */
+/** All tools of the server: these eight and no other. */
 import type { Tool } from '../tool.ts';
 import { getBalances } from './balances.ts';
 import { getMovement, listMovements } from './movements.ts';

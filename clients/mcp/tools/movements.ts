@@ -1,4 +1,4 @@
-/** `list_movements` and `get_movement`: what became of what was proposed. */
+/** `list_movements` and `get_movement`: read the movements of the agent's namespace. */
 import { z } from 'zod';
 import { MOVEMENT_STATES } from '../../agent/states.ts';
 import {
@@ -37,7 +37,7 @@ const SUMMARY = {
   expires_at: word,
 };
 const INTENT = { asset: maybeWord, amount: maybeWord };
-/** What an intent says, where it is text. */
+/** A text field of an intent; null when the field is no text. */
 const said = maybeWord.catch(null);
 const movementAnswer = z.object({
   ...SUMMARY,

@@ -1,4 +1,4 @@
-/** `propose_template`, the one tool that writes, and `get_proposal`. */
+/** `propose_template`, the only tool that writes, and `get_proposal`. */
 import { z } from 'zod';
 import {
   authority as authorityAnswer,
@@ -30,7 +30,7 @@ const PROPOSAL = {
 const proposalAnswer = z.object({
   ...PROPOSAL,
   reasons: z.array(word),
-  // Only of one that is read by its id.
+  // Present only in the answer for one proposal, read by its id.
   proposal: z.record(z.string(), z.unknown()).optional(),
   problem: quote.optional(),
   movement_id: maybeWord.optional(),
@@ -100,7 +100,7 @@ export const proposeTemplate = defineTool({
       signal,
     });
     const made = read(proposalAnswer, answer);
-    // Only the proposal itself tells why there is no plan for it.
+    // The create's answer lacks `problem` (why there is no plan), so the proposal is read again.
     const rejected = made.status === 'rejected';
     const whole = rejected ? await orNull(() => proposalById(made, context), signal) : null;
     return outcome({ ...(whole ?? made), proposal: body }, context);
@@ -133,7 +133,7 @@ async function outcome(
   { reasons: all, proposal = {}, problem = null, movement_id = null, ...found }: ProposalAnswer,
   context: ToolContext,
 ): Promise<Outcome<View>> {
-  // Of one that an admin promoted the reasons are what was waived.
+  // For a promoted proposal, the reasons are the rules that an admin waived; they block nothing.
   const reasons = found.status === 'auto_promoted' ? [] : all.slice(0, RULES);
   const rules = explained(reasons, {
     proposed: proposedFields.safeParse(proposal).data ?? {},
@@ -159,7 +159,7 @@ async function limits({ api, authorityKey, signal }: ToolContext): Promise<Autho
   return orNull(async () => read(authorityAnswer, await ask()), signal);
 }
 
-/** For what only the words need: without it the rule is still named. */
+/** Returns the result, or null on an error; used for details that are not necessary. */
 async function orNull<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
   try {
     return await ask();

@@ -1,4 +1,4 @@
-/** `list_routes` and `recommend_route`: ways that funds can take. */
+/** `list_routes` and `recommend_route`: the routes that funds can take. */
 import { z } from 'zod';
 import {
   amountIn,
@@ -31,7 +31,7 @@ const WAY = {
   destination_venue: maybeWord,
   asset: maybeWord.describe("Null: the movement's asset."),
 };
-/** A limit as a template has it: a decimal, or nothing that a reader can count with. */
+/** A template's limit as decimal text; null when the template has no number or text there. */
 const limit = z.union([z.string(), z.number()]).transform(String).pipe(word).nullable().catch(null);
 const STATS = {
   total_completed: count.nullable(),

@@ -1,4 +1,4 @@
-/** `whoami`: the key, and what its authority covers. */
+/** `whoami`: the agent's key, and what its authority covers. */
 import { z } from 'zod';
 import { count, maybeWord, word } from '../fields.ts';
 import { read } from '../read.ts';
