@@ -1,4 +1,6 @@
-/** What is shown until there is an open session; an ended one is shown over the page. */
+/**
+ * Shows the session's state until a session is open. An ended session is reported above the page.
+ */
 import { Fragment, useEffect, useState, type ReactNode } from 'react';
 import { Enrol } from './pages/enrol/page.tsx';
 import { Button } from './parts/button.tsx';
@@ -10,12 +12,15 @@ import { forgetThisBrowser, startSession, useSession, type SessionState } from '
 import type { KeptKey } from './data/keys.ts';
 import { followChanges } from './data/stream.ts';
 
-/** What may pass is looked at again so often. */
+/**
+ * Time between checks of a state that may change by itself, such as a key that waits for
+ * confirmation.
+ */
 const LOOK_MS = 3_000;
 
 const startQuietly = () => startSession(false);
 
-/** Looks again and again while `isOn`; `look` stays the same function. */
+/** Calls `look` repeatedly while `isOn`. `look` must stay the same function between renders. */
 function useLookAgain(look: () => Promise<unknown>, isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return undefined;
@@ -49,13 +54,13 @@ export function Gate({ children }: { children: ReactNode }) {
     <>
       <Ended />
       <Clock />
-      {/* Of another operator nothing stays that this one has typed. */}
+      {/* A change of operator discards everything that the former one typed. */}
       <Fragment key={session.key.operator}>{children}</Fragment>
     </>
   );
 }
 
-/** Says that nothing can be signed, and goes by itself once the clock is set. */
+/** Shows that nothing can be signed because of the clock; disappears once the clock is set. */
 function Clock() {
   const why = useWrongClock();
   useLookAgain(askTime, why !== null);
@@ -142,7 +147,7 @@ function Closed({ session }: { session: Exclude<SessionState, { kind: 'open' }> 
   }
 }
 
-/** Waits until someone has compared the fingerprint and confirmed the key. */
+/** Waits until an administrator has compared the fingerprint and confirmed the key. */
 function Pending({ kept: { operator, fingerprint } }: { kept: KeptKey }) {
   useLookAgain(startQuietly, true);
   return (

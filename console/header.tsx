@@ -1,4 +1,4 @@
-/** What every page has on top: pages, how live it is, whether new money is let in, who signs. */
+/** Header of every page: links, search, cutover mode, freshness of the data, and the operator. */
 import { Link, useNavigate, useRouterState, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useRead } from './data/reads.ts';
@@ -54,7 +54,7 @@ export function Header() {
   );
 }
 
-/** Says why the session goes on where it could not be ended. */
+/** Ends the session; shows the reason when it could not be ended. */
 function SignOut() {
   const [problem, setProblem] = useState<unknown>(null);
   return (
@@ -66,7 +66,7 @@ function SignOut() {
   );
 }
 
-/** Goes to the page of hits; what is searched stands in its address. */
+/** Opens the page of search results; the searched text is in that page's URL. */
 function SearchBox() {
   const navigate = useNavigate();
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
@@ -80,7 +80,7 @@ function SearchBox() {
           const q = new FormData(event.currentTarget).get('q');
           if (typeof q !== 'string' || q.trim() === '') return;
           void navigate({ to: '/search' as never, search: { q: q.trim() } as never });
-          // What was found is read next.
+          // Moves the focus to the results, so that a screen reader continues there.
           document.getElementById('page')?.focus({ preventScroll: true });
         }}
       >
@@ -131,7 +131,9 @@ const LIVENESS = {
   offline: 'Offline: nothing here is new',
 } as const;
 
-/** Never lets an old state pass for a new one: a read that failed says since when it stands. */
+/**
+ * Shows whether the page is live. When a read failed, shows how old the oldest data on the page is.
+ */
 function Live() {
   const state = useStore(liveness);
   const oldest = useOldestFailure();

@@ -1,4 +1,4 @@
-/** Starts the console in the page that the service serves. */
+/** Entry point: renders the console into the page that the service serves. */
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';

@@ -1,4 +1,4 @@
-/** Pages by their address. */
+/** Maps URLs to pages. */
 import {
   createRootRoute,
   createRoute,
@@ -9,7 +9,10 @@ import { Shell } from './shell.tsx';
 import { NotFound, PageFailed } from './parts/page-states.tsx';
 import { PAGES } from './routes.ts';
 
-/** Filters are strings, as they are sent to the service; no value is read as anything else. */
+/**
+ * Returns the filters of a URL as strings, the form in which the service gets them; numbers and
+ * JSON are not parsed.
+ */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }

@@ -1,17 +1,16 @@
 /**
- * Every page, a line each: its path below `/console`, and the module that is loaded when it is
- * opened, whose default export is the component. A page with `navigation` is linked in every
- * header, so only what works stands here. Pages read their parameters with
- * `useParams({ strict: false })` and filters with `useSearch({ strict: false })`: strings, as they
- * stand in the address.
+ * Every page: its path below `/console`, and the module that is loaded when the page is opened. The
+ * module's default export is the component. A page with `navigation` is linked in every header, so
+ * only finished pages are listed here. Pages read their parameters with `useParams({ strict: false
+ * })` and filters with `useSearch({ strict: false })`: strings, as in the URL.
  */
 import type { ComponentType } from 'react';
 
 export interface PageEntry {
-  /** `$name` is a parameter. */
+  /** Path below `/console`; `$name` is a parameter. */
   readonly path: string;
   readonly title: string;
-  /** Its link in the header; null for a page that others lead to. */
+  /** Text of the link in the header; null for a page that only other pages link to. */
   readonly navigation: string | null;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }

@@ -1,4 +1,4 @@
-/** What stands around every page. */
+/** The frame of every page: session gate, header and main area. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { Gate } from './gate.tsx';
@@ -6,7 +6,7 @@ import { Header } from './header.tsx';
 
 export function Shell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  // A page that is opened begins at its heading, for who reads by ear too.
+  // A newly opened page gets the focus, so that a screen reader starts there.
   useEffect(() => {
     document.querySelector<HTMLElement>('#page')?.focus({ preventScroll: true });
   }, [path]);

@@ -1,9 +1,12 @@
-/** Keys that work on every page; a page's own controls are reached by Tab. */
+/** Keyboard shortcuts of every page; Tab reaches a page's own controls. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { PAGES } from './routes.ts';
 
-/** What opens a page after `g`, by its place; `g` itself begins anew. */
+/**
+ * The key that follows `g` to open a page, by the page's position. Without `g`, which starts a new
+ * shortcut.
+ */
 const PLACES = '123456789abcdefhijklmnopqrstuvwxyz';
 
 const linked = PAGES.filter(({ navigation }) => navigation !== null);
@@ -20,10 +23,10 @@ export const SHORTCUTS: readonly { readonly keys: string; readonly does: string 
   { keys: 'Escape', does: 'Closes a sheet; nothing is sent' },
 ];
 
-/** The field of the search, which every header has. */
+/** Element id of the search field in the header. */
 export const SEARCH_ID = 'search';
 
-/** `g` is taken as a beginning for so long. */
+/** The second key of a shortcut must follow `g` within this time. */
 const CHORD_MS = 1_500;
 
 export function useShortcuts(onHelp: () => void): void {
@@ -34,7 +37,7 @@ export function useShortcuts(onHelp: () => void): void {
       const isTyping =
         event.target instanceof Element && event.target.closest('input, select, textarea') !== null;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      // A sheet would go with its page, and what was typed in it.
+      // To leave the page would close its sheet and lose what was typed there.
       if (document.querySelector('[role="dialog"]') !== null) return;
       if (event.key === '?') onHelp();
       const box = document.getElementById(SEARCH_ID);

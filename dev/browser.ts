@@ -1,15 +1,15 @@
-/** A Chromium of this machine, without a window. */
+/** Starts this machine's Chromium without a window. */
 import { chromium, type BrowserContext } from 'playwright-core';
 
 export interface BrowserOptions {
-  /** The program. */
+  /** Path of the Chromium program. */
   readonly program: string;
-  /** A folder for what it keeps; what is kept there outlives its processes. */
+  /** Profile folder; its content outlives the browser's processes. */
   readonly profile: string;
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
-/** Starts it; the caller closes it. */
+/** Starts the browser; the caller closes it. */
 export function openBrowser({
   program,
   profile,
@@ -17,7 +17,7 @@ export function openBrowser({
 }: BrowserOptions): Promise<BrowserContext> {
   return chromium.launchPersistentContext(profile, {
     executablePath: program,
-    // The sandbox needs a user that is not root; in a container there is often no other.
+    // Chromium's sandbox does not run as root, often the only user of a container.
     chromiumSandbox: process.getuid?.() !== 0,
     headless: true,
     args: ['--disable-gpu'],

@@ -1,4 +1,4 @@
-/** The calls of the API that the demo makes. */
+/** API calls of the demo. */
 import { ApiError, createClient, type BodyOf, type FundClient } from '../clients/http/index.ts';
 import type { StackBridges } from './stack/bridges.ts';
 import type { StackPerp } from './stack/perp.ts';
@@ -6,7 +6,7 @@ import type { ChainInfo } from './stack/chain.ts';
 import type { DevKeys } from './stack/keys.ts';
 import { starterTemplates } from './stack/starter-templates.ts';
 
-/** A client that creates and approves movements. */
+/** Returns a client that may create and approve movements. */
 export function operatorOf(apiUrl: string, keys: DevKeys): FundClient {
   return createClient({ baseUrl: apiUrl, key: keys.operator });
 }
@@ -25,7 +25,7 @@ export async function loadStarterTemplates(stack: {
     try {
       await admin.templates.create(template as BodyOf<'createPlanTemplate'>);
     } catch (error) {
-      // It exists already.
+      // The template exists already.
       if (!(error instanceof ApiError && error.status === 409)) throw error;
     }
   return templates;

@@ -1,4 +1,4 @@
-/** What the demo moves, from where to where, and the balances that show it. */
+/** The demo's movements: what is moved, from where to where, and the balances that show it. */
 import { createPublicClient, erc20Abi, formatUnits, http } from 'viem';
 import type { BodyOf } from '../clients/http/index.ts';
 import { AMOUNT, demoMovement } from './demo-story.ts';
@@ -10,18 +10,18 @@ import { BRIDGE_TEMPLATE } from './stack/starter-templates.ts';
 export interface Scene {
   readonly template_key: string;
   readonly asset: string;
-  /** The body that creates the movement. */
+  /** Returns the body that creates the movement. */
   readonly movement: (template: {
     readonly template_key: string;
     readonly version: number;
   }) => BodyOf<'createMovement'>;
-  /** Balances by holder, read from chains and books and not from the service. */
+  /** Returns balances by holder, read from chains and venue books instead of the service. */
   readonly balances: () => Promise<Record<string, string>>;
 }
 
 const BRIDGED = '25';
 
-/** From the paper venue over the wallet to the treasury. */
+/** Returns the scene from the paper venue through the wallet to the treasury. */
 export function withdrawal(chain: ChainInfo, paperVenueUrl: string): Scene {
   const { signer, treasury } = chain.accounts;
   const held = (owner: Hex) => balance(chain.rpcUrl, chain.tokens.USDC, owner);
@@ -37,7 +37,7 @@ export function withdrawal(chain: ChainInfo, paperVenueUrl: string): Scene {
   };
 }
 
-/** Burnt on the near chain, minted on the far one. */
+/** Returns the scene across the bridge: burnt on the near chain, minted on the far chain. */
 export function crossing(chain: ChainInfo, { near, far }: StackBridges): Scene {
   const { signer, treasury } = chain.accounts;
   const { asset, decimals } = BRIDGED_ASSETS.burn;
@@ -60,7 +60,7 @@ export function crossing(chain: ChainInfo, { near, far }: StackBridges): Scene {
   };
 }
 
-/** What `npm run demo` prints as its transfers. */
+/** Amounts that `npm run demo` prints in its help. */
 export const MOVED = {
   withdrawal: `${AMOUNT} USDC`,
   crossing: `${BRIDGED} ${BRIDGED_ASSETS.burn.asset}`,

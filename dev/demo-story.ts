@@ -1,4 +1,4 @@
-/** What both ways of the demo tell, and of which movement. */
+/** Movement and output that both variants of the demo share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BodyOf, FundClient, Movement, ResultOf } from '../clients/http/index.ts';
 import type { ChainInfo } from './stack/chain.ts';
@@ -8,12 +8,12 @@ type Made = Pick<Movement, 'movement_id'>;
 
 export const AMOUNT = '250.5';
 
-/** Events after which the movement rests. */
+/** Events after which the movement has ended or needs a person. */
 const RESTING: readonly string[] = [
   ...['completed', 'failed', 'rejected', 'expired', 'cancelled', 'attention'],
 ].map((end) => `request_${end}`);
 
-/** The body that creates the demo's movement. */
+/** Returns the body that creates the demo's movement. */
 export function demoMovement(
   template: { readonly template_key: string; readonly version: number },
   chain: ChainInfo,
@@ -33,7 +33,7 @@ export function demoMovement(
   };
 }
 
-/** Prints a movement's timeline, each event once as it comes. */
+/** Prints a movement's timeline, each event once when it appears. */
 export class Story {
   readonly #api: FundClient;
   readonly #movement: Made;
@@ -41,10 +41,10 @@ export class Story {
   readonly #everyMs: number;
   readonly #deadline: number;
   #shown = 0;
-  /** Submits that were printed. */
+  /** Number of submit events printed. */
   submits = 0;
 
-  /** Reads the timeline every `everyMs`, for `patienceMs` in all. */
+  /** Reads the timeline every `everyMs`, for at most `patienceMs` in total. */
   constructor(
     api: FundClient,
     movement: Made,
@@ -80,7 +80,7 @@ export class Story {
     }
   }
 
-  /** Prints events until the movement rests, and returns it. */
+  /** Prints events until the movement has ended or needs a person; returns the movement. */
   async end(): Promise<Movement> {
     await this.until(({ event_type }) => RESTING.includes(event_type));
     return this.#api.movements.get(this.#movement.movement_id);
@@ -93,7 +93,7 @@ function line(event: TimelineEvent): string {
   return `${event.occurred_at.slice(11, 23)}  ${what.padEnd(34)} ${event.message}`;
 }
 
-/** To standard error; standard output is for the one line of JSON at the end. */
+/** Prints to standard error; standard output is for the one JSON line at the end. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

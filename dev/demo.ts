@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: one movement from a template to COMPLETED, on the running stack or on one of its
- * own. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
+ * `npm run demo`: runs one movement from a template to COMPLETED, on the running stack or on a
+ * temporary one. Ends with one JSON line on standard output; exit status 0 only for COMPLETED.
  */
 import { consoleLines, consoleUrl, offerConsole } from './stack/console.ts';
 import { takeSignals } from './stack/foreground.ts';
@@ -19,9 +19,9 @@ import { findRunningStack, startStack, type Stack, type StackUrls } from './stac
 import { storm } from './storm.ts';
 import { answeredByUsage } from './usage.ts';
 
-/** A movement of the demo takes seconds; after this time the demo fails and says why. */
+/** The demo's movement takes seconds; after this time the demo fails and reports why. */
 const PATIENCE_MS = 120_000;
-/** One request a second is what an operator's key may make. */
+/** Time between reads: an operator's key may send one request a second. */
 const POLL_MS = 1_200;
 
 const HELP = [
@@ -69,8 +69,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * At a terminal a stack of the demo's own stays until Ctrl-C, for whoever wants to look at it in
- * the console: a link to a stack that is gone would lead nowhere.
+ * At a terminal, keeps the demo's own stack until Ctrl-C, so that a person can open it in the
+ * console; otherwise the printed link would lead to a stopped stack.
  */
 async function stay(own: Stack, { dataDir }: DevSettings): Promise<void> {
   const isSeen = process.stdin.isTTY && process.stdout.isTTY;
@@ -108,7 +108,7 @@ async function findOrStart(settings: DevSettings, bridged: boolean): Promise<Sta
   const perp = hadPerp(settings.dataDir);
   const { signal } = foreground;
   stack = await startStack({ settings, bridges, perp, restart: true, signal });
-  // The stack's own record of where everything is, as another process would read it.
+  // The same URLs as in the stack's record, which another process would read.
   return { ...stack, chainUrl: stack.chain.rpcUrl };
 }
 
@@ -149,7 +149,7 @@ async function demonstrate({
   say('\nGraph');
   for (const line of drawGraph(await api.movements.graph(movement.movement_id))) say(`  ${line}`);
   say(`\nTemporal UI  ${movement.workflow.ui_url}`);
-  // The link to enrol of a stack that runs already was printed by `npm start`.
+  // `npm start` has already printed the enrolment link of a running stack.
   say(`Console      ${consoleUrl(urls.apiUrl)}`);
   const after = await scene.balances();
   say(`\nBalances (${scene.asset})            before          after`);
@@ -176,8 +176,8 @@ async function demonstrate({
 }
 
 /**
- * What an approver looks at: the plan that the hash is of, what it can move at most, and where each
- * node pays.
+ * Prints what an approver checks: the plan that has the hash, the most that it can move, and each
+ * plan node's payee.
  */
 async function showPlan(
   api: FundClient,

@@ -1,4 +1,4 @@
-/** How the command lines of this clone find the embedded stack by themselves. */
+/** Lets the command lines of this clone find the embedded stack automatically. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Role } from '../domain/roles.ts';
@@ -6,8 +6,8 @@ import { readDevSettings } from './stack/ports.ts';
 import { shortPath } from './stack/stack.ts';
 
 /**
- * The client settings of the stack in this clone, as the caller of this role; none where the
- * environment says which service or key is meant, or where no stack was ever started.
+ * Returns the client settings of this clone's stack for a caller of this role. Empty when the
+ * environment names a service or key, or when no stack was ever started.
  */
 export function embeddedClientEnv(
   role: Role,

@@ -1,6 +1,6 @@
 /**
- * `npm run fundadmin`: the program of `tools/`. Without a database in its settings it uses the
- * embedded stack of this clone.
+ * `npm run fundadmin`: runs the program of `tools/`. Without a database in its settings the program
+ * uses the embedded stack of this clone.
  */
 import { existsSync } from 'node:fs';
 import { fundadmin } from '../tools/command-line.ts';
@@ -16,8 +16,8 @@ process.exitCode = await fundadmin(args, {
 });
 
 /**
- * Settings of the running stack; none when a database is named, or for the commands that check the
- * settings themselves.
+ * Returns the settings of the running stack; empty when a database is named, or for commands that
+ * check the settings themselves.
  */
 function embeddedStack(): Record<string, string> {
   const named = ['SVC_DATABASE_URL', 'SVC_DATABASE_OWNER_URL'].some(

@@ -1,6 +1,6 @@
 /**
- * `npm run fundctl`: the operator's program. Without a service and a key in its settings it uses
- * the embedded stack of this clone.
+ * `npm run fundctl`: the operator's program. Without a service and a key in its settings the
+ * program uses the embedded stack of this clone.
  */
 import { processIo } from '../clients/command-line/process-io.ts';
 import { fundctl } from '../clients/fundctl/program.ts';

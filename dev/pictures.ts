@@ -1,6 +1,6 @@
 /**
- * `npm run docs:pictures`: takes the pictures of the documentation anew, on a stack of its own with
- * a few movements in different states, in a Chromium of this machine.
+ * `npm run docs:pictures`: takes the documentation's pictures again, on a temporary stack with some
+ * movements in different states, in this machine's Chromium.
  */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { startStack, type Stack } from './stack/stack.ts';
 
 const FOLDER = join(ROOT, 'docs', 'pictures');
 const VIEWPORT = { width: 1200, height: 800 };
-/** A picture is looked at in a terminal's browser and kept in git: small. */
+/** Maximum size of a picture, since pictures are kept in git. */
 const MOST_BYTES = 200_000;
 const PATIENCE_MS = 60_000;
 
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pictures-'));
   let browser: BrowserContext | null = null;
   try {
-    // Looked for first: without one there is nothing to start a stack for.
+    // Checked first: without Chromium no stack is needed.
     const program = findChromium();
     stack = await startStack({
       settings: { dataDir, ports: ANY_FREE_PORTS },
@@ -64,7 +64,10 @@ async function main(): Promise<number> {
 
 type Made = ResultOf<'createMovement'>;
 
-/** One completed, one that waits at its gate, which is answered, and one for an approval. */
+/**
+ * Creates three movements: completed, waiting at a gate that is then answered, and waiting for
+ * approval.
+ */
 async function movements({ apiUrl, chain, keys }: Stack): Promise<Movement> {
   const api = operatorOf(apiUrl, keys);
   await loadStarterTemplates({ apiUrl, chain, keys });
@@ -89,7 +92,10 @@ async function movements({ apiUrl, chain, keys }: Stack): Promise<Movement> {
   return api.movements.get(gated.movement_id);
 }
 
-/** With the service's search attributes as columns, as an operator would choose them. */
+/**
+ * Takes the list of runs, with the service's search attributes as columns, as an operator would
+ * choose them.
+ */
 async function listOfRuns(page: Page, { uiUrl }: Stack): Promise<void> {
   const names = ['Status', SEARCH_ATTRIBUTES.state, SEARCH_ATTRIBUTES.asset];
   const columns = [...names, SEARCH_ATTRIBUTES.template, 'Workflow ID', 'Start'];
@@ -101,7 +107,7 @@ async function listOfRuns(page: Page, { uiUrl }: Stack): Promise<void> {
   await page.setViewportSize({ width: VIEWPORT.width, height: 420 });
   await page.goto(`${uiUrl ?? ''}/namespaces/default/workflows`);
   await page.locator('table tbody tr').nth(2).waitFor();
-  // What is left of the window is for the columns.
+  // Closes the side panel, so that the window has room for the columns.
   await page.getByText('Saved Views').locator('..').getByRole('button').first().click();
   await taken(page, 'temporal-runs');
   await page.setViewportSize(VIEWPORT);
@@ -109,7 +115,7 @@ async function listOfRuns(page: Page, { uiUrl }: Stack): Promise<void> {
 
 async function oneRun(page: Page, { workflow }: Movement): Promise<void> {
   await page.goto(workflow.ui_url);
-  // There stands what the run waits for.
+  // The "User Metadata" section shows what the run waits for.
   await page.getByText('User Metadata').first().click();
   await page
     .getByText(/current details/i)
@@ -126,7 +132,7 @@ async function reference(page: Page, { opsUrl }: Stack): Promise<void> {
   await taken(page, 'api-reference');
 }
 
-/** Keeps what the page shows once it has come to rest. */
+/** Saves a screenshot once the page no longer changes. */
 async function taken(page: Page, name: string): Promise<void> {
   await sleep(1_500);
   const file = join(FOLDER, `${name}.png`);

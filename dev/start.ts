@@ -1,4 +1,4 @@
-/** `npm start`: the whole stack with the service, until Ctrl-C. */
+/** `npm start`: runs the whole stack with the service until Ctrl-C. */
 import { join } from 'node:path';
 import { loadStarterTemplates } from './demo-api.ts';
 import { takeSignals } from './stack/foreground.ts';
@@ -28,7 +28,7 @@ const OPTIONS: readonly string[] = ['--bridges', '--perp'];
 let stack: Stack | null = null;
 const foreground = takeSignals(() => stack?.hurry());
 process.exitCode = await main();
-// A timer that is still set must not keep the terminal.
+// Exits even if a timer is still set, so that the terminal is free.
 process.exit();
 
 async function main(): Promise<number> {
@@ -52,7 +52,7 @@ async function main(): Promise<number> {
     await offered?.stop();
     await stack.stop();
     process.stderr.write('Stopped.\n');
-    return 0; // a signal is how one ends this command, so it is not a failure
+    return 0; // a signal is the usual way to end this command, not a failure
   } catch (error) {
     if (foreground.status !== null) {
       process.stderr.write('\nStopped.\n');

@@ -1,7 +1,7 @@
 /**
- * `npm run demo -- --storm`: the demo's movement while its worker is killed in the middle of both
- * sends, the venue loses its answer and Temporal goes away. What was paid is then counted where it
- * shows: in the venue's books, on the chain and on the timeline.
+ * `npm run demo -- --storm`: the demo's movement while its worker is killed during both sends, the
+ * venue loses its response and Temporal stops. The payments are then counted in the venue's books,
+ * on the chain and in the timeline.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,16 @@ import type { ChainInfo } from './stack/chain.ts';
 import { ANY_FREE_PORTS } from './stack/ports.ts';
 import { startStack, type Stack } from './stack/stack.ts';
 
-/** A worker that died is noticed by its silence, which takes a while each time. */
+/**
+ * Maximum time of the movement. Long, because Temporal notices each killed worker only by a
+ * time-out.
+ */
 const PATIENCE_MS = 240_000;
 const POLL_MS = 100;
-/** How long the venue holds the order, so that the worker can be killed meanwhile. */
+/** Milliseconds that the venue delays the order, so that the worker can be killed meanwhile. */
 const HOLD_MS = 1_500;
 
-/** How often each of the two transfers was paid, by who wrote it down. */
+/** How often each of the two transfers was paid, by source of the count. */
 interface Evidence {
   readonly venue: number;
   readonly withdrawals_on_chain: number;
@@ -38,8 +41,8 @@ const ONCE: Evidence = {
 };
 
 /**
- * Runs the storm on a stack of its own, and removes it. `keep` gets the running stack, so that its
- * caller can end it. The exit status is 0 only when everything was paid exactly once.
+ * Runs the storm on a temporary stack and removes it. `keep` receives the running stack, so that
+ * the caller can end it. The exit status is 0 only when each transfer was paid exactly once.
  */
 export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'storm-'));
@@ -50,7 +53,7 @@ export async function storm(signal: AbortSignal, keep: (stack: Stack) => void): 
       restart: false,
       split: true,
       signal,
-      // Printing the timeline as it grows takes more requests than a caller may make.
+      // Printing each new event needs more requests than the rate limit allows.
       env: { SVC_RATE_LIMIT_ENABLED: 'false', SVC_SWEEP_IDLE_SECONDS: '1' },
     });
     keep(stack);
@@ -135,7 +138,7 @@ async function killWorker(stack: Stack, when: string): Promise<void> {
   say(`storm      kill -9 of the worker (process ${String(pid)}), ${when}`);
 }
 
-/** Waits until the venue has made the transfer. */
+/** Waits until the venue has made the payment. */
 async function paid(stack: Stack, movementId: string): Promise<void> {
   for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(POLL_MS))
     if ((await effects(stack, movementId)) > 0) return;
@@ -160,7 +163,10 @@ async function gather(stack: Stack, { movement_id, nodes }: Movement): Promise<E
   };
 }
 
-/** How often the demo's amount went from one account to the other; the chain is this movement's. */
+/**
+ * Returns how often the demo's amount went from one account to the other; the chain has no other
+ * movement.
+ */
 async function transfers(chain: ChainInfo, from: Address, to: Address): Promise<number> {
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const { address, decimals } = chain.tokens.USDC;

@@ -1,5 +1,5 @@
 /**
- * The command lines of `npm start` and `npm run demo`: both take their settings from the
+ * The command lines of `npm start` and `npm run demo`; both read their settings from the
  * environment.
  */
 import { parseArgs } from 'node:util';
@@ -15,8 +15,8 @@ const SETTINGS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Prints the usage for `--help` (exit status 0) and for an unknown argument (2); null for neither.
- * `command` is what a person types, `does` what it does.
+ * Prints the usage for `--help` and returns 0, or for an unknown argument and returns 2; returns
+ * null when neither is present. `command` is what a person types, `does` describes it.
  */
 export function answeredByUsage(
   args: readonly string[],

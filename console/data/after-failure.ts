@@ -1,15 +1,18 @@
-/** What a write that failed leaves open. */
+/** Tells whether a failed write may have been accepted by the service. */
 import { ApiError, ClientUsageError, UnreachableError } from '../../clients/http/errors.ts';
 import { leavesDoubt } from '../../clients/http/retry.ts';
 
-/** What is known once a write failed. */
+/** Result of {@link afterFailure}. */
 export type AfterFailure =
-  /** The service refused it, or it was never sent: nothing was written. */
+  /** The service refused the write, or the write was never sent: nothing was written. */
   | { readonly kind: 'refused' }
-  /** It may have been taken: the present state is read before anything is offered again. */
+  /** The service may have accepted the write: the console reads the present state first. */
   | { readonly kind: 'look_first' };
 
-/** What a failed write leaves open. An error that is none of the client's own says nothing. */
+/**
+ * Returns whether a failed write may have been accepted. An error of an unknown class may mean
+ * both, so `look_first`.
+ */
 export function afterFailure(error: unknown): AfterFailure {
   if (error instanceof ClientUsageError) return { kind: 'refused' };
   if (error instanceof ApiError)

@@ -1,4 +1,4 @@
-/** Reads again what may be old, one read at a time of each. */
+/** Repeats reads whose cached results may be old; at most one repeat waits for each read. */
 import type { Query } from '@tanstack/react-query';
 import { mayBeOld, type Change } from './changes.ts';
 import { queryClient } from './query-client.ts';
@@ -6,8 +6,9 @@ import { queryClient } from './query-client.ts';
 const waiting = new Set<string>();
 
 /**
- * After a change, or everything by time. What is being read already is read once more after that:
- * it may have passed the change, and one that began anew with each change would never end.
+ * Repeats the reads that `change` may have made old; null repeats all reads. A read that is in
+ * progress may have missed the change, so it finishes and then runs once more. To restart such a
+ * read with each change could keep it from ever finishing.
  */
 export function readAgain(change: Change | null): void {
   const may = ({ queryKey }: Query): boolean => change === null || mayBeOld(queryKey, change);

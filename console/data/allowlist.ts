@@ -1,4 +1,4 @@
-/** The allowlist, which has routes of its own beside the API's. */
+/** Reads the allowlist, which has dashboard routes outside the API. */
 import { useInfiniteQuery, type UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { AllowedAddress, AllowedAddressList } from '../../api/dashboard/schema.ts';

@@ -1,8 +1,8 @@
-/** Which reads an event of the stream makes old. */
+/** Decides which cached reads an event of the stream makes old. */
 
-/** What the stream says of one change: a reason to read again, and no more. */
+/** An event of the stream: only a reason to read again, without the changed data. */
 export interface Change {
-  /** `reset`: events may be missing, so everything is read again. */
+  /** One of {@link KINDS}. `reset`: events may be missing, so everything is read again. */
   readonly kind: string;
   readonly ids: Readonly<Record<string, unknown>>;
 }
@@ -18,7 +18,10 @@ export const KINDS = [
   'reset',
 ] as const;
 
-/** By kind: the operations whose answers it may change, and the parameter that names one thing. */
+/**
+ * For each kind of event: the operations whose results may have changed, and the parameter that
+ * identifies one object.
+ */
 const READS: Readonly<Record<string, { readonly of: RegExp; readonly parameter?: string }>> = {
   movement: { of: /Movement/, parameter: 'movement_id' },
   capital_transfer: { of: /CapitalTransfer/, parameter: 'transfer_id' },
@@ -29,7 +32,10 @@ const READS: Readonly<Record<string, { readonly of: RegExp; readonly parameter?:
   balance: { of: /Balance/ },
 };
 
-/** Whether an answer, by its operation and input, may be old after a change. */
+/**
+ * Returns whether the cached result of a read may be old after a change. `queryKey` holds the
+ * operation and its input.
+ */
 export function mayBeOld(queryKey: readonly unknown[], { kind, ids }: Change): boolean {
   const reads = READS[kind];
   if (reads === undefined) return true;
@@ -43,13 +49,13 @@ export function mayBeOld(queryKey: readonly unknown[], { kind, ids }: Change): b
 }
 
 /**
- * What changes with an event alone, or never. What the allowlist, executors, policies or holds say
- * of a movement is a part of its answer, and no event of the movement.
+ * Operations whose results never change, or change only with an event. Holds, executors, policies
+ * and the allowlist also influence a movement's result, but send no event of the movement.
  */
 const SAID =
   /^(plan-reading|whoami|listMovements|getMovement(Graph|Timeline|Plan))$|CapitalTransfer|Callback|Proposal|Cutover/;
 
-/** Whether an answer may be old without an event that says so. */
+/** Returns whether the cached result of a read may be old although no event was received. */
 export function changesUnsaid([operation]: readonly unknown[]): boolean {
   return typeof operation === 'string' && !SAID.test(operation);
 }

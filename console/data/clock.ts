@@ -1,13 +1,19 @@
-/** How far this machine's clock is from the service's, by the date of each answer. */
+/**
+ * Measures how far this machine's clock is from the service's, by the `Date` header of each
+ * response.
+ */
 import { ClientUsageError } from '../../clients/http/errors.ts';
 import { createStore, useStore } from './store.ts';
 
-/** Beyond it the service takes no signature (`SVC_AUTH_MAX_SKEW_SECONDS`, 60 by default). */
+/**
+ * With a larger difference the service refuses signatures (`SVC_AUTH_MAX_SKEW_SECONDS`, 60 by
+ * default).
+ */
 const MOST_SECONDS = 45;
-/** Seconds that this machine is ahead; 0 while its signatures can be taken. */
+/** Seconds that this machine's clock is ahead; 0 while the service accepts its signatures. */
 const ahead = createStore(0);
 
-/** `fetch`, which notes what time the service says it is. */
+/** Calls `fetch` and compares the response's `Date` header with this machine's clock. */
 export const fetchByClock: typeof fetch = async (...call) => {
   const answer = await fetch(...call);
   const date = Date.parse(answer.headers.get('date') ?? '');
@@ -16,33 +22,36 @@ export const fetchByClock: typeof fetch = async (...call) => {
   return answer;
 };
 
-/** Seconds that this machine's clock is ahead of the service's; 0 where signatures are taken. */
+/**
+ * Returns the seconds that this machine's clock is ahead of the service's; 0 while the service
+ * accepts signatures.
+ */
 export function secondsAhead(): number {
   return ahead.get();
 }
 
-/** Why nothing can be signed; null while the clocks agree. */
+/** Returns why nothing can be signed, as a sentence; null while the clocks agree. */
 export function useWrongClock(): string | null {
   const seconds = useStore(ahead);
   return seconds === 0 ? null : wrongClock(seconds);
 }
 
 /**
- * Throws while no signature would be taken: called once the service has answered with its time, so
- * that nothing leaves which it refuses.
+ * Throws while the service would refuse signatures, so that no such request is sent. The service
+ * must have responded before, since its response carries its time.
  */
 export function assertClock(): void {
   const seconds = ahead.get();
   if (seconds !== 0) throw new ClientUsageError(wrongClock(seconds));
 }
 
-/** The difference as a sentence. */
+/** Returns the clock difference as a sentence. */
 export function wrongClock(seconds: number): string {
   const side = seconds > 0 ? 'ahead of' : 'behind';
   return `This machine’s clock is ${String(Math.abs(seconds))} seconds ${side} the service’s, so its signatures are refused. Set the clock.`;
 }
 
-/** Reads the service's time again. */
+/** Sends a request, to read the service's time again; ignores a failure. */
 export async function askTime(): Promise<void> {
   await fetchByClock('/console/', { method: 'HEAD', cache: 'no-store' }).catch(() => undefined);
 }

@@ -1,9 +1,12 @@
-/** Enrolment: this browser makes a key and hands its secret over, once. */
+/** Enrolment: this browser makes an operator's key and sends its secret to the service once. */
 import { createDashboardClient } from '../../clients/http/dashboard.ts';
 import { dashboardFingerprint } from '../../clients/http/sign.ts';
 import { importSecret, keepKey, newSecret, type KeptKey } from './keys.ts';
 
-/** The code of an enrolment link; taken out of the address before anything else runs. */
+/**
+ * The code of an enrolment link; null without one. Removed from the address bar before anything
+ * else runs.
+ */
 export const enrolmentCode = takeCode();
 
 function takeCode(): string | null {
@@ -12,12 +15,15 @@ function takeCode(): string | null {
   return code;
 }
 
-/** Signs the hand-over: the link does not say whose it is, and the answer does. */
+/**
+ * Operator name that signs the enrolment request: the link does not contain the operator's name,
+ * the response does.
+ */
 const NEW_OPERATOR = 'enrol';
 
 /**
- * An attempt to enrol: its secret stays the same, so that after a lost answer it can be handed over
- * once more. The text of the secret lives as long as this object, and is stored nowhere.
+ * An attempt to enrol. Its secret stays the same, so that it can be sent again after a lost
+ * response. The text of the secret exists only in this object and is never stored.
  */
 export interface Enrolment {
   handOver(): Promise<KeptKey>;
@@ -40,7 +46,7 @@ export function createEnrolment(code: string): Enrolment {
         body: { code, secret },
       });
       const { operator } = body as { readonly operator: string };
-      // Of the key that is here, whatever the answer says.
+      // Computed from the key in this browser, not taken from the response.
       const fingerprint = await dashboardFingerprint({ operator, secret: key });
       const kept = { operator, key, fingerprint };
       await keepKey(kept);

@@ -1,8 +1,11 @@
-/** Since when something that is shown could not be read again. */
+/** Finds the oldest data on the page that could not be read again. */
 import { useSyncExternalStore } from 'react';
 import { queryClient } from './query-client.ts';
 
-/** Milliseconds since the epoch; 0 for what was never read; null while every read succeeds. */
+/**
+ * Returns when the oldest of the failing reads last succeeded, in milliseconds since the epoch; 0
+ * for a read that never succeeded, null while every read succeeds.
+ */
 export function useOldestFailure(): number | null {
   return useSyncExternalStore(
     (listener) => queryClient.getQueryCache().subscribe(listener),

@@ -1,21 +1,21 @@
 /**
- * The operator's key in this browser: made here, not extractable from the moment it is imported,
- * and kept in IndexedDB, where scripts of this origin can use it and none can read it.
+ * The operator's key in this browser: made here, not extractable once imported, and kept in
+ * IndexedDB. Scripts of this origin can use the key to sign; no script can read it.
  */
 export interface KeptKey {
   readonly operator: string;
   readonly key: CryptoKey;
-  /** Shown to whoever confirms it. */
+  /** Fingerprint that an administrator compares before they confirm the key. */
   readonly fingerprint: string | null;
 }
 
 const DATABASE = 'svc-console';
 const STORE = 'keys';
-/** One operator at a time in each browser profile. */
+/** IndexedDB key of the only entry: a browser profile has one operator at a time. */
 const ENTRY = 'operator';
 const SECRET_BYTES = 32;
 
-/** The kept key; null where this browser has none. */
+/** Reads the stored key; returns null when this browser has none. */
 export async function readKey(): Promise<KeptKey | null> {
   return ((await inStore('readonly', (store) => store.get(ENTRY))) as KeptKey | undefined) ?? null;
 }
@@ -24,12 +24,12 @@ export async function keepKey(key: KeptKey): Promise<void> {
   await inStore('readwrite', (store) => store.put(key, ENTRY));
 }
 
-/** Removes it from this browser; the service takes it until it is ended there. */
+/** Removes the key from this browser. The service still accepts the key until it is ended there. */
 export async function forgetKey(): Promise<void> {
   await inStore('readwrite', (store) => store.delete(ENTRY));
 }
 
-/** A random secret as the text that is handed over once: 256 bits in base64url. */
+/** Returns a new random secret: 256 bits as base64url text, which enrolment sends once. */
 export function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   return btoa(String.fromCharCode(...bytes))
@@ -45,7 +45,7 @@ export function importSecret(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, hmac, false, ['sign']);
 }
 
-/** Runs one transaction; resolves once the database has committed it. */
+/** Runs one IndexedDB transaction; resolves once it is committed. */
 async function inStore(
   mode: IDBTransactionMode,
   ask: (store: IDBObjectStore) => IDBRequest,

@@ -1,13 +1,13 @@
 /**
- * Requests in a row, such as the pages of a list, not faster than the service answers one operator:
- * 20 a second, of which other reads and writes of this page need some.
+ * Milliseconds between requests in a series, such as the pages of a list. The service allows one
+ * operator 20 requests a second, and other reads and writes of this page need some of them.
  */
 const APART_MS = 120;
 let free = 0;
 
-/** Resolves when the next one may be sent; rejects with the signal. */
+/** Resolves when the next request of a series may be sent; rejects when the signal aborts. */
 export function paced(signal?: AbortSignal): Promise<void> {
-  // By no clock that a person sets: after one was put back nothing would be sent for that long.
+  // A monotonic clock: if a person set the wall clock back, requests would wait for that long.
   const now = performance.now();
   const wait = free - now;
   free = Math.max(free, now) + APART_MS;

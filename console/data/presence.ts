@@ -1,16 +1,19 @@
 /**
- * Whether a person is at this page. What the page reads because of an event, a timer, a connection
- * that came back or a window that has focus is no use of its session.
+ * Tells whether a person uses this page. Reads that an event, a timer, a restored connection or a
+ * focused window causes are marked as background, so that they do not keep the session alive.
  */
 
-/** What a person does causes reads for so long. */
+/** A read counts as caused by a person for this long after the last input. */
 const CAUSES_MS = 10_000;
 const ACTS = ['pointerdown', 'keydown', 'wheel', 'touchmove', 'click', 'input'] as const;
 
-/** Milliseconds of `performance.now()`; opening the page is an act as well. */
+/**
+ * Time of the last input by `performance.now()`, in milliseconds; 0 is when the page opened, which
+ * counts as input.
+ */
 let lastAct = 0;
 
-/** Follows what a person does, and no script. */
+/** Records input events of a person; ignores events that scripts create. */
 export function watchPresence(): void {
   for (const act of ACTS)
     window.addEventListener(
@@ -22,7 +25,7 @@ export function watchPresence(): void {
     );
 }
 
-/** Whether what is read now is read for no person. */
+/** Returns whether a read that starts now is not caused by a person. */
 export function isBackground(): boolean {
   return performance.now() - lastAct > CAUSES_MS;
 }

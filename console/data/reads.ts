@@ -1,4 +1,4 @@
-/** Reads of the API, kept and repeated when the stream says that something has changed. */
+/** Reads of the API: cached, and repeated when the stream reports a change. */
 import {
   useInfiniteQuery,
   useQuery,
@@ -21,7 +21,10 @@ interface ReadOptions {
   readonly enabled?: boolean;
 }
 
-/** One answer of a read. Its key is the operation and its input; `changed` knows both. */
+/**
+ * Reads one operation. The cache key is the operation and its input, which `mayBeOld` compares with
+ * a change.
+ */
 export function useRead<Id extends OperationId>(
   id: Id,
   input: Input<Id>,
@@ -44,10 +47,13 @@ export interface Rows<Row> {
   readonly query: UseInfiniteQueryResult;
 }
 
-/** What every list gives in one page; the first ones of a page are fewer, and sooner there. */
+/**
+ * The largest page that every list returns. The first page uses the smaller default, which arrives
+ * sooner.
+ */
 export const PAGE_MOST = 200;
 
-/** The rows of a list, page after page. */
+/** Reads a list page by page and returns the rows so far. */
 export function useRows<Id extends PagedId>(
   id: Id,
   input: Input<Id>,
@@ -77,7 +83,7 @@ export function useRows<Id extends PagedId>(
     },
   });
   const { data } = query;
-  // The same rows are the same array.
+  // Keeps the same array while the rows are the same.
   const rows = useMemo(
     () => (data?.pages.flatMap((page) => page.rows) ?? []) as readonly RowOf<Id>[],
     [data],
@@ -85,7 +91,7 @@ export function useRows<Id extends PagedId>(
   return { rows, query };
 }
 
-/** Typed by the id, as the client's own `call`. */
+/** Calls an operation; input and result are typed by its id, as in the client's own `call`. */
 export function callOf<Id extends OperationId>(id: Id, input: Input<Id>): Promise<ResultOf<Id>> {
   const call = theClient().call as (id: Id, input: Input<Id>) => Promise<ResultOf<Id>>;
   return call(id, input);

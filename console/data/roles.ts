@@ -1,8 +1,11 @@
-/** Which role a write needs, so that a page says why it offers none; the service decides. */
+/**
+ * The role that each write needs, so that a page can say why a write is not offered. The service
+ * enforces it.
+ */
 import { useSession } from './session.ts';
 import { OPERATIONS, type OperationId } from '../../clients/http/operations.ts';
 
-/** Writes that operators may send. Every other one is an administrator's. */
+/** Writes that operators may send. All other writes need an administrator. */
 const OF_OPERATORS: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(['createMovement', 'approveMovement', 'rejectMovement', 'resumeMovement'] as const),
   ...(['retryMovement', 'cancelMovement', 'resetMovementAllowances'] as const),
@@ -11,13 +14,13 @@ const OF_OPERATORS: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(['resolveCapitalTransfer', 'topUpAgentWallet', 'redeliverCallback'] as const),
 ]);
 
-/** Writes of agents' keys, which no operator of the dashboard may send. */
+/** Writes that only agents' keys may send, and no operator of the dashboard. */
 const OF_AGENTS: ReadonlySet<OperationId> = new Set<OperationId>([
   'createTemplateProposal',
   'createBridgeAttempt',
 ]);
 
-/** Null where the role may call the operation; else why not, in a sentence. */
+/** Returns null when the role may call the operation; otherwise the reason as a sentence. */
 export function roleRefusal(role: string | null, id: OperationId): string | null {
   if (role === null) return 'No session is open.';
   if (OPERATIONS[id].method === 'GET') return null;
@@ -27,7 +30,7 @@ export function roleRefusal(role: string | null, id: OperationId): string | null
   return role === 'operator' ? null : 'This key reads only.';
 }
 
-/** The role of this session; null while none is open. */
+/** Returns the role of this session; null while no session is open. */
 export function useRole(): string | null {
   const session = useSession();
   return session.kind === 'open' ? session.whoami.role : null;

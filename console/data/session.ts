@@ -1,6 +1,6 @@
 /**
- * Who this browser acts for. A key signs every write; reads go by a session that it opens and that
- * can do nothing else. A session of someone else is never used.
+ * The operator for whom this browser acts. The operator's key signs every write; reads use a
+ * session, which the key opens and which cannot write. A session of another operator is never used.
  */
 import { createDashboardClient, type DashboardClient } from '../../clients/http/dashboard.ts';
 import { ApiError, ClientUsageError } from '../../clients/http/errors.ts';
@@ -15,15 +15,18 @@ export type Whoami = ResultOf<'whoami'>;
 export type SessionState =
   | { readonly kind: 'loading' }
   | { readonly kind: 'no_key' }
-  /** The key waits for its confirmation. */
+  /** An administrator has not yet confirmed the key. */
   | { readonly kind: 'pending'; readonly key: KeptKey }
-  /** The key is here, and the service does not take it: it has ended, or was never filled. */
+  /**
+   * This browser has a key, but the service does not accept it: the key was ended, or never became
+   * valid.
+   */
   | { readonly kind: 'key_refused'; readonly key: KeptKey }
   | { readonly kind: 'clock'; readonly seconds: number }
   | { readonly kind: 'other_operator'; readonly operator: string; readonly other: string }
   | { readonly kind: 'unreachable'; readonly error: unknown }
   | { readonly kind: 'signed_out'; readonly key: KeptKey }
-  /** `ended`: the session is over; what is on the page stays there. */
+  /** `ended`: the session is over; the page keeps what it shows. */
   | {
       readonly kind: 'open';
       readonly key: KeptKey;
@@ -38,12 +41,15 @@ export function useSession(): SessionState {
   return useStore(sessionStore);
 }
 
-/** Reads by session, and signs with this browser's key. */
+/** Returns the client, which reads with the session and signs writes with this browser's key. */
 export function theClient(): DashboardClient {
   return client;
 }
 
-/** Sends each write once: whoever sent it looks before it is offered again. */
+/**
+ * Returns a client that sends each write once: the sender reads the present state before it offers
+ * the write again.
+ */
 function clientOf(key: KeptKey | null, beforeSigning = assertClock): DashboardClient {
   return createDashboardClient({
     baseUrl: location.origin,
@@ -56,14 +62,17 @@ function clientOf(key: KeptKey | null, beforeSigning = assertClock): DashboardCl
   });
 }
 
-/** Looks for a key, and opens a session with it where the browser has none of it. */
+/**
+ * Loads the key and opens a session for its operator, unless the browser has one already.
+ * `mayHaveOne`: false skips the check for an existing session.
+ */
 export async function startSession(mayHaveOne = true): Promise<void> {
   sessionStore.set(await nextSession(mayHaveOne));
 }
 
 /**
- * Opens another session after one has ended. Throws why there is none yet where that may pass: what
- * is on the page stays meanwhile.
+ * Opens another session after one has ended. Throws a temporary failure instead of storing it as
+ * the session state, so that the page keeps what it shows.
  */
 export async function resumeSession(): Promise<void> {
   const next = await nextSession(true);
@@ -108,7 +117,7 @@ async function whoamiOrNull(): Promise<Whoami | null> {
   }
 }
 
-/** Whose session it is, by what the service says. */
+/** Returns the session's operator, as the service reports it. */
 export function operatorOf({ dashboard, client_id }: Whoami): string {
   return dashboard?.operator ?? (client_id ?? '').replace(/^dashboard:/, '');
 }
@@ -117,24 +126,26 @@ export function isUnauthenticated(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** Called for each failed read: an ended session is shown, and nothing on the page is lost. */
+/**
+ * Called for each failed read: marks the session as ended after a 401. Nothing on the page is lost.
+ */
 export function noteFailure(error: unknown): void {
   const state = sessionStore.get();
   if (isUnauthenticated(error) && state.kind === 'open' && !state.ended)
     sessionStore.set({ ...state, ended: true });
 }
 
-/** Ends the session here and at the service; the key stays in this browser. */
+/** Ends the session in this page and at the service; the key stays in this browser. */
 export async function signOut(): Promise<void> {
   const state = sessionStore.get();
   if (state.kind !== 'open') return;
-  // It is ended by its cookie, whatever the clock says.
+  // The request ends the session by its cookie, so a wrong clock must not prevent it.
   const anyTime = clientOf(state.key, () => undefined);
   await anyTime.send({ method: 'DELETE', target: '/dashboard/session' });
   sessionStore.set({ kind: 'signed_out', key: state.key });
 }
 
-/** Takes the key out of this browser. */
+/** Removes the key from this browser. */
 export async function forgetThisBrowser(): Promise<void> {
   await forgetKey();
   client = clientOf(null);

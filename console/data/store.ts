@@ -1,4 +1,4 @@
-/** A value that components follow. */
+/** A stored value; components render again when it changes. */
 import { useSyncExternalStore } from 'react';
 
 export interface Store<T> {

@@ -1,29 +1,31 @@
 /**
- * One event stream for all tabs of this browser: the tab that holds a lock listens and passes what
- * it hears on; when it closes, another takes the lock. Without a stream every tab reads again by
- * time.
+ * One event stream for all tabs of this browser: the tab that holds a lock listens and forwards the
+ * events to the others; when that tab closes, another takes the lock. Without a stream every tab
+ * repeats its reads by time.
  */
 import { readAgain } from './again.ts';
 import { KINDS, type Change } from './changes.ts';
 import { createStore } from './store.ts';
 
-/** `behind`: no stream, so what is shown is read again by time. */
+/** `behind`: there is no stream, so the page repeats its reads by time. */
 export type Liveness = 'live' | 'behind' | 'offline';
 export const liveness = createStore<Liveness>('behind');
 
 const NAME = 'svc-console-stream';
 const PATH = '/dashboard/stream';
 const POLL_MS = 15_000;
-/** A tab that has heard nothing of the listening one for so long is behind. */
+/** A tab is `behind` when the listening tab has sent nothing for this long. */
 const SILENCE_MS = 12_000;
 const PULSE_MS = 4_000;
 const REOPEN_MS = 10_000;
-/** The service sends something every 15 s: a connection that is silent for longer leads nowhere. */
+/**
+ * The service sends something every 15 s, so a connection that is silent for this long is broken.
+ */
 const BROKEN_MS = 35_000;
 
 type Message = { readonly pulse: Liveness } | { readonly change: Change };
 
-/** Starts to follow; ends with the signal. */
+/** Starts to receive changes; stops when the signal aborts. */
 export function followChanges(signal: AbortSignal): void {
   const channel = new BroadcastChannel(NAME);
   let heard = 0;
@@ -49,22 +51,23 @@ export function followChanges(signal: AbortSignal): void {
   });
   navigator.locks
     .request(NAME, { signal }, () => listen(send, signal))
-    // The page closed while another one listened.
+    // The page closed while another tab held the lock.
     .catch(() => undefined);
 }
 
-/** Holds the stream open until the signal. */
+/** Keeps the stream open until the signal aborts. */
 function listen(send: (message: Message) => void, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let source: EventSource | undefined;
     let state: Liveness = 'behind';
-    // By both clocks: one may stand still while the machine sleeps, a person may set the other.
+    // Uses both clocks: `performance.now()` may stop while the machine sleeps, and a person may set
+    // the other.
     let heard = [performance.now(), Date.now()] as const;
     const say = (next: Liveness): void => {
       const isBack = next === 'live' && state !== 'live';
       state = next;
       send({ pulse: next });
-      // Changes that happened without a connection are in no event: read everything again.
+      // No event reports changes that happened without a connection, so everything is read again.
       if (isBack) send({ change: { kind: 'reset', ids: {} } });
     };
     const open = (): void => {
@@ -87,8 +90,8 @@ function listen(send: (message: Message) => void, signal: AbortSignal): Promise<
         });
     };
     open();
-    // A browser tries again by itself after a lost connection, and not after a refusal or of one
-    // whose other end has gone without a word.
+    // A browser reconnects by itself after a lost connection, but not after a refusal, and not
+    // while it has not noticed that the other end is gone.
     const reopen = setInterval(() => {
       const silentMs = Math.max(performance.now() - heard[0], Date.now() - heard[1]);
       const isBroken = silentMs > BROKEN_MS;

@@ -1,4 +1,4 @@
-/** An answer with all of its fields, whatever they are: nothing of it is left out. */
+/** Shows all fields of an API result, also those that this release does not know. */
 import { field, Fields } from './fields.tsx';
 import { stateInWords } from './format.ts';
 import { Text } from './text.tsx';
@@ -8,7 +8,7 @@ import { visibleText } from './visible.ts';
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const DEEPEST = 8;
 
-/** `without` names fields that stand elsewhere on the page. */
+/** Shows every field of an object. `without`: fields that the page shows elsewhere. */
 export function AllFields({ of, without = [] }: { of: object; without?: readonly string[] }) {
   return (
     <Fields

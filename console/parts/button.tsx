@@ -1,16 +1,22 @@
-/** A button that says why it cannot be used. */
+/** A button that shows why it is disabled. */
 import { useId, type ReactNode } from 'react';
 
 export interface ButtonProps {
   readonly children: ReactNode;
   readonly onClick: () => void;
-  /** Why it cannot be used now; shown beside it and read with it. Null or absent: it can. */
+  /**
+   * Why the button is disabled: shown beside it, and read with it by screen readers. Null or
+   * absent: the button is enabled.
+   */
   readonly disabledBecause?: string | null | undefined;
   readonly kind?: 'plain' | 'main' | 'danger';
   readonly label?: string | undefined;
 }
 
-/** It stays reachable by keyboard while it is disabled, so that its reason can be read. */
+/**
+ * Renders a button that the keyboard reaches also while it is disabled, so that its reason can be
+ * read.
+ */
 export function Button({
   children,
   onClick,
@@ -29,11 +35,12 @@ export function Button({
         aria-disabled={isDisabled}
         aria-describedby={isDisabled ? id : undefined}
         onKeyDown={(event) => {
-          // A key that is held was pressed once.
+          // A held key counts as one press.
           if (event.repeat && kind !== 'plain') event.preventDefault();
         }}
         onClick={({ detail: clicks }) => {
-          // The second click of a double click was not meant for what the first has put there.
+          // The first click may have put another button here; the second click of a double click
+          // was not meant for that button.
           if (!isDisabled && (kind === 'plain' || clicks < 2)) onClick();
         }}
       >

@@ -1,10 +1,10 @@
-/** Lists as files for spreadsheets. */
+/** Makes CSV files of lists, for spreadsheets. */
 
-/** What a spreadsheet would take for a formula is marked as text. */
+/** Values that a spreadsheet would run as a formula; such a value is marked as text. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** One line a row, by RFC 4180; the first line has the names. */
+/** Returns CSV by RFC 4180: one line for each row; the first line has the column names. */
 export function csvOf(
   names: readonly string[],
   rows: readonly (readonly (string | null)[])[],
@@ -18,7 +18,7 @@ function cellOf(value: string | null): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Hands the text to the browser as a file. */
+/** Makes the browser download the text as a file. */
 export function saveFile(name: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   const link = document.createElement('a');

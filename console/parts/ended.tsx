@@ -1,11 +1,14 @@
-/** Says that the session has ended, and opens another; what was typed and chosen stays. */
+/** Shows that the session has ended and offers to open another; typed and chosen values stay. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { resumeSession, useSession } from '../data/session.ts';
 import { Button } from './button.tsx';
 import { Problem } from './problem.tsx';
 
-/** Nothing while the session is open. In a sheet too: what is behind it cannot be reached. */
+/**
+ * Renders nothing while the session is open. Sheets render this too, since an open sheet makes the
+ * page behind it unreachable.
+ */
 export function Ended() {
   const session = useSession();
   const client = useQueryClient();

@@ -1,4 +1,4 @@
-/** Names with their values; what has no value is left out. */
+/** A list of names and values, without the fields that have no value. */
 import { Fragment, type ReactNode } from 'react';
 
 export interface Field {
@@ -21,7 +21,7 @@ export function Fields({ of }: { of: readonly (Field | null)[] }) {
   );
 }
 
-/** A field of a text that may be missing. */
+/** Returns a field, or null when it has no value. */
 export function field(name: string, value: ReactNode | null | undefined): Field | null {
   return value === null || value === undefined || value === '' ? null : { name, value };
 }

@@ -1,16 +1,16 @@
-/** Filters of a list, which stand in the address. */
+/** Filters of a list; their values are in the page's URL. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId } from 'react';
 
 export interface Filter {
-  /** As the service calls it. */
+  /** Name of the query parameter in the service's API. */
   readonly name: string;
   readonly label: string;
-  /** Without them it is free text. */
+  /** Allowed values; absent for free text. */
   readonly options?: readonly string[];
 }
 
-/** The filters that are set, of those that the list has. */
+/** Returns the values of those filters that the URL sets. */
 export function useFilters(filters: readonly Filter[]): Readonly<Record<string, string>> {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const pairs = filters

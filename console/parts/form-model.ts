@@ -1,50 +1,52 @@
-/** Forms as data: what an operator fills in, and the body that is made of it. Pure. */
+/**
+ * Forms as data: the entries that an operator fills in, and the request body made from them. Pure.
+ */
 
 export type EntryKind =
   | 'text'
   /** Text over several lines. */
   | 'long'
-  /** Digits; a number in the body. */
+  /** A whole number; a JSON number in the body. */
   | 'integer'
-  /** Digits with a fraction; a string in the body, with every digit. */
+  /** A decimal number; a string with every digit in the body. */
   | 'decimal'
   | 'boolean'
-  /** Words between commas or line breaks. */
+  /** Words, separated by commas or line breaks. */
   | 'list'
-  /** `name=value`, one a line. */
+  /** `name=value`, one pair on each line. */
   | 'pairs'
   | 'json';
 
 export interface Entry {
-  /** Where it stands in the body; `['intent', 'asset']`. */
+  /** Path of the value in the body, such as `['intent', 'asset']`. */
   readonly at: readonly string[];
   readonly label: string;
   readonly kind: EntryKind;
-  /** What becomes of an empty one. */
+  /** How an empty entry is treated: refused, left out of the body, or sent as null. */
   readonly empty: 'required' | 'left_out' | 'null';
   readonly options?: readonly string[];
   readonly hint?: string;
   readonly initial?: string;
 }
 
-/** By {@link idOf}. */
+/** Form values, keyed by {@link idOf}. */
 export type Values = Readonly<Record<string, string>>;
 
 export type FormReading =
   | { readonly ok: true; readonly body: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly problem: string };
 
-/** The name of an entry among the values. */
+/** Returns the key of an entry in {@link Values}. */
 export function idOf({ at }: Pick<Entry, 'at'>): string {
   return at.join('/');
 }
 
-/** What the form holds before anything is typed. */
+/** Returns the form's values before anything is typed. */
 export function initialValues(entries: readonly Entry[]): Values {
   return Object.fromEntries(entries.map((entry) => [idOf(entry), entry.initial ?? '']));
 }
 
-/** The body, or the first thing that is missing or wrong, as a sentence. */
+/** Returns the request body, or a sentence about the first missing or wrong entry. */
 export function readForm(entries: readonly Entry[], values: Values): FormReading {
   const body: Record<string, unknown> = {};
   for (const entry of entries) {
@@ -74,7 +76,7 @@ const FORMS: Readonly<Record<EntryKind, string>> = {
   json: 'JSON',
 };
 
-/** Undefined for what is none of its kind. */
+/** Returns the typed value of a text; undefined when the text does not fit `kind`. */
 function valueOf(kind: EntryKind, text: string): unknown {
   switch (kind) {
     case 'text':
@@ -115,7 +117,7 @@ function pairsOf(text: string): Readonly<Record<string, string>> | undefined {
   return pairs;
 }
 
-/** Sets an own property, whatever its name: names may be others' text. */
+/** Sets an own property of any name, also `__proto__`: other parties may choose the names. */
 function put(target: object, at: readonly string[], value: unknown): void {
   const [name = '', ...rest] = at;
   if (rest.length === 0) {

@@ -1,4 +1,4 @@
-/** The fields of a form that is data. */
+/** Renders the entries of a form as input fields. */
 import { useId } from 'react';
 import { idOf, type Entry, type Values } from './form-model.ts';
 import { Text } from './text.tsx';

@@ -1,4 +1,4 @@
-/** A value of others as JSON, as hostile as any text. */
+/** Shows a value of another party as JSON, escaped like any untrusted text. */
 import { Text } from './text.tsx';
 
 const MOST = 2_000;
@@ -11,7 +11,7 @@ export function Json({ value }: { value: unknown }) {
   );
 }
 
-/** A record of strings, a line each; nothing where it is empty. */
+/** Returns whether a value is null, undefined or without any member. */
 export function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || Object.keys(value).length === 0;
 }

@@ -1,4 +1,4 @@
-/** Links to the page of one thing. */
+/** Links to the page of a transfer or proposal. */
 import { Link } from '@tanstack/react-router';
 import { Id } from './values.tsx';
 

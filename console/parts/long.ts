@@ -1,4 +1,4 @@
-/** Which of many rows are drawn: those in view, and the one that has the focus. */
+/** Renders only some rows of a long list: those in view, and the row with the focus. */
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import {
   useCallback,
@@ -11,34 +11,40 @@ import {
   type RefObject,
 } from 'react';
 
-/** Up to so many, all are drawn. */
+/** Up to this number of rows, all rows are rendered. */
 export const FEW = 50;
 
-/** What a row of a table is taken for until it was drawn once, in pixels. */
+/** Assumed height of a table row until it was rendered once, in pixels. */
 export const ROW_HEIGHT = 60;
 
-/** Drawn beyond the view at both ends, so that Tab finds the next one. */
+/** Rows rendered beyond the view at each end, so that Tab finds the next row. */
 const BEYOND = 4;
 
 export interface LongOptions {
   readonly count: number;
   /**
-   * By index, unique; the same row has the same key after a change. Another function: other rows.
+   * Returns the unique key of the row at an index. A row keeps its key when the list changes. A new
+   * function means that the rows changed.
    */
   readonly keyOf: (index: number) => string;
-  /** What a row is taken for until it was drawn once, in pixels: too little draws too many. */
+  /**
+   * Assumed height of a row until it was rendered once, in pixels. A too small value renders too
+   * many rows.
+   */
   readonly height: number;
 }
 
 export interface DrawnRow {
   readonly index: number;
   readonly key: string;
-  /** Height of what is left out before it, in pixels; 0 for the one that follows its neighbour. */
+  /**
+   * Height of the rows left out before this row, in pixels; 0 when the previous row is rendered.
+   */
   readonly gap: number;
 }
 
 export interface Long {
-  /** Of the element that scrolls. */
+  /** Properties for the element that scrolls. */
   readonly scroller: {
     readonly ref: RefObject<HTMLDivElement | null>;
     readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -46,11 +52,11 @@ export interface Long {
     readonly onPointerLeave: () => void;
   };
   readonly drawn: readonly DrawnRow[];
-  /** Height of what is left out after the last one, in pixels. */
+  /** Height of the rows left out after the last rendered row, in pixels. */
   readonly gapAfter: number;
-  /** Of every row's element, which also has `data-index` and can take the focus. */
+  /** `ref` for each row's element, which also needs `data-index` and must be focusable. */
   readonly measure: (element: Element | null) => void;
-  /** Of the element around the rows. */
+  /** Properties for the element around the rows. */
   readonly focus: {
     readonly onFocus: (event: FocusEvent) => void;
     readonly onBlur: (event: FocusEvent) => void;
@@ -58,9 +64,10 @@ export interface Long {
 }
 
 /**
- * The focus stays where it is while its row is scrolled away or moved by a change; when what had it
- * goes, it passes to the row, or to the list. What is in view stays there when rows come or go
- * above it, unless the list stands at its beginning and the pointer is elsewhere.
+ * Returns which rows to render. The focus stays on its element while that row is scrolled away or
+ * moved by a change; when the focused element disappears, the focus moves to its row, or to the
+ * list. Rows in view stay in place when rows are added or removed above them, unless the list is
+ * scrolled to its start and the pointer is elsewhere.
  */
 export function useLong({ count, keyOf, height }: LongOptions): Long {
   const scroller = useRef<HTMLDivElement>(null);
@@ -83,7 +90,9 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
   });
   const items = virtualizer.getVirtualItems();
 
-  /** While the pointer is over the list, a click must meet the row that it was aimed at. */
+  /**
+   * While the pointer is over the list, rows must not move, so that a click hits the intended row.
+   */
   const isPointedAt = useRef(false);
   const before = useRef({ keyOf, items });
   useLayoutEffect(() => {
@@ -124,8 +133,8 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
         isPointedAt.current = false;
       },
       onKeyDown: (event) => {
-        // A browser goes there in steps, to where the end was when it began; rows that are drawn
-        // on the way change that.
+        // A browser scrolls in steps to where the end was at the key press; rows that are rendered
+        // on the way move that end.
         if (!['Home', 'End'].includes(event.key) || isWritten(event.target)) return;
         event.preventDefault();
         if (event.key === 'Home') virtualizer.scrollToOffset(0);
@@ -134,15 +143,16 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
     },
     focus: {
       onFocus: ({ target, currentTarget }) => {
-        // Of a sheet that was opened from a row, which passes its events on to it.
+        // React also passes on focus events of a sheet that was opened from a row; those are
+        // ignored.
         if (!currentTarget.contains(target)) return;
         const index = target.closest('[data-index]')?.getAttribute('data-index');
         setFocused(index == null ? null : keyOf(Number(index)));
       },
       onBlur: ({ target, currentTarget, relatedTarget }) => {
-        // Its row stays while a sheet that was opened from it is there.
+        // The row stays focused while a sheet that was opened from it is open.
         if (isInSheet(relatedTarget) || !currentTarget.contains(target)) return;
-        // A window that is left keeps its focused element.
+        // When the browser window loses the focus, its focused element stays the same.
         if (document.activeElement !== target && !currentTarget.contains(relatedTarget))
           setFocused(null);
       },

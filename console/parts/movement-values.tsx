@@ -1,4 +1,4 @@
-/** Values of movements as lists show them. */
+/** Displays a movement's values in lists. */
 import { Link } from '@tanstack/react-router';
 import type { RowOf } from '../../clients/http/operations.ts';
 import type { Column } from './table.tsx';
@@ -7,7 +7,7 @@ import { Amount, Id, Reason, State, Time } from './values.tsx';
 
 export type MovementRow = RowOf<'listMovements'>;
 
-/** What a plan can move at most, by asset. */
+/** Shows the most that a plan can move of each asset; `amount` null means unbounded. */
 export function Outflow({
   entries,
 }: {

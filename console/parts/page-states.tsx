@@ -1,4 +1,4 @@
-/** Pages that could not be shown. */
+/** Shown instead of a page that does not exist or failed. */
 import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-router';
 import { Button } from './button.tsx';
 import { Problem } from './problem.tsx';
@@ -15,8 +15,8 @@ export function NotFound() {
 }
 
 /**
- * A part of the page could not be loaded or shown. After a release the names of the parts have
- * changed, so the page offers to load itself anew.
+ * Shows that a part of the page could not be loaded or rendered. After a release the names of the
+ * page's files have changed, so this offers to reload the page.
  */
 export function PageFailed({ error }: ErrorComponentProps) {
   const router = useRouter();

@@ -1,4 +1,4 @@
-/** What went wrong, in the service's own words, and what may have happened. */
+/** Shows an error in the service's own words, and whether a request may have been accepted. */
 import { ApiError, UnreachableError } from '../../clients/http/errors.ts';
 import { Text } from './text.tsx';
 

@@ -1,4 +1,4 @@
-/** An answer that is read whole: its failure, that it is being read, or what it says. */
+/** Shows the result of a read, its failure, or that it is still loading. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Problem } from './problem.tsx';

@@ -19,7 +19,7 @@ export function SaveCsv<Id extends PagedId>({
   file: string;
   query: QueryOf<Id>;
   names: readonly string[];
-  /** A row's lines, each with a value for every name. */
+  /** Returns the CSV lines of a row; each line has a value for every name. */
   lines: (row: RowOf<Id>) => readonly (readonly (string | null)[])[];
 }) {
   const [problem, setProblem] = useState<unknown>(null);

@@ -1,4 +1,4 @@
-/** The rows of a page as a file for spreadsheets. */
+/** The button that saves the rows of a page as a CSV file. */
 import { Button } from './button.tsx';
 import { csvOf, saveFile } from './csv.ts';
 
@@ -7,7 +7,7 @@ export function SaveRows<Row extends object>({
   columns,
   rows,
 }: {
-  /** `balances` becomes `balances.csv`. */
+  /** File name without its extension: `balances` becomes `balances.csv`. */
   name: string;
   columns: readonly (keyof Row & string)[];
   rows: readonly Row[];

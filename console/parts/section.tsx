@@ -1,4 +1,4 @@
-/** A part of the page under its heading. */
+/** Sections of a page, and areas that scroll. */
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 
 export function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -12,8 +12,9 @@ export function Section({ title, children }: { title: string; children: ReactNod
 }
 
 /**
- * What may be wider than the page scrolls by itself, by keyboard too. `start`: the point of it, in
- * pixels, that it opens at, across its middle and below its top.
+ * Renders a scrollable area for content that may be wider than the page; the keyboard scrolls it
+ * too. `start`: the point, in pixels, that is first shown at the middle of the width and at the
+ * top.
  */
 export function Scroll({
   label,
@@ -25,7 +26,7 @@ export function Scroll({
   children: ReactNode;
 }) {
   const region = useRef<HTMLDivElement>(null);
-  // Once: what a reader has scrolled to stays, whatever happens in it.
+  // Runs once: later updates must not undo the reader's own scrolling.
   useLayoutEffect(() => {
     if (start !== undefined && region.current !== null)
       region.current.scrollTo(start.x - region.current.clientWidth / 2, start.y);

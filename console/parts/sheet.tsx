@@ -1,7 +1,7 @@
 /**
- * A sheet over the page, for a decision: Escape and its button close it unless it stays, and the
- * focus is kept within. The focus begins at the sheet itself: a key that is held, or pressed twice,
- * opens it and signs nothing.
+ * A sheet (dialog) over the page, for a decision. Escape and the Close button close the sheet
+ * unless `stays` is set, and the focus stays within. The sheet itself gets the first focus, so a
+ * key that is held or pressed twice opens the sheet and signs nothing.
  */
 import { Dialog } from '@base-ui/react/dialog';
 import { useRef, type ReactNode } from 'react';
@@ -12,7 +12,7 @@ export interface SheetProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** Why it cannot be closed now; null where it can. */
+  /** Why the sheet cannot be closed now; null when it can. */
   readonly stays?: string | null;
   readonly children: ReactNode;
 }

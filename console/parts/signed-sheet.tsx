@@ -1,8 +1,8 @@
 /**
  * A sheet that signs one request, from the form to its outcome. The request is sent once, and the
- * sheet stays open until the outcome is known: after a lost answer it reads the present state
- * before it offers the request again. It checks here what forbids every signature, so that no
- * sheet can forget it.
+ * sheet stays open until the outcome is known: after a lost response the sheet reads the present
+ * state before it offers the request again. What forbids every signature is checked here, so that
+ * no sheet can forget it.
  */
 import { useState, type ReactNode } from 'react';
 import { afterFailure } from '../data/after-failure.ts';
@@ -14,7 +14,7 @@ import { Problem } from './problem.tsx';
 import { Sheet } from './sheet.tsx';
 import { Text } from './text.tsx';
 
-/** Method, path and body, as they are signed. */
+/** Method, path and body of the request that is signed. */
 export interface Signs {
   readonly method: string;
   readonly path: string;
@@ -24,11 +24,16 @@ export interface Signs {
 type Phase<Done> =
   | { readonly kind: 'filling'; readonly error: unknown; readonly note: string | null }
   | { readonly kind: 'sending' }
-  /** `error`: why there is no answer; `failed`: why the present state could not be read either. */
+  /**
+   * `error`: why there is no response; `failed`: why the present state could not be read either.
+   */
   | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
   | { readonly kind: 'done'; readonly answer: Done };
 
-/** Closed, it would be forgotten that something is under way, and the same could be sent again. */
+/**
+ * Why the sheet cannot be closed in a phase. A closed sheet would lose the request in progress, and
+ * the operator could send the same request again.
+ */
 const STAYS: Readonly<Record<Phase<unknown>['kind'], string | null>> = {
   filling: null,
   sending: 'It is being sent: the sheet stays until there is an answer.',
@@ -39,23 +44,26 @@ const STAYS: Readonly<Record<Phase<unknown>['kind'], string | null>> = {
 export interface SignedSheetProps<Done> {
   readonly title: string;
   readonly onClose: () => void;
-  /** Above the form, and above what became of it. */
+  /** Shown above the form and above the outcome. */
   readonly above?: ReactNode;
-  /** What speaks against it, until it is sent. */
+  /** Warnings against the request, shown until it is sent. */
   readonly against?: ReactNode;
-  /** What is filled in. */
+  /** The form's fields. */
   readonly children?: ReactNode;
   readonly kind?: 'main' | 'danger';
-  /** Why it cannot be sent as it stands; null where it can. */
+  /** Why the request cannot be sent now; null when it can. */
   readonly blocked: string | null;
-  /** What exactly is sent; null while that is not known. */
+  /** The exact request that is signed; null while it is not known. */
   readonly signs: Signs | null;
   readonly send: () => Promise<Done>;
-  /** What the present state shows to be done, else null; rejects where it cannot be read. */
+  /**
+   * Reads the present state: returns the outcome if the request was done, else null; rejects when
+   * the state cannot be read.
+   */
   readonly look: () => Promise<Done | null>;
-  /** Whether it may be sent again where `look` shows nothing. */
+  /** Sentence shown when `look` returns null: whether the request may be sent again. */
   readonly again: string;
-  /** Once it was taken or refused: what the page shows is read again. */
+  /** Reads the page's data again after the request was accepted or refused. */
   readonly reread?: () => Promise<unknown>;
   readonly done: (answer: Done) => ReactNode;
 }
@@ -103,7 +111,7 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
       ) : (
         <form
           className="decision"
-          // Enter in a field is no signature.
+          // Enter in a field must not sign the request.
           onSubmit={(event) => event.preventDefault()}
         >
           {phase.kind === 'filling' && (
@@ -124,7 +132,7 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
   );
 }
 
-/** Why nothing at all can be signed now; null where it can. */
+/** Returns why nothing can be signed now; null when signing is possible. */
 export function useCannotSign(): string | null {
   return useWrongClock();
 }

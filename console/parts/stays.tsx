@@ -1,7 +1,12 @@
-/** Keeps this page open while it stands: what is under way would be forgotten with it. */
+/**
+ * Prevents leaving the page while a request is in progress, since the page would lose its outcome.
+ */
 import { useBlocker } from '@tanstack/react-router';
 
-/** Other pages, back and forward do nothing; the browser asks before it reloads or closes. */
+/**
+ * While rendered, blocks links to other pages, back and forward; the browser asks before it reloads
+ * or closes.
+ */
 export function Stays() {
   useBlocker({ shouldBlockFn: () => true, enableBeforeUnload: true });
   return null;

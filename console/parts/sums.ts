@@ -1,6 +1,9 @@
-/** Sums of amounts, exact. */
+/** Exact sums of decimal amounts. */
 
-/** By asset, in the order of their first mention; null where one amount is not bounded. */
+/**
+ * Returns the sum for each asset, in order of first appearance; null when one of its amounts is
+ * unbounded.
+ */
 export function sumByAsset(
   entries: readonly { readonly asset: string; readonly amount: string | null }[],
 ): readonly { readonly asset: string; readonly amount: string | null }[] {
@@ -12,7 +15,7 @@ export function sumByAsset(
   return [...sums].map(([asset, amount]) => ({ asset, amount }));
 }
 
-/** The sum of two decimal strings, with every digit; throws for what is none. */
+/** Returns the exact sum of two decimal strings. Throws when one is not a decimal number. */
 export function addAmounts(left: string, right: string): string {
   const scale = Math.max(fractionOf(left).length, fractionOf(right).length);
   const sum = (scaled(left, scale) + scaled(right, scale)).toString();

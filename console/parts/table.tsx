@@ -1,6 +1,6 @@
 /**
- * A list: its columns, its rows, and how far it has been read. Of many rows only those in view are
- * in the page; which row of how many each one is, is said to who cannot see it.
+ * A list: its columns, its rows, and whether more can be loaded. Of a long list only the rows in
+ * view are in the page; screen readers get each row's position and the number of rows.
  */
 import { Fragment, useCallback, type ReactNode } from 'react';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ export interface Column<Row> {
 }
 
 interface RowsProps<Row> {
-  /** What the rows are, for who cannot see the page. */
+  /** What the rows are, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -22,7 +22,7 @@ interface RowsProps<Row> {
 }
 
 export interface TableProps<Row> extends RowsProps<Row> {
-  /** Where the rows come from; without it all of them are here. */
+  /** The query that loads the rows; absent when `rows` has all of them. */
   readonly query?: UseInfiniteQueryResult;
   readonly none?: string;
 }
@@ -76,7 +76,7 @@ function FewRows<Row>({ caption, columns, rows, keyOf }: RowsProps<Row>) {
   );
 }
 
-/** Least width of a column, so that the columns stay where they are while rows come and go. */
+/** Minimum width of a column, so that columns keep their position while rows come and go. */
 const COLUMN_REM = 8.5;
 
 function ManyRows<Row>({
@@ -90,7 +90,7 @@ function ManyRows<Row>({
   return (
     <div {...scroller} className="table long" role="region" aria-label={caption} tabIndex={0}>
       <table
-        // With the row of titles; -1: not known yet.
+        // Includes the header row; -1 while the number is not known.
         aria-rowcount={isAll ? rows.length + 1 : -1}
         style={{ minWidth: `${String(columns.length * COLUMN_REM)}rem` }}
       >
@@ -116,21 +116,21 @@ function ManyRows<Row>({
   );
 }
 
-/** Which of these rows are drawn. */
+/** Returns which of the rows to render. */
 function useLongRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string, height: number): Long {
-  // By index, and the same function for the same rows.
+  // Maps an index to the row's key; stays the same function while the rows are the same.
   const keyAt = useCallback(
     (index: number): string => {
       const row = rows[index];
       return row === undefined ? '' : keyOf(row);
     },
-    // `keyOf` says the same of a row whenever it is made.
+    // `keyOf` may be a new function at each render, but it returns the same key for a row.
     [rows],
   );
   return useLong({ count: rows.length, keyOf: keyAt, height });
 }
 
-/** The place of rows that are not drawn. */
+/** Takes the space of rows that are not rendered. */
 function Gap({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (
@@ -169,8 +169,8 @@ function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Ro
 }
 
 /**
- * A list without columns, of which the same holds. Its entries follow each other at the list's own
- * place when there are few.
+ * A list without columns that renders long lists in the same way. A short list does not scroll
+ * separately.
  */
 export function List<Row>({
   label,
@@ -185,7 +185,7 @@ export function List<Row>({
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   entry: (row: Row) => ReactNode;
-  /** About how high an entry is, in pixels. */
+  /** Approximate height of an entry, in pixels. */
   height: number;
 }) {
   if (rows.length > FEW)

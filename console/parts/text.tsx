@@ -1,12 +1,12 @@
-/** Text that callers, executors or venues wrote. */
+/** Shows text that callers, executors or venues wrote. */
 import { useState } from 'react';
 import { visiblePieces } from './visible.ts';
 
 const SHOWN = 280;
 
 /**
- * Shows it as text, its direction kept to itself, hidden characters by their code, and a long one
- * in part until more is required.
+ * Shows untrusted text: isolates its writing direction, shows hidden characters by their code, and
+ * shortens a long text until the reader asks for all of it.
  */
 export function Text({ children, most = SHOWN }: { children: string; most?: number }) {
   const [isWhole, setWhole] = useState(false);

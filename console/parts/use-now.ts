@@ -1,4 +1,4 @@
-/** One clock for every distance on the page, which moves each half minute. */
+/** The current time for all relative times on the page; updates every 30 seconds. */
 import { useSyncExternalStore } from 'react';
 
 const TICK_MS = 30_000;
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
 
 const read = (): number => now;
 
-/** Milliseconds since the epoch, by this machine's clock. */
+/** Returns milliseconds since the epoch, by this machine's clock. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, read, read);
 }

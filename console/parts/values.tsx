@@ -1,4 +1,4 @@
-/** Values as every page shows them: times, amounts, addresses, ids, states, reasons. */
+/** Displays times, amounts, addresses, ids, states and reasons the same way on every page. */
 import { useState } from 'react';
 import {
   distanceInWords,
@@ -10,7 +10,7 @@ import {
 import { Text } from './text.tsx';
 import { useNow } from './use-now.ts';
 
-/** A time in this browser's zone, which is named, and how far it is from now. */
+/** Shows a time in this browser's zone, with the zone's name and the distance from now. */
 export function Time({ at, distance = true }: { at: string | null; distance?: boolean }) {
   const now = useNow();
   if (at === null) return <span className="none">never</span>;
@@ -22,7 +22,7 @@ export function Time({ at, distance = true }: { at: string | null; distance?: bo
   );
 }
 
-/** Every digit of an amount, grouped by thousands, with its asset. */
+/** Shows every digit of an amount, grouped by thousands, with its asset. Null is unknown. */
 export function Amount({ amount, asset }: { amount: string | null; asset?: string | null }) {
   if (amount === null) return <span className="none">unknown</span>;
   return (
@@ -39,7 +39,8 @@ export function Amount({ amount, asset }: { amount: string | null; asset?: strin
 }
 
 /**
- * An address by its two ends, whole on demand. `lookAlike` names one that begins and ends the same.
+ * Shows the two ends of an address, and all of it on demand. `lookAlike`: another address with the
+ * same ends, or null.
  */
 export function Address({
   address,
@@ -83,7 +84,7 @@ export function Address({
   );
 }
 
-/** An id, whole, so that it can be copied and found. */
+/** Shows a whole id, so that it can be copied and searched. */
 export function Id({ children }: { children: string }) {
   return (
     <code className="id">
@@ -92,7 +93,7 @@ export function Id({ children }: { children: string }) {
   );
 }
 
-/** A state, by its word; its colour says nothing that the word does not. */
+/** Shows a state as a word; its colour adds no information. */
 export function State({ children }: { children: string }) {
   return (
     <span className="state" data-state={children}>
@@ -101,7 +102,7 @@ export function State({ children }: { children: string }) {
   );
 }
 
-/** Why something is as it is: a code of the service, and its sentence where it has one. */
+/** Shows a reason: the service's code, and its sentence when there is one. */
 export function Reason({ code, children }: { code?: string | null; children?: string | null }) {
   if (code == null && children == null) return null;
   return (

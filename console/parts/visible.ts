@@ -1,19 +1,25 @@
-/** What others wrote, made visible: nothing in it changes how the rest of the page reads. */
+/**
+ * Makes hidden characters in untrusted text visible, so that they cannot change how the rest of the
+ * page is read.
+ */
 
 export interface Piece {
   readonly text: string;
-  /** A character that shows nothing or turns others around, by its code point. */
+  /**
+   * Whether `text` is the code point of a character that is invisible or changes the writing
+   * direction.
+   */
   readonly hidden: boolean;
 }
 
 /**
- * Controls, marks of direction, zero widths, fillers, tags, variation selectors, lone surrogates:
- * what has no picture of its own.
+ * Characters without a visible form: controls, direction marks, zero widths, fillers, tags,
+ * variation selectors, lone surrogates.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
 
-/** The pieces of a text; hidden characters as `U+202E`, line breaks and tabs as they are. */
+/** Returns the pieces of a text: hidden characters as `U+202E`; line breaks and tabs unchanged. */
 export function visiblePieces(text: string): readonly Piece[] {
   const pieces: { text: string; hidden: boolean }[] = [];
   for (const character of text) {
@@ -26,7 +32,7 @@ export function visiblePieces(text: string): readonly Piece[] {
   return pieces;
 }
 
-/** The same as one text, for places without markup such as a title. */
+/** Returns the pieces as one text, for places without markup such as a title. */
 export function visibleText(text: string): string {
   return visiblePieces(text)
     .map((piece) => piece.text)

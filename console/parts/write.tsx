@@ -1,6 +1,7 @@
 /**
- * One write of an operator: a button that says why it is not offered, and a sheet that shows what
- * is signed. After a lost answer the page is read again before it is offered again.
+ * One write of an operator: a button that shows why the write is not offered, and a sheet that
+ * shows what is signed. After a lost response the page's data is read again before the write is
+ * offered again.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -24,7 +25,7 @@ import { Text } from './text.tsx';
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What is sent, but for the names in it that the operation's type knows. */
+/** The input of an operation, without the exact types that the operation gives it. */
 export interface WriteInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -33,14 +34,17 @@ export interface WriteInput {
 
 export interface Write {
   readonly operation: OperationId;
-  /** Of button and sheet: `Disable evm`. */
+  /** Title of the button and the sheet, such as `Disable evm`. */
   readonly title: string;
   readonly consequence: string;
   readonly entries?: readonly Entry[];
-  /** What is sent, of what was filled in. */
+  /** Returns the operation's input for the filled form. */
   readonly inputOf: (filled: Body) => WriteInput;
   readonly kind?: 'plain' | 'main' | 'danger';
-  /** What it is about as it stands; where it changes under the sheet, the sheet sends nothing. */
+  /**
+   * State of the object that the write changes. If this differs from the state when the sheet was
+   * opened, the sheet sends nothing.
+   */
   readonly standing?: string;
 }
 
@@ -68,8 +72,8 @@ export function WriteButton({
 }
 
 /**
- * By operation and path, of what is not done yet: one key for each thing that is done, however
- * often its sheet is opened, its row scrolled away, or its answer lost.
+ * Idempotency keys of writes that are not done yet, keyed by operation and path. A write keeps its
+ * key when its sheet is opened again, its row is scrolled away, or its response is lost.
  */
 const KEYS = new Map<string, string>();
 
@@ -83,7 +87,7 @@ const LOST =
   'The answer was lost, and the page was read again since. Look whether it is done before you send it again.';
 
 function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void }) {
-  // What the sheet was opened for, whatever the page shows meanwhile.
+  // The write for which the sheet was opened; the page may show another one meanwhile.
   const [write] = useState(now);
   const { operation, entries = [], title, consequence, kind = 'main' } = write;
   const [values, setValues] = useState<Values>(() => initialValues(entries));
@@ -118,7 +122,8 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
           KEYS.delete(subject);
           return answer;
         } catch (error) {
-          // What was sent before under this key is done, which the refusal says; this is another.
+          // The conflict means that an earlier, different request with this key was accepted. This
+          // request gets a new key.
           if (error instanceof ApiError && error.rawCode === 'idempotency_conflict')
             KEYS.delete(subject);
           throw error;
@@ -148,19 +153,22 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
   );
 }
 
-/** That there is no such thing, or none for this operator, is an answer too. */
+/** Returns whether a read got a response: 403 and 404 count, since they also report a state. */
 function isAnswered(error: unknown): boolean {
   return error === null || (error instanceof ApiError && [403, 404].includes(error.status));
 }
 
-/** What an operation's request is, as it is signed. */
+/** Returns the request of an operation, as it is signed. */
 export function signsOf(operation: OperationId, input: WriteInput): Signs {
   const { method, path }: Operation = OPERATIONS[operation];
   const { body } = input;
   return { method, path: targetOf(path, input), ...(body === undefined ? {} : { body }) };
 }
 
-/** What cannot stand in a path is refused when it is sent, with a sentence. */
+/**
+ * Returns the path with its parameters. When a parameter is not valid in a path, returns the path
+ * without parameters; sending then fails with a sentence.
+ */
 function targetOf(path: string, { params = {}, query = {} }: WriteInput): string {
   try {
     return pathOf(path, params) + queryOf(query);

@@ -1,9 +1,9 @@
-/** What each operation answers as JSON Schema, from the document of the API. */
+/** JSON Schemas of all operations' responses, from the API's own document. */
 import { isObject } from '../../domain/json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `ANSWERS` by operation, and the `SCHEMAS` that they name. */
+/** Returns TypeScript source: `ANSWERS` by operation, and the `SCHEMAS` to which they refer. */
 export function answerSchemas(document: Json): string {
   const operations = Object.values(objectIn(document, 'paths'))
     .flatMap((item) => (isObject(item) ? Object.values(item) : []))
@@ -55,7 +55,7 @@ function objectIn(holder: Json, field: string): Json {
   return isObject(value) ? value : {};
 }
 
-/** Every name that is reached. */
+/** Returns the names of all schemas to which `value` refers, directly or indirectly. */
 function namedIn(value: unknown, all: Json, found = new Set<string>()): ReadonlySet<string> {
   for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
     if (!found.has(name)) {

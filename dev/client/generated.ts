@@ -1,6 +1,6 @@
 /**
- * What the typed client is made from: the types of the API's own document, its operations, errors
- * and end states as data. `npm run client:types` writes them to clients/http/generated/.
+ * Generates the files of the typed client: types from the API's own document, and operations,
+ * errors and end states as data. `npm run client:types` writes them to clients/http/generated/.
  */
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -23,12 +23,12 @@ export const GENERATED_FOLDER = 'clients/http/generated';
 
 const NOTE = '// Written by `npm run client:types` from the API; not by hand.\n';
 
-/** Every route of the commercial edition, which includes those of the free one. */
+/** Returns every route of the commercial edition, which includes those of the free edition. */
 export function allRoutes(): readonly Route[] {
   return withExtensions(routes, [commercial({ autoApproveDryRun: false })]);
 }
 
-/** The expected content of each file, by path. */
+/** Returns the expected content of each generated file, by path. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const table = allRoutes();
   const document = successesAlone(documentOf(table));
@@ -51,7 +51,7 @@ function documentOf(table: readonly Route[]): Json {
 }
 
 async function schemaTypes(document: Json): Promise<string> {
-  // A field with a default may be left out.
+  // A request may leave out a field with a default.
   const nodes = await openapiTS(JSON.stringify(document), {
     defaultNonNullable: false,
     immutable: true,
@@ -63,7 +63,7 @@ async function schemaTypes(document: Json): Promise<string> {
   return astToString(kept);
 }
 
-/** Only successes and requests: errors are typed from their own table. */
+/** Returns the document without error responses, which are typed from the error table. */
 function successesAlone(document: Json): Json {
   const { paths, components, ...rest } = document;
   const operations = mapValues(paths, (item) =>
@@ -121,7 +121,7 @@ function operationOf({ method, path, body, response, preview, text }: Route): ob
   };
 }
 
-/** The field of a page that holds its rows, or null when the answer is no page. */
+/** Returns the field of a page that holds its rows; null when the response is no page. */
 function pluralOf(response: z.ZodType): string | null {
   if (!(response instanceof z.ZodObject) || !('next_cursor' in response.shape)) return null;
   return Object.keys(response.shape).find((key) => key !== 'next_cursor') ?? null;
@@ -157,7 +157,7 @@ function endStates(): string {
   ].join('\n');
 }
 
-/** A value as TypeScript writes it. */
+/** Returns a value as TypeScript source. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (isObject(value))

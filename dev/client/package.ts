@@ -1,4 +1,4 @@
-/** The typed client as a package. */
+/** The npm package of the typed client. */
 import type { PackageSpec } from '../packages/package.ts';
 
 export const CLIENT = {

@@ -16,13 +16,17 @@ import { pythonFor } from '../../test/support/python.ts';
 
 const run = promisify(execFile);
 const HELM_VERSION = '3.22.0';
-/** The oldest Kubernetes that the chart accepts, and the newest known here. */
+/**
+ * Versions of Kubernetes to check: the oldest that the chart accepts, and the newest known here.
+ */
 const KUBERNETES = ['1.25.0', '1.37.0'];
 const CHART = join(ROOT, 'deploy/helm/fund-movement-orchestrator');
 const EXAMPLE = join(ROOT, 'deploy/helm/example-values.yaml');
 const work = mkdtempSync(join(tmpdir(), 'deploy-check-'));
 
-/** Throws the program's output when it fails; returns why it was not run, or null. */
+/**
+ * A check: throws the program's output when the check fails; returns why it was skipped, or null.
+ */
 type Check = () => Promise<string | null>;
 const CHECKS: Readonly<Record<string, Check>> = {
   'scripts (sh -n)': async () => {
@@ -77,7 +81,7 @@ for (const [name, check] of Object.entries(CHECKS))
 rmSync(work, { recursive: true, force: true });
 process.exit(failed === 0 ? 0 : 1);
 
-/** The example whole, and each switch of the chart the other way. */
+/** Renders the example in full, and with each switch of the chart reversed. */
 async function rendered(helm: string, version: string): Promise<string[]> {
   const ways = {
     example: [],
@@ -89,8 +93,9 @@ async function rendered(helm: string, version: string): Promise<string[]> {
     const file = join(work, `${name}.yaml`);
     writeFileSync(file, stdout);
     files.push(file);
-    // The drain of 10 s, then 40 of an API, or 30 for the longest call and 5 for its record; 10 to
-    // leave. test/dev/grace.test.ts compares the chart with the service's own limits.
+    // API: 10 s drain, 40 s for requests, 10 s to end. Worker: 10 s drain, 30 s for the longest
+    // call, 5 s for its record, 10 s to end. test/dev/grace.test.ts compares the chart with the
+    // service's own limits.
     const graces = [...stdout.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, s]) => s);
     if (graces.join() !== '60,55') throw new Error(`graces of ${name}: ${graces.join()}`);
     const secrets = [...stdout.matchAll(/secretName: ([\w-]+)/g)].map(([, secret]) => secret);
@@ -105,7 +110,7 @@ function template(version: string, args: readonly string[]): string[] {
   return ['template', 'fund', CHART, '--kube-version', version, '--values', EXAMPLE, ...args];
 }
 
-/** What the chart must not render. */
+/** Checks that the chart refuses invalid values. */
 async function refusals(helm: string): Promise<void> {
   const refused = [
     'image.repository=',
@@ -125,7 +130,7 @@ async function refusals(helm: string): Promise<void> {
   }
 }
 
-/** The program on PATH, else built once with Go and kept. */
+/** Returns the path of helm: from PATH, else built once with Go and cached; null without Go. */
 async function findHelm(): Promise<string | null> {
   const found = findOnPath('helm');
   if (found !== null) return found;

@@ -1,4 +1,7 @@
-/** Within the name spaces of `npm run deploy:follow`: the surroundings, then the page. */
+/**
+ * Runs inside the namespaces of `npm run deploy:follow`: starts the surroundings, then follows the
+ * page.
+ */
 import { spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -17,9 +20,11 @@ import { ask, openNetwork, surround, type Handover, type Surroundings } from './
 import { timing } from './timed.ts';
 
 const CONFIG = '/etc/fund';
-/** The user that the base's `useradd` made. */
+/** Id of the user that `useradd` created in the base. */
 const USER = 1000;
-/** Stops them as an orchestrator does; each must have ended, and the proxy must notice. */
+/**
+ * Stops API and worker as an orchestrator does; each process must end, and the proxy must notice.
+ */
 const STOP = `
 for name in api-1 worker-1; do kill -TERM "$(cat "$FUND_CONFIG/$name.pid")"; done
 for name in api-1 worker-1; do
@@ -44,7 +49,9 @@ try {
 await supervisor.stopAll();
 process.exit();
 
-/** Runs the page's sections, then checks what it promises of two processes each. */
+/**
+ * Runs the page's sections, then checks what the page promises about two processes of each role.
+ */
 async function follow(around: Surroundings): Promise<void> {
   const sections = sectionsOf('docs/deploy.md').map(({ title, blocks }) => ({
     title,
@@ -62,7 +69,7 @@ async function follow(around: Surroundings): Promise<void> {
   if (completed < 2) throw new Error(`the movements did not complete:\n${printed}`);
 }
 
-/** The settings that the page wrote. */
+/** Copies the TLS files into place; returns the environment that the page's commands expect. */
 function environment({ password, client, paperUrl }: Surroundings): Record<string, string> {
   const [config, tls] = [join(handover.root, CONFIG), join(handover.root, CONFIG, 'tls')];
   mkdirSync(tls, { recursive: true });

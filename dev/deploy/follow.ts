@@ -1,7 +1,7 @@
 /**
- * `npm run deploy:follow`: runs docs/deploy.md to the letter in an empty root file system, with
- * Debian's packages and the production build alone, as a user without rights. A Postgres and
- * Temporal's real server on Postgres stand beside it, and accept only TLS of their own authority.
+ * `npm run deploy:follow`: runs docs/deploy.md exactly as written in an empty root file system,
+ * with only Debian's packages and the production build, as a user without rights. Postgres, and
+ * Temporal's real server on Postgres, run next to it and accept only TLS of their own authority.
  * Two movements complete; before the second, an API and a worker are stopped.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -35,7 +35,7 @@ import { clusterPrograms, composeVersion } from './temporal-cluster.ts';
 import { timing } from './timed.ts';
 
 const run = promisify(execFile);
-/** What the page requires of a machine, beside Node and Temporal's command line. */
+/** Debian packages that the page requires, besides Node and Temporal's command line. */
 const PACKAGES = ['ca-certificates', 'curl', 'haproxy', 'openssl', 'postgresql-client'];
 const APP = '/opt/fund';
 
@@ -96,7 +96,7 @@ async function whyNot(): Promise<string | null> {
   );
 }
 
-/** The base, kept in the cache folder; callers use a copy. */
+/** Returns the base file system, kept in the cache folder; callers must copy it. */
 async function ensureBase(): Promise<string> {
   const folder = join(cacheDir(), 'deploy-root');
   const [root, note] = [join(folder, 'root'), join(folder, 'made-from.json')];
@@ -127,13 +127,13 @@ async function ensureBase(): Promise<string> {
   }
 }
 
-/** Runs the page's block that builds, in the clone. */
+/** Runs the build commands of the page in the clone. */
 async function build(app: string): Promise<void> {
   const block = sectionsOf('docs/deploy.md')
     .flatMap(({ blocks }) => blocks)
     .find((each) => each.includes('npm run build'));
   if (block === undefined) throw new Error('docs/deploy.md does not say how it is built');
-  // The npm that started this process; a shell may not find it.
+  // The npm that started this process: a new shell may not find it.
   const npm = npmCommand().map((part) => `'${part}'`);
   await run('bash', ['-e', '-c', `npm() { ${npm.join(' ')} "$@"; }\n${block}`], {
     cwd: ROOT,
@@ -141,18 +141,21 @@ async function build(app: string): Promise<void> {
   });
 }
 
-/** Follows the rest of the page, in name spaces that reach only what is started there. */
+/**
+ * Follows the rest of the page in namespaces whose network reaches only the processes started
+ * there.
+ */
 async function inNamespaces(handover: Handover): Promise<number> {
   const file = join(work, 'handover.json');
   writeFileSync(file, JSON.stringify(handover));
   const child = spawn(
     'unshare',
-    // bash, as process 1, reaps orphaned processes.
+    // bash is process 1 of the namespace, so it reaps orphaned processes.
     [...NAMESPACES, 'bash', '-c', '"$@"; exit $?', 'init', process.execPath].concat(
       built('deploy-follow-inside'),
       file,
     ),
-    // When it ends, all processes in the name spaces end.
+    // All processes in the namespaces end with this child.
     { stdio: 'inherit', detached: true },
   );
   void foreground.stopped.then(() => child.kill('SIGKILL'));

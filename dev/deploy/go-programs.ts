@@ -1,4 +1,4 @@
-/** Programs in Go: built once from their module, and kept in the cache folder. */
+/** Builds Go programs once from their module and keeps them in the cache folder. */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runCommand } from '../bootstrap/command.mjs';
@@ -7,14 +7,16 @@ import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir, findOnPath, goEnvironment, isExecutable } from '../bootstrap/temporal-build.mjs';
 
 export interface GoPrograms {
-  /** Label of the step. */
+  /** Label of the progress step. */
   readonly label: string;
   readonly version: string;
-  /** The package of each program, by program name; all of one module. */
+  /** Go package of each program, by program name; all are in one module. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** The path of each program; null when it is not in the cache and there is no Go. */
+/**
+ * Returns the path of each program; null when the cache does not have them and Go is not installed.
+ */
 export async function goPrograms({
   label,
   version,

@@ -1,4 +1,4 @@
-/** The blocks of shell of docs/deploy.md, by the section that they stand in. */
+/** Reads the shell blocks of docs/deploy.md, by section. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksIn } from '../../test/support/guide.ts';

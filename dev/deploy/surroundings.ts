@@ -1,7 +1,7 @@
 /**
  * The surroundings of an installation: Postgres and Temporal, both behind TLS of their own
- * authority, and the paper venue, in name spaces of their own. When the name spaces end, all of it
- * ends.
+ * authority, and the paper venue, in separate namespaces. When the namespaces end, all processes
+ * end.
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -26,34 +26,40 @@ import type { Timed } from './timed.ts';
 
 const run = promisify(execFile);
 
-/** Of the network, of mounts and of processes. */
+/** Options of `unshare` for network, mount and process namespaces. */
 export const NAMESPACES = [
   ...['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
 ];
-/** Addresses of two machines beside ours: a loopback address would need no TLS. */
+/** IP addresses of two simulated machines; a loopback address would need no TLS. */
 const ADDRESSES = { postgres: '10.20.0.2', temporal: '10.20.0.3' };
 const PAPER_PORT = 9400;
 
-/** Input of the program within the name spaces. */
+/** Input of the program that runs in the namespaces. */
 export interface Handover {
-  /** A folder that is removed at the end. */
+  /** Work folder; removed at the end. */
   readonly work: string;
-  /** The empty root file system, and the folder of the program in it. */
+  /** The empty root file system, and the program's folder in it. */
   readonly root: string;
   readonly app: string;
   readonly programs: ClusterPrograms;
 }
 
 export interface Surroundings {
-  /** As an administrator of Postgres, without TLS from its own machine. */
+  /** Connects as Postgres' administrator, without TLS, from the server's own machine. */
   readonly adminUrl: string;
   readonly password: string;
-  /** For a client of both: the authority's certificate, and one of its own for Temporal. */
+  /**
+   * TLS files for a client of both servers: the authority's certificate, and a client certificate
+   * for Temporal.
+   */
   readonly client: Certificate;
   readonly paperUrl: string;
 }
 
-/** The network of the page's machine, names for its neighbours, and what its root needs mounted. */
+/**
+ * Sets up the network of the page's machine, host names for its neighbours, and the mounts of its
+ * root file system.
+ */
 export async function openNetwork({ work, root }: Handover): Promise<void> {
   const hosts = Object.entries({ localhost: '127.0.0.1', ...ADDRESSES })
     .map(([name, address]) => `${address} ${name}\n`)
@@ -74,7 +80,7 @@ export async function openNetwork({ work, root }: Handover): Promise<void> {
   });
 }
 
-/** Starts all of it; also returns how long each part took. */
+/** Starts all surroundings and returns how to reach them; `timed` records how long each took. */
 export async function surround(
   { work, programs }: Handover,
   supervisor: Supervisor,
@@ -93,7 +99,7 @@ export async function surround(
   const spec = onlyEncrypted(postgres.spec, join(work, 'postgres'), issue('postgres'));
   await timed('Postgres 18, TLS required', async () => {
     await supervisor.add(spec);
-    // The page's own database is still to be made.
+    // The page itself creates its database.
     await ask(adminUrl, `DROP DATABASE fund_movements`);
     await ask(adminUrl, `DROP ROLE ${SERVICE_ROLE}`);
   });
@@ -103,7 +109,7 @@ export async function surround(
     for (const name of ['temporal', 'temporal_visibility'])
       await ask(adminUrl, `CREATE DATABASE ${name} OWNER temporal`);
     await composeJob('temporal-schema.sh', cluster);
-    // As each start of compose does.
+    // docker compose also runs this job at each start.
     await composeJob('temporal-schema.sh', cluster);
   });
   await timed('Temporal: server, TLS and client certificates required', async () => {
@@ -113,7 +119,7 @@ export async function surround(
   });
   const client = { ca: authority.cert, ...authority.issue('fund') };
   await mustRefuse(programs.cli, client);
-  writeChainInfo(work, 9401); // nothing listens there, and nothing calls it
+  writeChainInfo(work, 9401); // no process listens on this port, and none calls it
   await supervisor.add(
     paperVenuePart({
       dataDir: work,
@@ -147,7 +153,10 @@ function onlyEncrypted(spec: ChildSpec, cluster: string, { cert, key }: Pair): C
   return { ...spec, args: [...spec.args, ...settings.flatMap((each) => ['-c', each])] };
 }
 
-/** Without this check the run would prove nothing. */
+/**
+ * Checks that Temporal refuses a client without a certificate; otherwise the run would prove
+ * nothing.
+ */
 async function mustRefuse(cli: string, client: Certificate): Promise<void> {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_TLS_SERVER_CA_CERT_PATH = '' } =
     clientEnvironment(client);

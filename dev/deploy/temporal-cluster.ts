@@ -1,6 +1,6 @@
 /**
- * Temporal's real server on Postgres, as docker-compose.yml describes it and in the version that it
- * names, behind TLS that requires client certificates.
+ * Temporal's real server on Postgres, configured like docker-compose.yml and in the version named
+ * there, behind TLS that requires client certificates.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { goPrograms } from './go-programs.ts';
 const run = promisify(execFile);
 const COMPOSE = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
 
-/** PEM files: the authority of every certificate, and a certificate with its key. */
+/** Paths of PEM files: the authority's certificate, and a certificate with its key. */
 export interface Certificate {
   readonly ca: string;
   readonly cert: string;
@@ -24,18 +24,18 @@ export interface Certificate {
 export interface ClusterPrograms {
   readonly server: string;
   readonly sqlTool: string;
-  /** Temporal's command line. */
+  /** Path of Temporal's command line. */
   readonly cli: string;
 }
 
-/** The version of the images that docker-compose.yml names. */
+/** Returns the version of Temporal's images in docker-compose.yml. */
 export function composeVersion(): string {
   const version = /temporalio\/server:\$\{TEMPORAL_VERSION:-([\d.]+)\}/.exec(COMPOSE)?.[1];
   if (version === undefined) throw new Error('docker-compose.yml names no version of Temporal');
   return version;
 }
 
-/** The server and its schema tool, built once with Go; null where there is none. */
+/** Returns the server and its schema tool, built once with Go; null without Go. */
 export async function clusterPrograms(): Promise<Omit<ClusterPrograms, 'cli'> | null> {
   const programs = await goPrograms({
     label: "Temporal's server for Postgres",
@@ -53,7 +53,7 @@ export async function clusterPrograms(): Promise<Omit<ClusterPrograms, 'cli'> | 
   );
 }
 
-/** The environment with which Temporal's command line connects. */
+/** Returns the environment with which Temporal's command line connects. */
 export function clientEnvironment({ ca, cert, key }: Certificate): Record<string, string> {
   return {
     TEMPORAL_ADDRESS: 'temporal:7233',
@@ -64,8 +64,8 @@ export function clientEnvironment({ ca, cert, key }: Certificate): Record<string
 }
 
 /**
- * Runs a job of docker-compose.yml as it stands. Its programs are on PATH, its secret is where the
- * container has it, and TLS comes from the environment.
+ * Runs a job of docker-compose.yml unchanged. Its programs are on PATH, its secret is at the
+ * container's path, and TLS settings come from the environment.
  */
 export async function composeJob(
   script: string,
@@ -95,15 +95,19 @@ export async function composeJob(
 
 export interface Cluster {
   readonly programs: ClusterPrograms;
-  /** For what is written. */
+  /** Folder for files written at run time. */
   readonly folder: string;
-  /** Of the role `temporal` at the Postgres that is called `postgres`. */
+  /** Password of the role `temporal` on the Postgres host `postgres`. */
   readonly password: string;
-  /** For the name `temporal`; both what the server shows and what it shows to itself. */
+  /**
+   * Certificate for the host name `temporal`; the server also uses it for connections to itself.
+   */
   readonly tls: Certificate;
 }
 
-/** Describes the server's process, which listens at `ip`; its database has its schema already. */
+/**
+ * Describes the server's process, which listens at `ip`; its database must already have its schema.
+ */
 export function clusterPart(cluster: Cluster, ip: string): ChildSpec {
   const { programs, folder, password, tls } = cluster;
   const ofCompose = environmentOf('temporal');
@@ -141,11 +145,11 @@ export function clusterPart(cluster: Cluster, ip: string): ChildSpec {
   };
 }
 
-/** The server's answer to a health check; null when it is healthy. */
+/** Returns the error of a health check; null when the server is healthy. */
 export async function refusalOf(cli: string, env: Record<string, string>): Promise<string | null> {
   try {
     await run(cli, ['operator', 'cluster', 'health'], {
-      env: { ...env, HOME: '/' }, // a folder without settings of its own
+      env: { ...env, HOME: '/' }, // a folder without settings of Temporal's command line
       timeout: 5_000,
     });
     return null;
@@ -154,7 +158,7 @@ export async function refusalOf(cli: string, env: Record<string, string>): Promi
   }
 }
 
-/** The environment of a service of docker-compose.yml that is written out there. */
+/** Returns the environment that docker-compose.yml writes out for a service. */
 function environmentOf(service: string): Record<string, string> {
   const block = new RegExp(
     `^  ${service}:\\n(?: {4}.*\\n)*? {4}environment:\\n((?: {6}.*\\n)+)`,

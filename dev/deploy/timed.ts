@@ -1,9 +1,9 @@
-/** How long each part of the guide takes, shown as a step. */
+/** Measures how long each part of the guide takes and shows it as a progress step. */
 import { startStep } from '../bootstrap/progress.mjs';
 
 export type Timed = (what: string, work: () => Promise<unknown>) => Promise<void>;
 
-/** Records the seconds of each part. */
+/** Returns a function that runs a part and records its seconds. */
 export function timing(seconds: Record<string, number>): Timed {
   return async (what, work) => {
     const step = startStep(what);

@@ -1,4 +1,4 @@
-/** The service as plain processes of the files that the image would hold. */
+/** Runs the service as plain processes from the files that the image would contain. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, cpSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Env, Runner } from './movement.ts';
 
 const run = promisify(execFile);
 
-/** `app` becomes a copy of the image's /app. */
+/** Returns a runner whose `prepare` makes `app` a copy of the image's /app. */
 export function asProcesses(app: string): Runner {
   const started = new Map<
     string,

@@ -1,6 +1,6 @@
 /**
- * A root file system of Debian with Node from npm, for machines without a registry of images: the
- * base of the image, and the machine of the deployment guide.
+ * Makes a root file system of Debian with Node from npm, for machines without access to an image
+ * registry: the base of the image, and the machine of the deployment guide.
  */
 import { execFile } from 'node:child_process';
 import {
@@ -19,18 +19,18 @@ import { npmCommand } from '../bootstrap/install.mjs';
 import { find } from './packages.ts';
 
 const run = promisify(execFile);
-/** Versions of what replaces the official image; a change makes each base anew. */
+/** Versions of the parts that replace the official image; a change rebuilds each base. */
 export const BASE = { suite: 'bookworm', node: '24.21.0', npm: '11.21.2' };
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Why no base can be made here; null when debootstrap can make one. */
+/** Returns why no base can be made here; null when debootstrap can make one. */
 export function whyNoBase(): string | null {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     return `this is ${process.platform} on ${process.arch}, and the base can be made for Linux on x64 only`;
   return process.getuid?.() === 0 ? null : 'only root can make the base (debootstrap)';
 }
 
-/** Makes a base in `root`, a new folder; `include` names Debian's packages. */
+/** Makes a base in `root`, a new folder; `include` lists additional Debian packages. */
 export async function makeBase(
   root: string,
   { include, logFile }: { readonly include: readonly string[]; readonly logFile: string },
@@ -41,7 +41,8 @@ export async function makeBase(
     { logFile },
   );
   await addNode(root);
-  // The certificates that npm trusts here: a proxy before the registry may have a root of its own.
+  // The certificates that npm trusts on this machine: a proxy in front of the registry may use its
+  // own root certificate.
   if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(root, CERTIFICATES));
 }
 

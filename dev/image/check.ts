@@ -1,9 +1,9 @@
 /**
  * `npm run image:check`: builds the Dockerfile unchanged, checks the files of the image, and runs a
- * movement with an API and a worker of it, as a user without rights on a read-only file system.
- * Postgres, Temporal, the chain and the paper venue are those of the embedded stack. When no image
- * can be built, it reports why, and runs the same movement with the same files as plain processes.
- * `--built` uses the image of the run before, `--plain` builds none.
+ * movement with an API and a worker from that image, as a user without rights on a read-only file
+ * system. Postgres, Temporal, the chain and the paper venue are those of the embedded stack. When
+ * no image can be built, the command reports why, and runs the same movement with the same files as
+ * plain processes. `--built` uses the image of the previous run; `--plain` builds none.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -82,7 +82,7 @@ async function withStack(runner: Runner, facts: object): Promise<number> {
   }
 }
 
-/** The image's own description, and its files. */
+/** Reads and checks the image's metadata and its files. */
 async function inspectImage(version: string) {
   const step = startStep('Looking through the image');
   const inspected = await podman('image', 'inspect', TAG);

@@ -1,7 +1,7 @@
 /**
- * Builds the Dockerfile unchanged and runs its image on machines without a registry of images: the
- * base is a Debian of `debootstrap` with Node from npm, committed under the name that the
- * Dockerfile uses. Base and images are kept in the project's cache folder.
+ * Builds the Dockerfile unchanged and runs its image on machines without access to an image
+ * registry: the base is a Debian from `debootstrap` with Node from npm, committed under the name
+ * that the Dockerfile uses. Base and images are kept in the project's cache folder.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,10 @@ const folder = join(cacheDir(), 'image');
 const storage = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run')];
 const policy = join(folder, 'policy.json');
 
-/** Why this machine cannot build and run images; null when it can. Installs what is missing. */
+/**
+ * Returns why this machine cannot build and run images; null when it can. Installs missing
+ * programs.
+ */
 export async function whyNoContainers(): Promise<string | null> {
   return whyNoBase() ?? whyMissing(PROGRAMS);
 }
@@ -54,7 +57,7 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
       secret.forget();
     }
     step.done();
-    // Images of earlier builds, which have no name.
+    // Removes images of earlier builds, which have no name.
     await podman('image', 'prune', '--force');
     return (Date.now() - started) / 1000;
   } finally {
@@ -63,8 +66,8 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
 }
 
 /**
- * The settings of npm here, of the machine and of its user. They may hold tokens, so they are
- * mounted while npm runs, and in no layer.
+ * Returns build arguments that mount this machine's and user's npm settings. The settings may
+ * contain tokens, so they are mounted only while npm runs, and are in no image layer.
  */
 async function npmSecret(): Promise<{ args: string[]; forget: () => void }> {
   const [command = 'npm', ...args] = npmCommand();
@@ -126,7 +129,7 @@ interface Output {
 }
 
 function buildah(args: readonly string[]): Promise<Output> {
-  // Podman keeps the caches of a build (npm's downloads) below its temporary folder.
+  // Podman keeps the build's caches (npm's downloads) below its temporary folder.
   const env = { ...process.env, TMPDIR: join(folder, 'tmp') };
   return run('buildah', [...storage, ...args], { env, maxBuffer: 64 << 20 });
 }
@@ -136,18 +139,18 @@ const RUNTIME = [
   ...['--events-backend', 'file'],
 ];
 
-/** Runs a command of podman on the images of this folder. */
+/** Runs a podman command on the images of this folder. */
 export function podman(...args: readonly string[]): Promise<Output> {
   return run('podman', [...storage, ...RUNTIME, ...args], { maxBuffer: 64 << 20 });
 }
 
-/** How each container of the check runs: read-only, and not as root. */
+/** Options of each container in the check: read-only, and without root rights. */
 export const STRICT = [
   ...['--read-only', '--read-only-tmpfs=false', '--cap-drop=ALL', '--network=host'],
   ...['--security-opt=no-new-privileges', '--ulimit=nofile=1024:1024', '--ulimit=nproc=1000:1000'],
 ];
 
-/** A container in the background; its output goes to the file. */
+/** Starts a container in the background; `log` receives its output. */
 export function follow(args: readonly string[], log: number): ReturnType<typeof spawn> {
   return spawn('podman', [...storage, ...RUNTIME, ...args], { stdio: ['ignore', log, log] });
 }

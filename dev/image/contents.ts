@@ -1,8 +1,8 @@
-/** Which files the image must and must not contain. */
+/** Checks which files the image contains. */
 import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** All that the service's folder may hold, except packages. */
+/** All files that the service's folder may contain, except npm packages. */
 const OURS = [
   /^bin\/(fundadmin|fundctl|healthy)$/,
   /^dist\/(main|fundadmin|fundctl)(-code)?\.js$/,
@@ -15,7 +15,7 @@ const OURS = [
   /^workflows\/failure-converter\.cjs$/,
   /^package(-lock)?\.json$/,
 ];
-/** File names that look like secrets; the known exceptions are listed. */
+/** File names that look like secrets. */
 const SECRET = /(^|\/)(\.npmrc|\.env(\..*)?|id_(rsa|ed25519)|.*\.(pem|key|p12|pfx|kdbx))$/;
 
 interface Lock {
@@ -25,8 +25,8 @@ interface Lock {
 }
 
 /**
- * Everything wrong with the file system below `root`, a line each, and how much the service's own
- * folder holds.
+ * Returns one line for each fault of the file system below `root`, and the size of the service's
+ * own folder.
  */
 export function lookThrough(root: string): {
   readonly faults: readonly string[];
@@ -59,7 +59,10 @@ export function lookThrough(root: string): {
   return { faults, files: files.length, bytes, packages: packages.count };
 }
 
-/** The packages of a production build, and those that production does not need. */
+/**
+ * Returns the number of packages in a production build, and the names of those that production does
+ * not need.
+ */
 export function packagesOf(app: string): { count: number; foreign: string[] } {
   const lock = readJson(join(app, 'package-lock.json')) as unknown as Lock;
   const installed = readJson(join(app, 'node_modules/.package-lock.json')) as unknown as Lock;

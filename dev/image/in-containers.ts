@@ -1,4 +1,4 @@
-/** The service in containers of its image. */
+/** Runs the service in containers of its image. */
 import {
   chmodSync,
   chownSync,
@@ -15,10 +15,10 @@ import type { Env, Runner } from './movement.ts';
 
 const USER = 65532;
 const MOUNTED = '/run/service';
-/** Settings that a mounted file holds: other users can read the environment of a container. */
+/** Settings passed as mounted files, since other users can read a container's environment. */
 const AS_FILES = ['SVC_DATABASE_URL', 'SVC_DATABASE_OWNER_URL'];
 
-/** `folder` is mounted, readable only by the image's user. */
+/** Returns a runner with containers. `folder` is mounted, readable only by the image's user. */
 export function inContainers(folder: string): Runner {
   const started = new Map<string, { readonly name: string; readonly log: string }>();
   const suffix = `${String(process.pid)}`;
@@ -52,7 +52,7 @@ export function inContainers(folder: string): Runner {
     healthy: async (name, path) => {
       const { name: container = '', log = '' } = started.get(name) ?? {};
       try {
-        // The image's own check, which an orchestrator would run on a timer of its own.
+        // The image's own health check, which an orchestrator would run repeatedly.
         if (path === '/healthz') await podman('healthcheck', 'run', container);
         else await podman('exec', container, 'healthy', path);
         return true;
@@ -82,7 +82,7 @@ export function inContainers(folder: string): Runner {
   };
 }
 
-/** The environment inside the container; its files are copied into the mounted folder. */
+/** Returns the environment inside the container; copies its files into the mounted folder. */
 function mounted(folder: string, env: Env): Env {
   const inside: Record<string, string> = {};
   const put = (name: string, content: string): string => {

@@ -1,4 +1,4 @@
-/** A movement over the API, with processes of the service that a runner starts. */
+/** Runs a movement through the API, with processes of the service that a runner starts. */
 import pg from 'pg';
 import { createClient } from '../../clients/http/index.ts';
 import { loadStarterTemplates } from '../demo-api.ts';
@@ -10,18 +10,18 @@ import { freePort } from '../stack/ports.ts';
 import { SERVICE_ROLE } from '../stack/postgres.ts';
 import type { Stack } from '../stack/stack.ts';
 
-/** Starts the programs of production. */
+/** Runs the production programs, as containers or processes. */
 export interface Runner {
   prepare(): Promise<void>;
   /** Runs a command to its end; returns its output. */
   command(env: Env, args: readonly string[]): Promise<string>;
   /** Starts a process of the service in the background. */
   start(name: string, env: Env, args: readonly string[]): Promise<void>;
-  /** Whether its health check passes, or whether it is ready. */
+  /** Returns whether the process passes its health check, or is ready. */
   healthy(name: string, path: '/healthz' | '/readyz'): Promise<boolean>;
-  /** Stops it as an orchestrator does; returns its exit status. */
+  /** Stops the process as an orchestrator does; returns its exit status. */
   stop(name: string): Promise<number>;
-  /** Ends what still runs. */
+  /** Ends all remaining processes. */
   end(): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ const PATIENCE_MS = 120_000;
 const TEMPLATE = 'starter/withdraw-to-treasury';
 
 /**
- * From an empty database to a COMPLETED movement, by the programs of production alone; throws at
- * the first unexpected result.
+ * Runs a movement from an empty database to COMPLETED, using only the production programs; throws
+ * at the first unexpected result.
  */
 export async function moveFunds(stack: Stack, runner: Runner) {
   const opsPort = await freePort(Object.values(stack.ports));
@@ -97,7 +97,7 @@ export async function moveFunds(stack: Stack, runner: Runner) {
   };
 }
 
-/** A database beside the stack's own, on the same server. */
+/** Creates an empty database on the same server as the stack's database. */
 async function emptyDatabase(stack: Stack): Promise<{ ownerUrl: string; serviceUrl: string }> {
   const client = new pg.Client({ connectionString: stack.databaseUrl });
   await client.connect();

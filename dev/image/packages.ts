@@ -1,20 +1,21 @@
-/** Finds or installs programs of Debian's packages. */
+/** Finds or installs programs from Debian's packages. */
 import { join } from 'node:path';
 import { runCommand, tail } from '../bootstrap/command.mjs';
 import { startStep } from '../bootstrap/progress.mjs';
 import { cacheDir, findOnPath } from '../bootstrap/temporal-build.mjs';
 
-/** The path of a program, or null. Debian keeps some in folders that only root's PATH names. */
+/**
+ * Returns the path of a program, or null. Debian keeps some programs in folders that are only on
+ * root's PATH.
+ */
 export function find(name: string): string | null {
   return findOnPath(name) ?? findOnPath(name, { PATH: '/usr/sbin:/sbin' });
 }
 
-/** Debian's packages whose names differ from their programs. */
+/** Debian packages whose names differ from their programs. */
 const PACKAGE_OF: Readonly<Record<string, string>> = { ip: 'iproute2', unshare: 'util-linux' };
 
-/**
- * Installs missing programs if we may. Returns why some are still missing, or null.
- */
+/** Installs missing programs if this user may. Returns why some are still missing, or null. */
 export async function whyMissing(names: readonly string[]): Promise<string | null> {
   const missing = names.filter((name) => find(name) === null);
   if (missing.length === 0) return null;

@@ -1,4 +1,7 @@
-/** Part of `npm run check`: lints unreleased migrations; released ones must be unchanged. */
+/**
+ * Part of `npm run check`: lints unreleased migrations, and checks that released ones are
+ * unchanged.
+ */
 import { relative } from 'node:path';
 import { MIGRATIONS_DIR } from '../../prisma/migration-state.ts';
 import { lintFaults, squawk } from './lint.ts';

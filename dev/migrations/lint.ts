@@ -1,4 +1,6 @@
-/** Faults of the migrations of a folder: lint of the unreleased, changes of the released. */
+/**
+ * Finds faults of a folder's migrations: lint faults of unreleased ones, changes of released ones.
+ */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,7 +11,7 @@ import { ONLINE, RULES } from './rules.ts';
 
 const CONFIG = join(dirname(fileURLToPath(import.meta.url)), 'squawk.toml');
 
-/** Each fault with the file and what to do; the project's own folder when left out. */
+/** Returns each fault with its file and what to do. */
 export async function lintFaults(dir: string): Promise<readonly string[]> {
   const { migrations, releases } = await readBuild(dir);
   const released = releasedNames(releases);
@@ -47,7 +49,7 @@ function ruleFaults({ name, sql }: Migration): readonly string[] {
   ];
 }
 
-/** Without comments, bodies of functions and strings. */
+/** Returns the SQL text without comments, function bodies and strings. */
 function bare(sql: string): string {
   return sql
     .replace(/\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|--[^\n]*/g, (part) =>
@@ -78,7 +80,7 @@ function squawkFaults(files: readonly string[]): readonly string[] {
   }
 }
 
-/** The program; null on a machine without it. CI has it. */
+/** Returns the path of squawk; null on a machine without it. CI has the program. */
 export function squawk(): string | null {
   try {
     return createRequire(import.meta.url).resolve('@squawk-cli/linux-x64/bin/squawk');

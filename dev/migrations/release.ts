@@ -1,6 +1,6 @@
 /**
- * `npm run release:migrations`: records that the migrations belong to the version of package.json.
- * A recorded migration never changes.
+ * `npm run release:migrations`: records that the present migrations belong to the version of
+ * package.json. A recorded migration must never change.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

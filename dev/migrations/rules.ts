@@ -1,11 +1,14 @@
 /**
- * What a migration must not do while the service of the release before runs on the database: rules
- * that squawk (`squawk.toml`) does not have. A line of the file may allow one:
- * `-- allowed: <rule>, because …`.
+ * What a migration must not do while the service of the previous release runs on the database:
+ * rules that squawk (`squawk.toml`) does not have. A line in the file may allow an exception: `--
+ * allowed: <rule>, because …`.
  */
 export interface MigrationRule {
   readonly rule: string;
-  /** On the text without comments, function bodies and strings, in upper case and single spaces. */
+  /**
+   * Matches a forbidden statement. The text has no comments, function bodies or strings, is in
+   * upper case and has single spaces.
+   */
   readonly refused: RegExp;
   readonly why: string;
 }
@@ -34,6 +37,6 @@ export const RULES: readonly MigrationRule[] = [
   },
 ];
 
-/** The statements that may stand in a file marked `-- online`, each repeatable. */
+/** The statements allowed in a file marked `-- online`; each is repeatable. */
 export const ONLINE: RegExp =
   /^(CREATE (UNIQUE )?INDEX CONCURRENTLY IF NOT EXISTS |DROP INDEX CONCURRENTLY IF EXISTS |ALTER TABLE (ONLY )?\S+ VALIDATE CONSTRAINT )[^;]*;?$/;

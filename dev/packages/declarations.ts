@@ -1,11 +1,13 @@
-/** The declarations of a package: those of its entries, and all that those refer to. */
+/**
+ * Collects the type declarations of a package: those of its entries, and all to which these refer.
+ */
 import { join, posix, relative } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from '../stack/ports.ts';
 
 /**
- * The declarations that the entries refer to, by path in the project (`executor-kit/index.d.ts`);
- * without those that no public type needs.
+ * Returns the declarations to which the entries refer, by path in the project
+ * (`executor-kit/index.d.ts`), without those that no public type needs.
  *
  * @throws Error when the compiler cannot declare something.
  */
@@ -54,7 +56,10 @@ function emitAll(entries: readonly string[]): ReadonlyMap<string, string> {
   return emitted;
 }
 
-/** Sources import `.ts`; a consumer has `.js` with declarations beside it. */
+/**
+ * Returns declarations with imports of `.js` instead of `.ts`: the package contains `.js` files
+ * with declarations next to them.
+ */
 function asJavaScript(text: string): string {
   return ts
     .preProcessFile(text)

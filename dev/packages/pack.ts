@@ -1,4 +1,4 @@
-/** What `npm run kit:pack` and `npm run client:pack` do. */
+/** Implements `npm run kit:pack` and `npm run client:pack`. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { ROOT } from '../stack/ports.ts';
 import { writePackage, type PackageSpec } from './package.ts';
 
 /**
- * The package in dist/, and its tarball beside it; `-- --out <folder>` makes both elsewhere. The
- * last line is the tarball's path.
+ * Writes the package into dist/ and its tarball next to it; `-- --out <folder>` uses another
+ * folder. The last line of output is the tarball's path.
  */
 export async function pack(spec: PackageSpec): Promise<void> {
   const { values } = parseArgs({

@@ -1,6 +1,6 @@
 /**
- * Makes a part of this project a package for other repositories: our own code bundled, with its
- * types, on packages of the same versions as here.
+ * Makes a part of this project an npm package for other repositories: our own code is bundled, with
+ * its types; dependencies have the same versions as here.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,29 +8,29 @@ import { build, type Metafile } from 'esbuild';
 import { ROOT } from '../stack/ports.ts';
 import { emitDeclarations } from './declarations.ts';
 
-/** One name that others import. */
+/** A module of the package that users can import. */
 export interface Entry {
-  /** The file in `lib/`, without `.js`. */
+  /** Name of the file in `lib/`, without `.js`. */
   readonly lib: string;
   readonly source: string;
 }
 
 export interface PackageSpec {
-  /** Of the folder in dist/. */
+  /** Name of the folder in dist/. */
   readonly folder: string;
   readonly name: string;
   readonly description: string;
-  /** By subpath: `.`, `./task-queue`. */
+  /** Entries by subpath, such as `.` or `./task-queue`. */
   readonly entries: Readonly<Record<string, Entry>>;
-  /** What is built beside the entries. */
+  /** Files built in addition to the entries. */
   readonly more?: readonly Entry[];
   readonly bin?: Readonly<Record<string, string>>;
-  /** Node alone, or browsers too. */
+  /** `node`: for Node only; `neutral`: for browsers too. */
   readonly platform: 'node' | 'neutral';
-  /** Packages that only some of its users need. */
+  /** Dependencies that only some users of the package need. */
   readonly optional?: RegExp;
   readonly readme: string;
-  /** Pages of docs/ that come with it. */
+  /** Pages of docs/ included in the package. */
   readonly pages?: readonly string[];
 }
 
@@ -44,7 +44,8 @@ interface OurPackage {
 /**
  * Writes the package into `folder`, replacing it.
  *
- * @throws Error when it cannot be built, or when it needs a package that is no dependency of ours.
+ * @throws Error when the package cannot be built, or needs a package that is not among our
+ * dependencies.
  */
 export async function writePackage(spec: PackageSpec, folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -110,7 +111,7 @@ function describe(spec: PackageSpec, needed: readonly string[], ours: OurPackage
   };
 }
 
-/** Every package that the built files import, sorted. */
+/** Returns every npm package that the built files import, sorted. */
 function packagesOf({ outputs }: Metafile): readonly string[] {
   const names = Object.values(outputs)
     .flatMap(({ imports }) => imports)
@@ -119,7 +120,10 @@ function packagesOf({ outputs }: Metafile): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-/** Other pages stay with the service: links to them become plain names. */
+/**
+ * Returns the page with relative links as plain text, since the package does not contain their
+ * targets.
+ */
 function withoutLinks(page: string): string {
   return page.replace(/\[([^\]]+)\]\((?!https?:|#)[^)]+\)/g, '$1');
 }

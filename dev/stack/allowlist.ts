@@ -1,5 +1,6 @@
 /**
- * The allowlist of the embedded stack: the addresses that its templates, the demo and the runs pay.
+ * The allowlist of the embedded stack: addresses that its templates, the demo and the test runs
+ * pay.
  */
 import { withDatabase } from '../../tools/database.ts';
 import { CHAIN_FAMILIES } from '../../domain/allowlist/address.ts';
@@ -9,14 +10,15 @@ import { VENUE_DEPOSIT_ADDRESSES } from '../simulators/chain/accounts.ts';
 import { secretsKeyFile } from './keys.ts';
 
 /**
- * Puts the stack's own addresses on its list, and `more`. Existing rows stay, also revoked ones.
+ * Adds the stack's own addresses and `more` to its allowlist. Existing rows stay, also revoked
+ * ones.
  */
 export async function ensureDevAllowlist(
   stack: {
     readonly databaseUrl: string;
     readonly dataDir: string;
     readonly chain: Pick<ChainInfo, 'accounts'>;
-    /** Chains on which bridges and the perps venue of the stack pay. */
+    /** Ids of chains on which the stack's bridges and perps venue pay. */
     readonly arrivals?: readonly number[];
   },
   more: readonly string[] = [],
@@ -34,14 +36,15 @@ export async function ensureDevAllowlist(
     SVC_SECRETS_KEY_FILE: secretsKeyFile(stack.dataDir),
   };
   await allow(env, addresses);
-  // A payment of another venue needs a row that names the chain on which it arrives.
+  // A payment from another venue needs a row that names the chain on which it arrives.
   for (const chainId of stack.arrivals ?? [])
     await allow(env, [treasury.address, signer.address], chainId);
 }
 
 /**
- * Puts EVM addresses on the list of both families, for every chain, to be used at once; other
- * accounts on that of exchanges. With a chain they are for that one, and no exchange's.
+ * Adds EVM addresses to the allowlist of both families, for every chain, usable immediately; adds
+ * other accounts to that of exchanges. With `chain_id` adds EVM addresses for that chain only, and
+ * nothing for exchanges.
  */
 export async function allow(
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 /**
- * The bridges of an embedded stack with bridges: a second chain, and the attester and the deliverer
- * between the two. Each start chooses free ports.
+ * The bridges of an embedded stack: a second chain, and the attester and the deliverer between the
+ * two chains. Each start chooses free ports.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,18 @@ import { freePort } from './ports.ts';
 import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
-/** Names of the parts beside the stack's own. */
+/** Names of the bridges' parts. */
 export const FAR_CHAIN = 'far-chain';
 export const ATTESTER = 'bridge-attester';
 export const DELIVERER = 'bridge-deliverer';
 
-/** One side of the bridges on a running stack. */
+/** One chain of the bridges on a running stack. */
 export interface BridgeSide extends LaneChain {
   readonly venueKey: string;
   readonly rpcUrl: string;
 }
 
-/** Also the content of `<dataDir>/bridges.json`. */
+/** The bridges of a stack; also the content of `<dataDir>/bridges.json`. */
 export interface StackBridges {
   readonly near: BridgeSide;
   readonly far: BridgeSide;
@@ -30,7 +30,7 @@ export interface StackBridges {
   readonly delivererUrl: string;
 }
 
-/** Chooses the ports and writes the file; starts nothing. */
+/** Chooses the ports and writes `<dataDir>/bridges.json`; starts nothing. */
 export async function planBridges(
   dataDir: string,
   nearUrl: string,
@@ -52,7 +52,7 @@ export async function planBridges(
   return bridges;
 }
 
-/** The processes: the far chain, the attester, the deliverer. */
+/** Describes the processes of the far chain, the attester and the deliverer. */
 export async function bridgeParts(
   bridges: StackBridges,
   { dataDir, logDir, taken }: { dataDir: string; logDir: string; taken: readonly number[] },
@@ -80,7 +80,7 @@ export async function bridgeParts(
   ];
 }
 
-/** The bridged tokens of a side, for its venue entry. */
+/** Returns the bridged tokens of a chain, for its venue entry. */
 export function bridgedTokens({
   contracts,
 }: BridgeSide): readonly Readonly<Record<string, unknown>>[] {
@@ -91,7 +91,7 @@ export function bridgedTokens({
   ];
 }
 
-/** The lanes of a side, for its venue entry. */
+/** Returns the bridge settings of a chain, for its venue entry. */
 export function laneEntries({ contracts, domain, eid }: BridgeSide, attesterUrl: string): object {
   return {
     cctp: {
@@ -108,7 +108,10 @@ export function laneEntries({ contracts, domain, eid }: BridgeSide, attesterUrl:
   };
 }
 
-/** Contracts that signers may give an allowance to or send to; they are payees. */
+/**
+ * Returns the contracts to which signers may give an allowance or send; these contracts count as
+ * payees.
+ */
 export function bridgeSpenders({ near, far }: StackBridges): readonly string[] {
   return [near, far].flatMap(({ contracts }) => [contracts.tokenMessenger, contracts.omniToken]);
 }

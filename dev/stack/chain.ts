@@ -6,13 +6,14 @@ import { type ChainInfo, chainInfo } from '../simulators/chain/accounts.ts';
 
 export type { ChainInfo, DevAccount, DevToken } from '../simulators/chain/accounts.ts';
 
-/** Where the addresses and keys of the local chain are written. */
+/** Returns the path of the file with the local chain's addresses and keys. */
 export function chainFile(dataDir: string): string {
   return join(dataDir, 'chain.json');
 }
 
 /**
- * Writes `<dataDir>/chain.json` for a chain at this port, in one step: no process reads half of it.
+ * Writes `<dataDir>/chain.json` for a chain at this port, in one step, so that no process reads an
+ * incomplete file.
  */
 export function writeChainInfo(dataDir: string, port: number): ChainInfo {
   const info = chainInfo(port);
@@ -28,8 +29,8 @@ export function readChainInfo(dataDir: string): ChainInfo {
 }
 
 /**
- * Describes the process that serves a local chain; it starts anvil itself on `nodePort`. `name` is
- * also that of its folder; with `bridges` it has the contracts of the bridges.
+ * Describes the process that serves a local chain and starts anvil on `nodePort`. `name` is also
+ * the name of its folder. `bridges`: deploys the contracts of the bridges.
  */
 export function chainPart(options: {
   dataDir: string;
@@ -52,7 +53,7 @@ export function chainPart(options: {
     ...simulatorPart(name, logDir, env, 'chain'),
     stage: 3,
     stopTimeoutMs: 3_000,
-    // A long journal is replayed before the port opens.
+    // The chain replays its journal, which may be long, before it opens the port.
     readyTimeoutMs: 180_000,
   };
 }

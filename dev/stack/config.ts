@@ -1,5 +1,5 @@
 /**
- * The service's configuration on the embedded stack: one chain, the paper venue and a development
+ * The service's configuration for the embedded stack: one chain, the paper venue and a development
  * key.
  */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -10,14 +10,16 @@ import type { ChainInfo } from './chain.ts';
 import { perpEntry, type StackPerp } from './perp.ts';
 import { type Lists, withSettingFile } from './setting-file.ts';
 
-/** Search attributes that the development server registers at its start, as `Name=Type`. */
+/**
+ * Search attributes that the Temporal development server registers at its start, as `Name=Type`.
+ */
 export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(NAMES).map(
   (name) => `${name}=Keyword`,
 );
 
 export const DEV_SIGNER_KEY = 'dev-treasury';
 
-/** Entries of the registry and venues files; their key files are absolute paths. */
+/** Additional entries of the registry and venues files; paths of key files are absolute. */
 export interface MoreEntries {
   readonly executors?: readonly object[];
   readonly signers?: readonly object[];
@@ -35,7 +37,7 @@ export async function writeStackConfig(options: {
   bridges?: StackBridges | null;
   perp?: StackPerp | null;
   paperVenueUrl: string;
-  /** Entries beside the stack's own. */
+  /** Entries in addition to those of the stack. */
   more?: MoreEntries;
   env: NodeJS.ProcessEnv;
   log: (line: string) => void;
@@ -156,7 +158,10 @@ function venues({
   };
 }
 
-/** The chain that only the bridges need; no table knows how it becomes final. */
+/**
+ * Returns the venue entry of the far chain, which only the bridges use. Its finality is part of the
+ * entry, since no built-in table has this chain.
+ */
 function farVenue({ far, attesterUrl }: StackBridges): Record<string, unknown> {
   return {
     venue_key: far.venueKey,

@@ -1,7 +1,7 @@
 /**
- * The console of an embedded stack: its address, and a link with which a first operator enrols. The
- * stack confirms that operator itself: only whoever started it sees the link, and its money is not
- * real.
+ * The console of an embedded stack: its URL, and a link with which the first operator enrols. The
+ * stack confirms that operator automatically: only the person who started the stack sees the link,
+ * and its money is not real.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEntry } from '../../domain/transition.ts';
@@ -12,9 +12,9 @@ import { secretsKeyPath } from './keys.ts';
 
 export interface OfferedConsole {
   readonly url: string;
-  /** Null when the operator has enrolled before. */
+  /** Enrolment link; null when the operator has enrolled before. */
   readonly link: string | null;
-  /** Stops confirming. */
+  /** Stops waiting for an enrolment to confirm. */
   stop(): Promise<void>;
 }
 
@@ -22,12 +22,17 @@ export const STARTER_OPERATOR = 'starter';
 const LOOK_MS = 500;
 const LINK_MS = 15 * 60_000;
 
-/** The URL of a stack's console. Keys and cookies belong to this host name. */
+/**
+ * Returns the URL of a stack's console. Browsers store keys and cookies for exactly this host name.
+ */
 export function consoleUrl(apiUrl: string): string {
   return `http://localhost:${new URL(apiUrl).port}/console/`;
 }
 
-/** The link works once, within 15 minutes, and in one browser. */
+/**
+ * Returns the lines that show the console's URL and its link. The link works once, within 15
+ * minutes, and in one browser.
+ */
 export function consoleLines({ url, link }: OfferedConsole): readonly string[] {
   return link === null
     ? [`Console:           ${url}`, '']
@@ -39,7 +44,10 @@ export function consoleLines({ url, link }: OfferedConsole): readonly string[] {
       ];
 }
 
-/** Offers the console of a stack, through the owner of its database. */
+/**
+ * Makes the enrolment link of a stack's console, and confirms the operator in the background. Makes
+ * no link when the operator has enrolled before.
+ */
 export async function offerConsole({
   databaseUrl,
   dataDir,
@@ -63,7 +71,7 @@ export async function offerConsole({
       operator: STARTER_OPERATOR,
       role: 'admin',
       allowlist: true,
-      // A link of an earlier start, which can no longer be opened.
+      // Replaces the link of an earlier start, which can no longer be opened.
       replace: current !== null,
     },
     io,
@@ -88,7 +96,7 @@ export async function offerConsole({
       }
       await sleep(LOOK_MS, undefined, { signal: stopped.signal, ref: false });
     }
-    // The stack may stop under it.
+    // The stack may stop while the loop runs.
   }).catch(() => undefined);
   return {
     url,

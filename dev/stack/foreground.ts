@@ -1,21 +1,24 @@
-/** Exit statuses by the convention of shells: 128 and the signal's number. */
+/** Exit statuses by the convention of shells: 128 plus the signal's number. */
 const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** A second Ctrl-C this soon is the same one: npm repeats what the terminal has already sent. */
+/**
+ * A second Ctrl-C within this time is the same one: npm repeats the signal that the terminal has
+ * already sent.
+ */
 const SAME_SIGNAL_MS = 1_000;
 
 /** A program that runs in the foreground until a signal stops it. */
 export interface Foreground {
-  /** Aborted by the first signal. */
+  /** Aborts at the first signal. */
   readonly signal: AbortSignal;
   /** Exit status of the first signal; null while there was none. */
   readonly status: number | null;
-  /** Fulfilled by the first signal. */
+  /** Resolves at the first signal. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Turns Ctrl-C, SIGTERM and SIGHUP into an orderly stop. A second one, when it is meant, calls
- * `hurry`; it never ends this process before its parts are gone.
+ * Turns Ctrl-C, SIGTERM and SIGHUP into an orderly stop. A deliberate second signal calls `hurry`;
+ * this process still waits until its parts have ended.
  */
 export function takeSignals(hurry: () => void): Foreground {
   const abort = new AbortController();
@@ -35,7 +38,8 @@ export function takeSignals(hurry: () => void): Foreground {
       });
     }
   });
-  // A closed terminal must not end this process with an unhandled error before its parts stopped.
+  // Without these handlers a closed terminal would end this process with an error before its parts
+  // have stopped.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return {

@@ -1,6 +1,6 @@
 /**
- * The keys of the embedded stack: one for each role, made at the first start and kept in the data
- * folder.
+ * The API keys of the embedded stack: one for each role, made at the first start and kept in the
+ * data folder.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { issue } from '../../tools/keys/issue.ts';
 
-/** A key whose secret is the text that was shown at issue. */
+/** An API key with its secret as text. */
 export interface SigningKey extends ClientKey {
   readonly secret: string;
 }
@@ -28,12 +28,15 @@ const DEV_LIMITS = {
   maxTtlSeconds: '3600',
 };
 
-/** Where the stack of a data folder keeps the key of its secrets. */
+/** Returns the path of the file with the key that encrypts the stack's secrets. */
 export function secretsKeyPath(dataDir: string): string {
   return join(dataDir, 'config', 'secrets.key');
 }
 
-/** The file of SVC_SECRETS_KEY_FILE: holds `key`, else what it held, else a new key. */
+/**
+ * Returns the path for SVC_SECRETS_KEY_FILE. The file gets `key` if there is one, else keeps its
+ * content, else gets a new key.
+ */
 export function secretsKeyFile(dataDir: string, key?: string): string {
   const file = secretsKeyPath(dataDir);
   if (key !== undefined) writePrivate(file, `${key}\n`);
@@ -41,7 +44,7 @@ export function secretsKeyFile(dataDir: string, key?: string): string {
   return file;
 }
 
-/** The keys that a start wrote; throws before the first start. */
+/** Reads the keys that a start wrote; throws before the first start. */
 export function readDevKeys(dataDir: string): DevKeys {
   return JSON.parse(readFileSync(keysFile(dataDir), 'utf8')) as DevKeys;
 }
@@ -50,7 +53,7 @@ function keysFile(dataDir: string): string {
   return join(dataDir, 'config', 'dev-keys.json');
 }
 
-/** Issues a key of each role if the database has none; returns them with their secrets. */
+/** Issues a key for each role when the database has none; returns the keys with their secrets. */
 export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promise<DevKeys> {
   const env = { SVC_DATABASE_URL: databaseUrl, SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir) };
   const io = { env, out: () => undefined, err: () => undefined };
@@ -60,7 +63,8 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
   );
   const kept = existsSync(file) ? readDevKeys(dataDir) : null;
   const keys = kept ?? newKeys(issued);
-  // Written before they are issued: after an interrupted start the next one uses the same keys.
+  // Written before the keys are issued, so that the next start after an interrupted one uses the
+  // same keys.
   if (kept === null) writePrivate(file, `${JSON.stringify(keys, null, 2)}\n`);
   for (const role of ROLES) {
     const { keyId, secret: hmacSecret } = keys[role];
@@ -72,8 +76,8 @@ export async function ensureDevKeys(databaseUrl: string, dataDir: string): Promi
 }
 
 /**
- * A database that outlived the file has keys of the plain names, whose secrets are lost; new keys
- * then get other names.
+ * Returns new keys. When the database has keys of the plain names whose file was lost, their
+ * secrets are lost too, so the new keys get other names.
  */
 function newKeys(issued: ReadonlySet<string>): DevKeys {
   const key = (role: Role): SigningKey => ({

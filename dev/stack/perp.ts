@@ -1,5 +1,5 @@
 /**
- * The perps venue of an embedded stack with one. Its master is the development signer; each start
+ * The perps venue of an embedded stack. Its master account is the development signer; each start
  * chooses a free port.
  */
 import { existsSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { freePort } from './ports.ts';
 import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
-/** Name of its part. */
+/** Name of the perps venue's part. */
 export const PERP_VENUE = 'perp-venue';
 
 const NETWORK = 'Testnet';
 const ASSET = 'USDC';
 
-/** Also the content of `<dataDir>/perp.json`. */
+/** The perps venue of a stack; also the content of `<dataDir>/perp.json`. */
 export interface StackPerp {
   readonly venueKey: string;
   readonly url: string;
@@ -26,13 +26,13 @@ export interface StackPerp {
   readonly account: string;
   readonly chainId: number;
   readonly asset: typeof ASSET;
-  /** The token of the asset on that chain. */
+  /** Address of the asset's token on that chain. */
   readonly tokenAddress: string;
-  /** Where deposits go. */
+  /** Address that receives deposits. */
   readonly depositAddress: string;
 }
 
-/** Chooses the port and writes the file; starts nothing. */
+/** Chooses the port and writes `<dataDir>/perp.json`; starts nothing. */
 export async function planPerp(
   dataDir: string,
   { chainId, tokens, accounts }: ChainInfo,
@@ -52,7 +52,7 @@ export async function planPerp(
   return perp;
 }
 
-/** Its process. */
+/** Describes the perps venue's process. */
 export function perpPart(
   perp: StackPerp,
   at: { readonly dataDir: string; readonly logDir: string; readonly chainUrl: string },
@@ -68,7 +68,7 @@ export function perpPart(
   });
 }
 
-/** Its entry of the venues file. */
+/** Returns the perps venue's entry of the venues file. */
 export function perpEntry(perp: StackPerp): Readonly<Record<string, unknown>> {
   return {
     venue_key: perp.venueKey,
@@ -85,7 +85,8 @@ export function perpEntry(perp: StackPerp): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether the stack of this folder ever had the venue. It then keeps it: the venue holds funds.
+ * Returns whether the stack of this folder ever had the perps venue. Such a stack keeps it, because
+ * the venue holds funds.
  */
 export function hadPerp(dataDir: string): boolean {
   return existsSync(file(dataDir));

@@ -4,10 +4,10 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { claimPort } from '../bootstrap/port-claims.mjs';
 
-/** The project's folder. */
+/** Absolute path of the project's folder. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The setting of each port, and its value when unset. 0 means any free port. */
+/** For each port: its setting, its value when unset, and its use. 0 means any free port. */
 export const PORT_SETTINGS = {
   api: { setting: 'SVC_PORT', standard: 8100, use: 'the API' },
   ops: { setting: 'SVC_OPS_PORT', standard: 9465, use: 'the operations listener' },
@@ -21,16 +21,16 @@ export const PORT_SETTINGS = {
 export type PortName = keyof typeof PORT_SETTINGS;
 export type Ports = Record<PortName, number>;
 
-/** Any free port for each part, for tests. */
+/** Ports for tests: each part gets any free port. */
 export const ANY_FREE_PORTS: Ports = mapPorts(() => 0);
 
-/** What the environment says about the stack. */
+/** The stack's settings from the environment. */
 export interface DevSettings {
   dataDir: string;
   ports: Ports;
 }
 
-/** A setting that cannot be used; the message says which and what to do. */
+/** An invalid setting; the message names it and says what to do. */
 export class DevSettingError extends Error {
   override name = 'DevSettingError';
 }
@@ -51,7 +51,7 @@ export class PortBusyError extends Error {
   }
 }
 
-/** Reads ports and data folder, reporting every fault together. */
+/** Reads ports and data folder; reports all faults together. */
 export function readDevSettings(env: NodeJS.ProcessEnv = process.env): DevSettings {
   const faults: string[] = [];
   const ports = mapPorts((name) => {
@@ -79,7 +79,7 @@ export function readDevSettings(env: NodeJS.ProcessEnv = process.env): DevSettin
   return { dataDir: resolve(ROOT, env['SVC_DATA_DIR']?.trim() || '.data'), ports };
 }
 
-/** Turns 0 into free ports and checks the others, in order of their names. */
+/** Replaces 0 by free ports and checks that the other ports are free, in the order of `needed`. */
 export async function choosePorts(wanted: Ports, needed: readonly PortName[]): Promise<Ports> {
   const chosen = { ...wanted };
   for (const name of needed) {
@@ -89,20 +89,20 @@ export async function choosePorts(wanted: Ports, needed: readonly PortName[]): P
   return chosen;
 }
 
-/** Fails with a PortBusyError when the port is taken. */
+/** Rejects with a PortBusyError when the port is taken. */
 export async function requireFree(name: PortName, port: number): Promise<void> {
   const { setting, use } = PORT_SETTINGS[name];
   if (!(await isFree(port))) throw new PortBusyError(port, setting, use);
 }
 
-/** Below the range from which systems take ports for outgoing connections. */
+/** A range below the ports that systems use for outgoing connections. */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const TRIES = 500;
 
 /**
- * A port on which no process listens, claimed for as long as this process lives: a part of a stack
- * may be stopped for a while, and must find its port free again.
+ * Returns a port on which no process listens, and claims it for the life of this process: a part of
+ * a stack may stop for a while and must find its port free again.
  */
 export async function freePort(avoid: readonly number[] = []): Promise<number> {
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -3,33 +3,34 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { findOnPath } from '../bootstrap/temporal-build.mjs';
 
-/** A user and a group of the system. */
+/** A user and a group of the operating system. */
 interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** How to start a program as a user other than root. */
+/** How to start Postgres as the right user. */
 export interface RunAs {
   /** Options of `spawn`; empty when the prefix changes the user. */
   readonly spawn: Owner | Record<string, never>;
   /**
-   * Put before the command; the process keeps its id, since this only changes rights and executes.
+   * Arguments before the command. The process keeps its id, since the prefix only changes rights
+   * and then executes the command.
    */
   readonly prefix: readonly string[];
-  /** The owner that the program's files must have; null for our own user. */
+  /** Required owner of the program's files; null for the user of this process. */
   readonly owner: Owner | null;
 }
 
-/** Postgres cannot run as our user. */
+/** Postgres cannot run: this process is root, and no other user is usable. */
 export class PostgresUserError extends Error {
   override name = 'PostgresUserError';
 }
 
 /**
- * Postgres refuses to run as root. Root therefore runs it as the user `postgres`, or as the system
- * user called nobody; any other user runs it as that user. `programs` must exist, `folder` need
- * not.
+ * Returns how to run Postgres, which refuses to run as root. Root therefore runs Postgres as the
+ * user `postgres`, or as the system user called nobody; any other user runs it as that same user.
+ * `programs` must exist, `folder` need not.
  */
 export function postgresUser(paths: {
   readonly programs: readonly string[];
@@ -62,7 +63,7 @@ export function postgresUser(paths: {
   );
 }
 
-/** The folders above the paths that other users may not enter. */
+/** Returns the parent folders of the paths that other users may not enter. */
 function closedFolders(paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) {
@@ -76,9 +77,9 @@ function closedFolders(paths: readonly string[]): readonly string[] {
 }
 
 /**
- * Linux can let this one process enter closed folders, without opening them for other users. The
- * secure bit is for the system call `access`, by which initdb and the server look for their own
- * programs: without the bit it ignores such rights of any user but root.
+ * Returns a way to let only this process enter closed folders, by Linux capabilities, or why that
+ * is not possible. initdb and the server find their own programs with the system call `access`,
+ * which ignores capabilities of any user but root unless the secure bit is set.
  */
 function lentRight(user: Owner): RunAs | string {
   const command = findOnPath('setpriv');
@@ -96,8 +97,8 @@ function lentRight(user: Owner): RunAs | string {
 }
 
 /**
- * In a user name space of its own the process has another user's name, and the rights of our user
- * on our files.
+ * Returns a way to run in a separate user name space, or why that is not possible. There the
+ * process has another user's id, and the rights of our user on our files.
  */
 function ownNamespace(user: Owner): RunAs | string {
   const command = findOnPath('unshare');
@@ -107,8 +108,8 @@ function ownNamespace(user: Owner): RunAs | string {
 }
 
 /**
- * The first error of a process that is started this way and opens the programs as Postgres does;
- * null without one.
+ * Starts a test process with `prefix` that opens the programs as Postgres does; returns its first
+ * error, or null.
  */
 function refusal(
   prefix: readonly string[],

@@ -24,39 +24,42 @@ import { type RunAs, postgresUser } from './postgres-user.ts';
 
 const DATABASE = 'fund_movements';
 const SUPERUSER = 'postgres';
-/** What the service connects as: it may use the tables and owns none. */
+/** Database role of the service: may use the tables, but owns none. */
 export const SERVICE_ROLE = 'fmo_service';
-/** Beginning of the names of clusters that are not finished. */
+/** Name prefix of cluster folders that are not finished. */
 const DRAFT = 'postgres.draft-';
 const run = promisify(execFile);
 
-/** The embedded Postgres cannot be used on this machine; the message says why. */
+/** The embedded Postgres cannot run on this machine; the message says why. */
 export class PostgresSetupError extends Error {
   override name = 'PostgresSetupError';
 }
 
-/** A prepared cluster: how to start it and how to reach it. */
+/** A prepared database cluster: how to start it and how to connect. */
 export interface PostgresPart {
   spec: ChildSpec;
-  /** As the owner of everything. */
+  /** Connects as the owner of everything. */
   databaseUrl: string;
-  /** As {@link SERVICE_ROLE}, which may do nothing before it is granted something. */
+  /** Connects as {@link SERVICE_ROLE}, which has no rights until they are granted. */
   serviceUrl: string;
 }
 
 /**
- * Prepares the cluster in `<dataDir>/postgres`, initialising it when it is not there yet, and
- * describes the process that serves it on the loopback interface.
+ * Prepares the cluster in `<dataDir>/postgres`, initialises it when missing, and describes the
+ * process that serves it on the loopback interface.
  */
 export async function postgresPart(options: {
   dataDir: string;
   port: number;
   logDir: string;
-  /** Postgres' own folder, with `bin`, `lib` and `share`; the installed package's when left out. */
+  /**
+   * Postgres' installation folder, with `bin`, `lib` and `share`; default: the installed npm
+   * package's.
+   */
   programs?: string;
   /**
-   * `false`: no commit waits for the disk. A killed process loses nothing by it, a machine without
-   * power may.
+   * `false`: no commit waits for the disk. A killed process loses no data then; a power cut may
+   * lose some.
    */
   durable?: boolean;
 }): Promise<PostgresPart> {
@@ -69,11 +72,12 @@ export async function postgresPart(options: {
   const settings = {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // No socket file: another stack on the same port number elsewhere would collide with it.
+    // No socket file: its name contains only the port number, so it could collide with another
+    // stack's.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
-    // Planner and log settings that suit many short statements on a developer's machine.
+    // Settings for many short statements on a developer's machine.
     checkpoint_timeout: '15min',
     max_wal_size: '2GB',
     log_min_messages: 'warning',
@@ -96,11 +100,11 @@ export async function postgresPart(options: {
       ...user.spawn,
       logFile: join(logDir, 'postgres.log'),
       stage: 3,
-      // fast shutdown: open transactions are rolled back, nothing waits for clients
+      // fast shutdown: rolls back open transactions and does not wait for clients
       stopSignal: 'SIGINT',
       stopTimeoutMs: 10_000,
       readyTimeoutMs: 60_000,
-      // After a kill -9 the old server's children hold its shared memory for a moment.
+      // After kill -9 the old server's child processes hold its shared memory for a moment.
       transientFault:
         /shared memory block .* is still in use|lock file "postmaster.pid" already exists/,
       beforeStart: async () => {
@@ -117,7 +121,7 @@ function binaries(programs: string): { postgres: string; initdb: string } {
     postgres: join(programs, 'bin', 'postgres'),
     initdb: join(programs, 'bin', 'initdb'),
   };
-  // Packages do not always keep the mode of their files.
+  // npm packages do not always keep the mode of their files.
   for (const file of Object.values(found))
     if ((statSync(file).mode & 0o555) !== 0o555) chmodSync(file, 0o755);
   return found;
@@ -141,7 +145,10 @@ function installedPrograms(): string {
   }
 }
 
-/** Makes the cluster once, aside, so that a kill in the middle leaves nothing half made. */
+/**
+ * Creates the cluster once, in a draft folder, so that a kill in the middle leaves nothing half
+ * made.
+ */
 async function ensureCluster(options: {
   cluster: string;
   dataDir: string;
@@ -163,7 +170,7 @@ async function ensureCluster(options: {
     );
   }
   removeDrafts(dataDir);
-  // A name of its own: the initdb of a killed start may still be writing into an older one.
+  // A unique name: the initdb of a killed start may still write into an older draft.
   const draft = join(dataDir, `${DRAFT}${randomBytes(4).toString('hex')}`);
   mkdirSync(draft, { recursive: true, mode: 0o700 });
   const password = randomBytes(18).toString('hex');
@@ -182,7 +189,7 @@ async function ensureCluster(options: {
       `--pwfile=${handover}`,
       '--auth=scram-sha-256',
     ],
-    // Nothing may depend on the languages that this machine happens to have.
+    // The cluster must not depend on the locales of this machine.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     ...['-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
     ...(durable ? [] : ['--no-sync']),
@@ -199,7 +206,7 @@ async function ensureCluster(options: {
   return password;
 }
 
-/** The password in `file`, made when there is none yet. */
+/** Returns the password in `file`, which is created when missing. */
 function ensurePassword(file: string): string {
   if (!existsSync(file))
     writeFileSync(file, `${randomBytes(18).toString('hex')}\n`, { mode: 0o600 });
@@ -212,14 +219,14 @@ function removeDrafts(dataDir: string): void {
     try {
       rmSync(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 });
     } catch {
-      // still being written into; the next start that initialises removes it
+      // an initdb still writes into the draft; the next start that initialises removes it
     }
   }
 }
 
 /**
- * Makes a folder and all in it somebody's. A cluster changes hands when it was made before its
- * folder was closed or opened, before there was a user `postgres`, or by a copy that kept no
+ * Changes the owner of a folder and all its content. A cluster needs this when it was created
+ * before its folder's rights changed, before the user `postgres` existed, or by a copy that kept no
  * owners.
  */
 function giveTo(folder: string, owner: RunAs['owner']): void {
@@ -227,13 +234,13 @@ function giveTo(folder: string, owner: RunAs['owner']): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(folder, name), owner.uid, owner.gid);
   }
-  // Last, since it tells a start after a kill whether all of it was done.
+  // The folder itself is last: its owner shows the next start whether a killed start had finished.
   chownSync(folder, owner.uid, owner.gid);
 }
 
 /**
- * Deals with the lock file of a server that was killed. Postgres itself clears one whose process
- * has gone; it cannot know that a living process with that id is another one.
+ * Removes the lock file of a killed server. Postgres removes a lock whose process has ended, but
+ * cannot know that a living process with that id is another program.
  */
 async function clearStaleLock(cluster: string): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
@@ -243,7 +250,8 @@ async function clearStaleLock(cluster: string): Promise<void> {
   if (startMark(pid) === null) return;
   const identity = identify(pid);
   if (identity !== null && (await commandOf(pid)).includes(cluster)) {
-    // Our own server, forgotten by a supervisor that was killed: it must not serve twice.
+    // The process is our own server, left by a killed supervisor: two servers must not use the
+    // cluster.
     return endProcess(identity, { signal: 'SIGINT', timeoutMs: 10_000 });
   }
   rmSync(file);
@@ -257,7 +265,10 @@ async function commandOf(pid: number): Promise<string> {
   }
 }
 
-/** Whether the server answers; creates our database and the service's role on its first answer. */
+/**
+ * Returns whether the server accepts connections; the first time also creates our database and the
+ * service's role.
+ */
 async function ensureDatabase(adminUrl: string, servicePassword: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: adminUrl, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
@@ -270,8 +281,8 @@ async function ensureDatabase(adminUrl: string, servicePassword: string): Promis
     const { rowCount: roles } = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [
       SERVICE_ROLE,
     ]);
-    // Each time, so that role and file agree also when the file had to be made anew. It is
-    // hexadecimal: nothing to escape.
+    // Sets the password each time, so that role and file agree also after the file was recreated.
+    // The password is hexadecimal: nothing to escape.
     await client.query(
       `${roles === 0 ? 'CREATE' : 'ALTER'} ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${servicePassword}'`,
     );

@@ -4,10 +4,10 @@ import { ROOT } from './ports.ts';
 import { simulatorPart } from './simulator-part.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
-/** Which of the service's roles one process plays. */
+/** Roles of the service that a process has. */
 export type ServiceRole = 'all' | 'api' | 'worker';
 
-/** Describes a process of the service; ready when its operations listener says so. */
+/** Describes a process of the service, which is ready when its operations listener reports so. */
 export function servicePart(options: {
   role: ServiceRole;
   env: Record<string, string>;
@@ -47,7 +47,7 @@ export function paperVenuePart(options: {
   });
 }
 
-/** True, or what it answered instead. */
+/** Returns true when the URL reports ready, else its response or error as text. */
 async function saysReady(url: string): Promise<true | string> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });

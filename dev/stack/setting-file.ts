@@ -1,4 +1,4 @@
-/** Executors, signers and venues that a file declares for the embedded stack, beside its own. */
+/** Adds executors, signers and venues that a file declares to those of the embedded stack. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ type Entry = Readonly<Record<string, unknown>>;
 export type Lists = Readonly<Record<string, readonly Entry[]>>;
 
 /**
- * For each list: the field that names an entry, and the fields that are paths relative to the file.
+ * For each list: the field with the entry's name, and the fields with paths relative to the file.
  */
 const KINDS: Readonly<
   Record<
@@ -31,20 +31,18 @@ const KINDS: Readonly<
   venues: { key: 'venue_key', paths: ['credentials_file'], called: 'venue' },
 };
 
-/**
- * Lists as they are written into the stack's own files, and one line for people on each addition.
- */
+/** The combined lists for the stack's own files, and one line about each addition for people. */
 export interface Joined {
   readonly lists: Lists;
   readonly added: readonly string[];
 }
 
 /**
- * `own` and what the file of the setting declares. The file is read as the service would read it,
- * so that an error names its place in the file.
+ * Returns `own` and the entries of the setting's file. The file is read as the service would read
+ * it, so that an error names its place in the file.
  *
- * @throws DevSettingError where a name is taken already; whatever the service says of a file that
- *   it cannot use.
+ * @throws DevSettingError when a name is already in use; the service's error when it cannot use the
+ * file.
  */
 export async function withSettingFile(
   setting: 'SVC_REGISTRY_FILE' | 'SVC_VENUES_FILE',

@@ -4,8 +4,8 @@ import { ROOT } from './ports.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
 /**
- * Describes the process of a simulator: the program `name`, ready when its log says so. It waits
- * for its chain by itself.
+ * Describes the process of a simulator: the program `name`, ready when its log reports so. The
+ * simulator itself waits for its chain.
  */
 export function simulatorPart(
   name: string,

@@ -33,35 +33,41 @@ export { ANY_FREE_PORTS } from './ports.ts';
 
 /** How to start a stack; every option has a default. */
 export interface StackOptions {
-  /** Data folder and ports; from the environment when left out. */
+  /** Data folder and ports; default: from the environment. */
   settings?: DevSettings;
-  /** `false` starts everything but the service. */
+  /** `false`: starts everything except the service. */
   service?: boolean;
-  /** API and worker as two processes, `api` and `worker`, instead of one, `service`. */
+  /** Runs API and worker as two processes, `api` and `worker`, instead of one, `service`. */
   split?: boolean;
-  /** Start parts again that end by themselves. */
+  /** Restarts parts that end unexpectedly. */
   restart?: boolean;
-  /** `false`: no commit waits for the disk, for a stack that is thrown away. */
+  /** `false`: no commit waits for the disk; for a temporary stack. */
   durable?: boolean;
-  /** `false`: the database is migrated, perhaps by another build, and its role has its rights. */
+  /**
+   * `false`: the database is already migrated, perhaps by another build, and its role has its
+   * rights.
+   */
   migrate?: boolean;
-  /** Settings by which the service reaches its database another way, made of both addresses. */
+  /**
+   * Returns settings with which the service reaches its database in another way, made from the URLs
+   * of both roles.
+   */
   database?: (serviceUrl: string, ownerUrl: string) => Promise<Record<string, string>>;
-  /** More environment for the service; overrides the stack's. */
+  /** Additional environment of the service; overrides the stack's. */
   env?: Record<string, string>;
-  /** Addresses that may be paid beside the stack's own. */
+  /** Allowlisted addresses in addition to those of the stack. */
   allow?: readonly string[];
-  /** `true`: a second chain, and the bridges between the two (`bridges.ts`). */
+  /** `true`: adds a second chain, and the bridges between the two (`bridges.ts`). */
   bridges?: boolean;
-  /** `true`: a perps venue, whose master is the development signer (`perp.ts`). */
+  /** `true`: adds a perps venue, whose master is the development signer (`perp.ts`). */
   perp?: boolean;
-  /** Entries of the registry and venues files beside the stack's own. */
+  /** Entries of the registry and venues files in addition to those of the stack. */
   more?: MoreEntries | ((paperVenueUrl: string) => MoreEntries);
-  /** More settings of a Temporal server that is started here, `key=value`. */
+  /** Additional settings of a Temporal server started here, `key=value`. */
   temporalConfig?: readonly string[];
-  /** Receives each line of progress; standard error when left out. */
+  /** Receives each line of progress; default: standard error. */
   log?: (line: string) => void;
-  /** Aborting it stops a start under way; what was started is stopped again. */
+  /** Aborts a start in progress; the parts already started are stopped. */
   signal?: AbortSignal;
 }
 
@@ -70,25 +76,25 @@ export interface Stack extends Omit<StackUrls, 'chainUrl'> {
   dataDir: string;
   ports: Ports;
   chain: ChainInfo;
-  /** Both sides of the bridges; null on a stack without. */
+  /** The bridges; null on a stack without them. */
   bridges: StackBridges | null;
-  /** The perps venue; null on a stack without. */
+  /** The perps venue; null on a stack without it. */
   perp: StackPerp | null;
-  /** A key for each role, with which requests are signed. */
+  /** An API key for each role, which signs requests. */
   keys: DevKeys;
   /** Environment that the service was started with. */
   env: Record<string, string>;
-  /** Every part by name, with the id of its process (null while it is down). */
+  /** Every part by name, with its process id (null while the part is stopped). */
   readonly children: Record<string, { name: string; pid: number | null }>;
-  /** Sends a signal to a part; after SIGKILL waits until it has gone. */
+  /** Sends a signal to a part; after SIGKILL waits until the part has ended. */
   kill(name: string, signal?: NodeJS.Signals): Promise<void>;
-  /** Starts a part that is down and waits until it is ready. */
+  /** Starts a stopped part and waits until it is ready. */
   startChild(name: string): Promise<void>;
-  /** Stops a part with its stop signal; it stays down. */
+  /** Stops a part with its stop signal; the part stays stopped. */
   stopChild(name: string): Promise<void>;
-  /** Stops everything in order and leaves nothing behind. Safe to call again. */
+  /** Stops all parts in order and waits until they have ended. Safe to call again. */
   stop(): Promise<void>;
-  /** Kills all parts at once, without waiting for `stop`. */
+  /** Kills all parts immediately; `stop` then has nothing to wait for. */
   hurry(): void;
 }
 
@@ -100,7 +106,7 @@ interface Context {
   log: (line: string) => void;
 }
 
-/** Starts all parts, each as soon as what it needs is there. */
+/** Starts all parts; each starts as soon as the parts that it needs are ready. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const { dataDir, ports: wanted } = options.settings ?? readDevSettings();
   const log = options.log ?? report;
@@ -138,7 +144,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 function neededPorts(options: StackOptions, externalTemporal: boolean): PortName[] {
   const parts: PortName[] = ['postgres', 'chain', 'paperVenue'];
   if (!externalTemporal) parts.push('temporal', 'temporalUi');
-  // Without the service its ports are still chosen, for a service started by hand.
+  // Also chooses the service's ports when the service is not started here: a person may start it by
+  // hand.
   return options.service === false ? [...parts, 'api', 'ops'] : ['api', 'ops', ...parts];
 }
 
@@ -153,7 +160,7 @@ interface Started {
 
 async function startParts(context: Context, ports: Ports): Promise<Started> {
   const { dataDir, logDir, options } = context;
-  // Written before the chain runs: nothing in it depends on the running chain.
+  // Written before the chain runs: its content does not depend on the running chain.
   const chain = writeChainInfo(dataDir, ports.chain);
   const taken = Object.values(ports);
   const bridges = options.bridges === true ? await planBridges(dataDir, chain.rpcUrl, taken) : null;
@@ -289,7 +296,9 @@ async function startTemporal(
   return { address: `127.0.0.1:${ports.temporal}`, uiUrl: `http://127.0.0.1:${ports.temporalUi}` };
 }
 
-/** Makes the secrets key of the options the stack's own: the stack issues keys under it. */
+/**
+ * Uses the secrets key of the options as the stack's key, since the stack issues API keys under it.
+ */
 function keepSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<string, string> {
   const { SVC_SECRETS_KEY: key } = env;
   if (key === undefined || key === '') return {};
@@ -298,14 +307,17 @@ function keepSecretsKey(dataDir: string, env: StackOptions['env'] = {}): Record<
 }
 
 /**
- * Whether the service encrypts its payloads. Its environment is ours, and that of the options.
+ * Returns whether the service encrypts its payloads, by this process's environment and that of the
+ * options.
  */
 function encrypts({ env }: StackOptions): boolean {
   const isSet = (name: string): boolean => (env?.[name] ?? process.env[name] ?? '') !== '';
   return isSet('SVC_PAYLOAD_KEYS') || isSet('SVC_PAYLOAD_KEYS_FILE');
 }
 
-/** Starts processes as one step. All but the chain wait by themselves for what they need. */
+/**
+ * Starts processes as one step. All except the chain wait themselves for the parts that they need.
+ */
 async function addParts(
   context: Context,
   label: string,
@@ -340,7 +352,8 @@ function serviceEnvironment(
   dataDir: string,
 ): Record<string, string> {
   return {
-    // Overrides the shell: the stack uses its own Postgres, and a file beside the URL is a fault.
+    // Overrides the shell's settings: the stack uses its own Postgres, and the service refuses a
+    // file in addition to the URL.
     SVC_DATABASE_URL_FILE: '',
     ...withoutTemporalOf(process.env),
     SVC_TEMPORAL_ADDRESS: urls.temporalAddress,
@@ -350,17 +363,17 @@ function serviceEnvironment(
     SVC_PORT: String(ports.api),
     SVC_OPS_HOST: '127.0.0.1',
     SVC_OPS_PORT: String(ports.ops),
-    // There is no proxy that would send callers elsewhere, so there is nothing to wait for.
+    // No proxy has to stop sending requests first, so there is nothing to wait for.
     SVC_DRAIN_SECONDS: '0',
-    // Overrides the shell, as with the database: its key would be a second one.
+    // Overrides the shell's settings, as with the database: a key there would be a second one.
     SVC_SECRETS_KEY: '',
     SVC_SECRETS_KEY_FILE: secretsKeyFile(dataDir),
   };
 }
 
 /**
- * Clears the shell's access to another Temporal server (a key, TLS, a profile), unless the shell
- * names a server for the service.
+ * Returns empty values for the shell's settings of another Temporal server (a key, TLS, a profile),
+ * unless the shell names a server for the service.
  */
 function withoutTemporalOf(env: NodeJS.ProcessEnv): Record<string, string> {
   if ((env['SVC_TEMPORAL_ADDRESS'] ?? '').trim() !== '') return {};
@@ -385,8 +398,8 @@ async function step<T>(context: Context, label: string, work: () => Promise<T>):
 }
 
 /**
- * Waits for `work`, but fails as soon as one of it or of `besides` fails. The caller stops the
- * others.
+ * Waits for all of `work`, but rejects as soon as one promise of `work` or `besides` rejects. The
+ * caller stops the others.
  */
 async function allOrFirstFault<T extends readonly unknown[]>(
   work: readonly [...{ [K in keyof T]: Promise<T[K]> }],
@@ -429,7 +442,7 @@ function describe(
   };
 }
 
-/** A path for people: relative to the clone when it lies in it. */
+/** Returns a path for display: relative when it is inside the clone. */
 export function shortPath(path: string): string {
   const short = relative(ROOT, path);
   return short.startsWith('..') ? path : short;

@@ -7,8 +7,8 @@ import type { StackPerp } from './perp.ts';
 type Sides = Pick<StackBridges, 'near' | 'far'>;
 
 /**
- * Bodies for `POST plan-templates`. With bridges there is one more, across them; with the perps
- * venue three, into it and out of it.
+ * Returns bodies for `POST plan-templates`. With bridges there is one template more, across them;
+ * with the perps venue three more, into the venue and out of it.
  */
 export function starterTemplates(
   chain: ChainInfo,
@@ -43,13 +43,13 @@ export function starterTemplates(
       destination_address: chain.accounts.treasury.address,
     },
   };
-  // The next node moves what arrived: with an amount of its own it would draw from the wallet a
-  // second time.
+  // The next node moves the received amount: with the intent's amount it would draw from the wallet
+  // a second time.
   const passOn = {
     ...sweep,
     config: { ...sweep.config, amount_ref: 'nodes.withdraw.output.received_amount' },
   };
-  // The path of a cancel: undoes nothing; what has arrived by then stays.
+  // The node that runs after a cancel: undoes nothing; funds that have arrived stay.
   const stop = { node_key: 'stop', node_kind: 'compensation', action_type: 'noop' };
   const gate = { node_key: 'check', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const common = {
@@ -96,7 +96,10 @@ export function starterTemplates(
 
 export const BRIDGE_TEMPLATE = 'starter/bridge-to-far-chain';
 
-/** An allowance, a burn and a mint, each of the intent's amount. */
+/**
+ * Returns the template across the bridge: an allowance, a burn and a mint, each of the intent's
+ * amount.
+ */
 function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
   const { asset } = BRIDGED_ASSETS.burn;
   const node = (node_key: string, action_type: string, config: object) => ({
@@ -115,7 +118,8 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
     token_address: burnt(near),
     spender: near.contracts.tokenMessenger,
   };
-  // After a cancel: its nonce is above that of what is in flight and pulls.
+  // Runs after a cancel; its nonce is higher than that of the burn, which may still be in flight
+  // and pulls tokens.
   const reset = {
     ...node('reset', 'evm_erc20_approve', { ...allowance, amount: '0' }),
     node_kind: 'compensation',
@@ -160,7 +164,7 @@ interface Moves {
   readonly action_type: string;
   readonly config?: Readonly<Record<string, unknown>>;
 }
-/** What others have that the venue's share. */
+/** Parts of the other templates that the perps venue's templates share. */
 interface Around {
   readonly version: number;
   readonly owner: string;
@@ -168,7 +172,10 @@ interface Around {
   readonly stop: Moves;
 }
 
-/** From exchange and wallet into the perps venue, and from there to the treasury. */
+/**
+ * Returns the templates from exchange and wallet into the perps venue, and from there to the
+ * treasury.
+ */
 function atThePerpsVenue(
   chain: ChainInfo,
   perp: StackPerp,
@@ -197,7 +204,7 @@ function atThePerpsVenue(
   });
   const into = { token_address: perp.tokenAddress, destination_address: perp.depositAddress };
   const out = { destination_address: chain.accounts.treasury.address };
-  // What goes on is what arrived.
+  // Sends on the amount that arrived.
   const passOn = { ...into, amount_ref: 'nodes.withdraw.output.received_amount' };
   return [
     {

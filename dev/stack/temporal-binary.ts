@@ -15,7 +15,7 @@ import { built } from '../bootstrap/programs.mjs';
 import { report } from '../bootstrap/progress.mjs';
 import { ROOT } from './ports.ts';
 
-/** Where Temporal is: a server that already runs, or a program that starts one. */
+/** The Temporal server to use: one that already runs, or a program that starts one. */
 export type TemporalServer =
   { kind: 'address'; address: string } | { kind: 'binary'; path: string };
 
@@ -41,7 +41,7 @@ export class TemporalNotFoundError extends Error {
 type Attempt = TemporalServer | { skipped: string };
 const DOWNLOAD_LIMIT_MS = 15_000;
 
-/** Looks for Temporal in the documented order; logs why a step was skipped or failed. */
+/** Searches Temporal in the documented order; logs why a step was skipped or failed. */
 export async function findTemporalServer(
   env: NodeJS.ProcessEnv = process.env,
   log: (line: string) => void = report,
@@ -57,12 +57,12 @@ export async function findTemporalServer(
   for (const step of steps) {
     const attempt = await step();
     if (!('skipped' in attempt)) {
-      // A build that started early, beside the installation, is no longer needed.
+      // A build that was started early, during the installation, is no longer needed.
       if (reasons.length < steps.length - 1) await temporalBuildInFlight()?.cancel();
       return attempt;
     }
     reasons.push(attempt.skipped);
-    // The first three take no time, so their reasons are shown only when all of them failed.
+    // The first three steps take no time, so their reasons are shown only when all three failed.
     if (reasons.length === 3) for (const reason of reasons) log(`  - Temporal: ${reason}`);
     if (reasons.length > 3) log(`  - Temporal: ${attempt.skipped}`);
   }
@@ -88,7 +88,7 @@ function fromCache(env: NodeJS.ProcessEnv): Attempt {
     : { skipped: `nothing in the cache (${path})` };
 }
 
-/** Looks into the SDK's own download folder first, then downloads into ours. */
+/** Searches the SDK's download folder first, then downloads into ours. */
 async function fromSdkDownload(
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
@@ -112,7 +112,7 @@ function sdkBinary(folder: string): string | null {
         (name) => /^temporal-sdk-typescript-[\w.-]+$/.test(name) && !name.endsWith('.downloading'),
       )
       .map((name) => join(folder, name))
-      // A shared temporary folder may hold other people's files: only our own are run.
+      // A shared temporary folder may hold other users' files: only our own are run.
       .filter((path) => isExecutable(path) && statSync(path).uid === userInfo().uid);
     return candidates.sort().at(-1) ?? null;
   } catch {
@@ -132,7 +132,7 @@ function runDownload(folder: string): Promise<string> {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // gone already
+        // the process has already ended
       }
     };
     const timer = setTimeout(() => {

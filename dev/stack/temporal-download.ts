@@ -1,7 +1,7 @@
 /**
- * Lets the Temporal SDK download its development server into the folder of the argument. The SDK
- * downloads only when it starts the server, so one is started and stopped again. Run as a process
- * of its own: a download that hangs can only be ended from outside.
+ * Makes the Temporal SDK download its development server into the folder of the argument. The SDK
+ * downloads only when it starts the server, so a server is started and stopped again. Runs as a
+ * separate process, because a hanging download can be ended only from outside.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

@@ -8,18 +8,20 @@ import { ROOT } from './ports.ts';
 import type { ChildSpec } from './supervise/child.ts';
 
 const run = promisify(execFile);
-/** How long ended workflows stay visible: long enough to look at last month's movements. */
+/** How long ended workflows stay visible: 90 days, enough for last month's movements. */
 const RETENTION = '2160h';
 
-/** The file of the server's settings, each with its reason. */
+/** File with the server's settings and the reason for each. */
 export const DYNAMIC_CONFIG_FILE = 'deploy/temporal/dynamicconfig.yaml';
 
-/** The settings of the file as `key=value`, for a development server, which reads no file. */
+/**
+ * Returns the settings of the file as `key=value`, for a development server, which reads no file.
+ */
 export function dynamicConfig(): readonly string[] {
   const text = readFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), 'utf8').replace(/^#.*\n/gm, '');
   const entries = [...text.matchAll(/^(\S+):\n {2}- value: (.+)$/gm)];
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  // Anything else in the file would be a setting that only some servers have.
+  // Any other syntax in the file would be a setting that only some servers apply.
   if (lines.length !== 2 * entries.length)
     throw new Error(`${DYNAMIC_CONFIG_FILE}: each setting is a name and one value, without more`);
   const literal = /^(true|false|\d+)$/;
@@ -36,9 +38,9 @@ export function temporalPart(options: {
   uiPort: number;
   logDir: string;
   searchAttributes: readonly string[];
-  /** The URL at which the UI has encrypted payloads decoded. */
+  /** URL of the codec server that decodes encrypted payloads for the UI. */
   codecEndpoint?: string | undefined;
-  /** More settings of the server, `key=value`. */
+  /** Additional settings of the server, `key=value`. */
   dynamicConfig?: readonly string[] | undefined;
 }): ChildSpec {
   const {
@@ -84,14 +86,14 @@ export function temporalPart(options: {
     env: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' },
     logFile: join(logDir, 'temporal.log'),
     stage: 2,
-    stopSignal: 'SIGTERM', // takes a second, during which the others stop
+    stopSignal: 'SIGTERM', // takes a second; the other parts stop meanwhile
     stopTimeoutMs: 5_000,
     readyTimeoutMs: 60_000,
     isReady: () => hasNamespace(address, 'default'),
   };
 }
 
-/** Keeps ended workflows longer than the development server's one day. */
+/** Sets the retention of ended workflows; the development server's default is one day. */
 export async function extendRetention(binary: string, port: number): Promise<void> {
   const args = [
     'operator',
@@ -107,7 +109,7 @@ export async function extendRetention(binary: string, port: number): Promise<voi
   );
 }
 
-/** Whether anything listens at `host:port`. */
+/** Returns whether a process listens at `host:port`. */
 export function answers(address: string): Promise<boolean> {
   const colon = address.lastIndexOf(':');
   return new Promise((resolve) => {
@@ -122,8 +124,8 @@ export function answers(address: string): Promise<boolean> {
 }
 
 /**
- * Whether the server answers for a namespace. One hand-made gRPC call, to avoid loading the whole
- * client.
+ * Returns whether the server reports that a namespace exists. Sends one hand-made gRPC call, to
+ * avoid loading the whole client.
  */
 function hasNamespace(address: string, namespace: string): Promise<boolean> {
   const name = Buffer.from(namespace);

@@ -1,4 +1,4 @@
-/** Where funds may go, since when, and who said so. */
+/** The allowlist: addresses that may be paid, since when, and who added them. */
 import { useMemo } from 'react';
 import type { AllowedAddress } from '../../../api/dashboard/schema.ts';
 import { useAllowlist } from '../../data/allowlist.ts';
@@ -75,7 +75,7 @@ function Standing({
   return <State>ACTIVE</State>;
 }
 
-/** By address: another one of the list that looks the same when it is short. */
+/** Maps an address to another one of the list that looks the same when shortened. */
 export function lookAlikesOf(rows: readonly AllowedAddress[]): ReadonlyMap<string, string> {
   const byEnds = new Map<string, string[]>();
   for (const { address } of rows) {

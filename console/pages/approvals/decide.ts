@@ -1,6 +1,6 @@
 /**
- * Decisions over several movements: each is one signed request of its own, over the plan that this
- * page has read and hashed.
+ * Decisions about several movements. Each decision is a separate signed request for the plan that
+ * this page has read and hashed.
  */
 import { ClientUsageError } from '../../../clients/http/errors.ts';
 import { mayRepeat } from '../../../clients/http/retry.ts';
@@ -17,16 +17,19 @@ import { IS_NOT_SO, refusalOf, type Detail, type Verb } from './model.ts';
 export interface Candidate {
   readonly movement_id: string;
   readonly detail: Detail | null;
-  /** By the bytes of the plan; null where they say nothing, or cannot be believed. */
+  /** Outflow from the plan's bytes; null when the plan does not say, or does not match its hash. */
   readonly outflow: readonly AssetAmount[] | null;
   readonly payees: readonly PayeeView[];
-  /** Whether the plan that was read has the hash that would be approved. */
+  /** Whether the plan's text has the hash that would be approved. */
   readonly agrees: boolean;
-  /** Why it cannot be decided here; null when it can. */
+  /** Why the movement cannot be decided here; null when it can. */
   readonly refused: string | null;
 }
 
-/** Reads what a movement's decision is about; never throws. `rows`: null where none can be read. */
+/**
+ * Reads what a decision about a movement needs; never throws. `rows` is null when the allowlist
+ * cannot be read.
+ */
 export async function candidateOf(
   movement_id: string,
   verb: Verb,
@@ -54,9 +57,9 @@ export async function candidateOf(
 
 export interface Outcome {
   readonly movement_id: string;
-  /** False where nothing has left this browser. */
+  /** False when no request was sent. */
   readonly isSent: boolean;
-  /** No answer came: what follows is not sent before a person has looked. */
+  /** True when the response was lost: the remaining decisions wait until a person has looked. */
   readonly isLost: boolean;
   readonly isDone: boolean;
   readonly says: string;
@@ -68,7 +71,7 @@ export interface Decision {
   readonly reason: string;
 }
 
-/** Sends one decision, once. After a lost answer it says what the movement is now. */
+/** Sends one decision, once. After a lost response returns the movement's present state. */
 export async function decide(
   { movement_id, compiled_plan_hash }: Detail,
   { verb, operator: approver_id, reason }: Decision,
@@ -91,7 +94,7 @@ export async function decide(
   } catch (error) {
     if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id, verb);
     const says = error instanceof Error ? error.message : String(error);
-    // Nothing of it was accepted: it can be sent again.
+    // The service accepted nothing, so the decision can be sent again.
     const isOpen = error instanceof ClientUsageError || mayRepeat(error, false);
     return { movement_id, isSent: !isOpen, isLost: false, isDone: false, says };
   }

@@ -1,4 +1,4 @@
-/** What may be decided of a movement among others, and what shows what became of it. */
+/** Whether a movement may be decided together with others, and which states show the outcome. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import type { AssetAmount } from '../movement/model/outflow.ts';
 import type { PayeeView } from '../movement/model/payees.ts';
@@ -8,14 +8,14 @@ export type Detail = ResultOf<'getMovement'>;
 export type Verb = 'approve' | 'reject';
 
 export interface About {
-  /** By the bytes of the plan; null where they say nothing. */
+  /** Outflow from the plan's bytes; null when the plan does not say. */
   readonly outflow: readonly AssetAmount[] | null;
   readonly payees: readonly Pick<PayeeView, 'warnings'>[];
-  /** Whether the allowlist was read: without it no warning says anything. */
+  /** Whether the allowlist was read: without it, an absent warning means nothing. */
   readonly isListed: boolean;
 }
 
-/** What a person has to look at singly is not approved among others. */
+/** Returns why a movement must be decided separately; null when it may be decided with others. */
 export function refusalOf(
   verb: Verb,
   detail: Detail,
@@ -39,7 +39,7 @@ export function refusalOf(
     : `Its approval would be refused now (${failing.message}): decide it on its own page.`;
 }
 
-/** Whether a state shows that nothing was decided so, whoever has decided otherwise. */
+/** Returns whether a state shows that the decision did not take effect. */
 export const IS_NOT_SO: Readonly<Record<Verb, (state: Detail['request_state']) => boolean>> = {
   approve: (state) => ['PENDING_APPROVAL', 'REJECTED', 'EXPIRED', 'CANCELLED'].includes(state),
   reject: (state) => state !== 'REJECTED',

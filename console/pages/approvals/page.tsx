@@ -1,4 +1,4 @@
-/** Movements that wait for their approval; several are decided after one summed sheet. */
+/** Movements that wait for approval; several can be decided in one sheet that shows their sums. */
 import { useState } from 'react';
 import { queryClient } from '../../data/query-client.ts';
 import { useRows } from '../../data/reads.ts';
@@ -18,7 +18,7 @@ import { WouldFail } from '../movement/parts/now.tsx';
 import { candidateOf, decide, type Candidate, type Outcome } from './decide.ts';
 import type { Detail, Verb } from './model.ts';
 
-/** More are not read by a person before they decide. */
+/** Most movements in one sheet: a person would not read more before they decide. */
 const MOST = 25;
 
 export default function Approvals() {
@@ -95,13 +95,13 @@ function DecisionSheet({
   ids: readonly string[];
   onClose: () => void;
 }) {
-  // What was chosen when the sheet was opened, whatever the list shows meanwhile.
+  // The selection when the sheet was opened; later changes of the list do not change it.
   const [ids] = useState(first);
   const [candidates, setCandidates] = useState<readonly Candidate[] | null>(null);
   const [reason, setReason] = useState('');
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const [isSending, setSending] = useState(false);
-  /** Why labels and look-alikes are not known. */
+  /** Why the allowlist could not be read, so labels and look-alikes are unknown. */
   const [problem, setProblem] = useState<unknown>(null);
   const cannotSign = useCannotSign();
   const session = useSession();
@@ -139,7 +139,7 @@ function DecisionSheet({
     setSending(true);
     const rows = await listed();
     for (const { movement_id, detail } of left) {
-      // What the sheet shows may be an hour old.
+      // Reads again: the sheet's data may be an hour old.
       const now = await candidateOf(movement_id, verb, rows);
       const refused =
         now.detail?.compiled_plan_hash === detail.compiled_plan_hash

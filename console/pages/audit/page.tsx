@@ -1,4 +1,4 @@
-/** Who did what, when, and what was refused; and how far that is sealed. */
+/** The audit log: who did what and when, what was refused, and how much of it is sealed. */
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
 import { useRead, useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
@@ -109,7 +109,9 @@ function Details({ details }: { details: Event['details'] }) {
   );
 }
 
-/** Says that sealing goes on; `fundadmin audit verify` reads whether anything was changed. */
+/**
+ * Shows whether sealing is on time; `fundadmin audit verify` checks whether a record was changed.
+ */
 function Seal() {
   const { data, error } = useRead('getAuditSeal', {});
   if (data === undefined) return <Problem error={error} />;

@@ -1,4 +1,7 @@
-/** What each venue and account has, what of it is held by movements and transfers, what is free. */
+/**
+ * Balances of each venue and account: the total, the part held by movements and transfers, and the
+ * free part.
+ */
 import { useState } from 'react';
 import type { QueryOf, ResultOf } from '../../../clients/http/operations.ts';
 import { queryClient } from '../../data/query-client.ts';
@@ -99,7 +102,7 @@ function Rows({ rows }: { rows: readonly Balance[] }) {
   );
 }
 
-/** Drawn by the nearest numbers; what is exact stands beside it. */
+/** Draws the held share, rounded; the exact numbers are beside it. */
 function HeldOf({ held, of }: { held: string | null; of: string | null }) {
   const share = Number(held) / Number(of);
   if (held === null || of === null || !Number.isFinite(share)) return null;
@@ -111,7 +114,9 @@ function HeldOf({ held, of }: { held: string | null; of: string | null }) {
   );
 }
 
-/** Asks the venue now; signed, since it leaves the service. */
+/**
+ * Reads the venue's balances now; the request is signed, since it makes the service call the venue.
+ */
 function AskVenue({ venue }: { venue: string | null }) {
   const [problem, setProblem] = useState<unknown>(null);
   const [isAsking, setAsking] = useState(false);

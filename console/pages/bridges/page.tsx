@@ -1,4 +1,6 @@
-/** Chains of the bridge registry and its paths: what they may cost and take, and their drills. */
+/**
+ * The bridge registry: its chains and paths, with their limits on cost and time, and their drills.
+ */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';

@@ -1,4 +1,4 @@
-/** Callbacks to callers, and which of them could not be delivered. */
+/** Callbacks to callers, including those that could not be delivered. */
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
 import { useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';

@@ -1,4 +1,4 @@
-/** Enrols this browser with the code of a link. */
+/** Enrols this browser with the code of an enrolment link. */
 import { useState } from 'react';
 import { createEnrolment, enrolmentCode } from '../../data/enrol.ts';
 import { Button } from '../../parts/button.tsx';

@@ -1,4 +1,4 @@
-/** Who carries nodes out, and whether they are up and switched on. */
+/** Executors, which run nodes: whether each is up and enabled. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
 import type { Entry } from '../../parts/form-model.ts';
@@ -22,7 +22,7 @@ const SAVED = [
   ...(['action_types', 'provider', 'chain_family', 'endpoint', 'source', 'updated_at'] as const),
 ];
 
-/** Of what was registered and what runs: for executors and signers. */
+/** Compares the stored registries with the running ones, for executors and signers. */
 export const DRIFT: Write = {
   operation: 'verifyRegistryDrift',
   title: 'Compare registries',

@@ -1,4 +1,4 @@
-/** What the page reads and sends. Reads are repeated when the stream says that they changed. */
+/** Reads and writes of the movement page. Reads are repeated when the stream reports a change. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useWrongClock } from '../../data/clock.ts';
 import { paced } from '../../data/pace.ts';
@@ -17,7 +17,10 @@ export interface MovementData {
   readonly movement: Movement | null;
   readonly graph: Graph | null;
   readonly timeline: Timeline | null;
-  /** Null while it is read; of a plan that cannot be read `planError` says why. */
+  /**
+   * The plan and its check against the hash; null while it is not read. `errors.plan` holds why it
+   * could not be read.
+   */
   readonly plan: PlanReading | null;
   readonly rows: readonly ListedRow[] | null;
   readonly errors: {
@@ -27,14 +30,17 @@ export interface MovementData {
     readonly plan: Error | null;
     readonly rows: Error | null;
   };
-  /** Reads all of it again; rejects where movement or timeline fail. */
+  /**
+   * Reads everything again except the plan; rejects when the movement or the timeline cannot be
+   * read.
+   */
   readonly look: () => Promise<Look>;
 }
 
 export interface Look {
   readonly movement: Movement;
   readonly timeline: Timeline;
-  /** Whether the allowlist was read too. */
+  /** Whether the allowlist could be read too. */
   readonly isListed: boolean;
 }
 
@@ -45,7 +51,7 @@ export function useMovement(movement_id: string): MovementData {
   const timeline = useRead('getMovementTimeline', input);
   const text = useQuery({
     queryKey: ['getMovementPlan', input],
-    // A plan never changes: what it is held to may.
+    // A plan's text never changes; the hash that it is compared with may.
     staleTime: Infinity,
     queryFn: async ({ signal }) =>
       (await theClient().request('getMovementPlan', { ...input, signal })).text,
@@ -87,19 +93,22 @@ export function useMovement(movement_id: string): MovementData {
   };
 }
 
-/** Sends what the sheet showed, signed by this browser's key; once. */
+/** Sends, once, the request that the sheet showed, signed by this browser's key. */
 export async function send({ method, path, body }: Statement): Promise<void> {
   await theClient().send({ method, target: API + path, body });
 }
 
-/** The operator and role, as the service knows them; null while no session is open. */
+/** Returns the operator and the role that the service reports; null while no session is open. */
 export function useOperator(): { readonly operator: string; readonly role: string } | null {
   const session = useSession();
   if (session.kind !== 'open') return null;
   return { operator: session.key.operator, role: session.whoami.role };
 }
 
-/** Why nothing can be decided by what is shown: it may be old, or no signature would be taken. */
+/**
+ * Returns why no decision is possible now: the data may be old, or the service would refuse the
+ * signature. Null when a decision is possible.
+ */
 export function useBehind(data: MovementData): string | null {
   const session = useSession();
   const live = useStore(liveness);
@@ -113,7 +122,7 @@ export function useBehind(data: MovementData): string | null {
     : 'The movement could not be read again: what is shown may be old.';
 }
 
-/** Every row of the allowlist. */
+/** Reads every row of the allowlist. */
 export async function readRows(signal?: AbortSignal): Promise<readonly ListedRow[]> {
   const rows: ListedRow[] = [];
   let cursor = '';
@@ -130,7 +139,7 @@ export async function readRows(signal?: AbortSignal): Promise<readonly ListedRow
       readonly next_cursor: string | null;
     };
     rows.push(...page.allowed_addresses);
-    // A page that leads to itself would be read for ever.
+    // Ends the loop when a page names itself as the next one.
     cursor = page.next_cursor === cursor ? '' : (page.next_cursor ?? '');
   } while (cursor !== '');
   return rows;

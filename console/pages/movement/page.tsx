@@ -1,4 +1,7 @@
-/** One movement: what happens and why it waits, what is paid to whom, and what may be done. */
+/**
+ * The page of one movement: what it does, why it waits, whom it pays, and which commands are
+ * possible.
+ */
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { plannedSends } from '../../../domain/send/planned-sends.ts';
@@ -40,7 +43,8 @@ export default function MovementPage() {
         )}
       </>
     );
-  // A page of another movement keeps nothing of this one, an open sheet least of all.
+  // The key discards all state when the page changes to another movement, most of all an open
+  // sheet.
   return (
     <MovementView key={movement_id} movement={data.movement} {...{ data, operator, behind }} />
   );
@@ -53,7 +57,7 @@ export interface MovementViewProps {
   readonly behind: string | null;
 }
 
-/** The page over its answers: everything that it shows comes by its properties. */
+/** Renders the movement page from its properties alone; reads nothing itself. */
 export function MovementView({ movement, data, operator, behind }: MovementViewProps) {
   const { plan, rows, graph, timeline, errors } = data;
   const now = useNow();

@@ -1,4 +1,4 @@
-/** Every movement, by filters that stand in the address. */
+/** All movements; the filters are in the URL. */
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
 import { useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
@@ -30,7 +30,7 @@ const NAMES = ['movement_id', 'template_key', 'request_state', 'asset', 'amount_
 
 export default function Movements() {
   const filters = useFilters(FILTERS);
-  // The service says which filters it takes, and of which form.
+  // The service checks the filters and their format.
   const query = { ...filters, limit: 50 } as QueryOf<'listMovements'>;
   const { rows, query: read } = useRows('listMovements', { query });
   return (
@@ -56,7 +56,7 @@ export default function Movements() {
   );
 }
 
-/** A line for each asset of the movement. */
+/** Returns one CSV line for each asset of the movement. */
 function linesOf(row: RowOf<'listMovements'>): readonly (readonly (string | null)[])[] {
   const { movement_id, template_key, request_state } = row;
   const outflow = row.outflow.length === 0 ? [{ asset: null, amount: null }] : row.outflow;

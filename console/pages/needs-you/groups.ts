@@ -1,6 +1,9 @@
-/** Whom a movement waits for. */
+/** Groups movements by who must act. */
 
-/** The same for every operator: the service checks who may decide when they decide. */
+/**
+ * Group of a movement; the same for every operator, since the service checks at the decision who
+ * may decide.
+ */
 export type Group = 'you' | 'others' | 'broken';
 
 const GROUPS: Readonly<Record<string, Group>> = {
@@ -16,7 +19,10 @@ const GROUPS: Readonly<Record<string, Group>> = {
   observed_long: 'others',
 };
 
-/** A reason that this page does not know is shown as broken, so that someone looks. */
+/**
+ * Returns the group for an attention reason. An unknown reason counts as broken, so that a person
+ * looks at the movement.
+ */
 export function groupOf(reason: string | null): Group {
   return GROUPS[reason ?? ''] ?? 'broken';
 }

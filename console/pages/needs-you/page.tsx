@@ -1,4 +1,4 @@
-/** What waits for this operator, for others, and what is broken. */
+/** Lists what waits for this operator, what waits for others, and what is broken. */
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useRows, type Rows } from '../../data/reads.ts';
@@ -46,7 +46,7 @@ export default function NeedsYou() {
     <>
       <h1>Needs you</h1>
       {[query, transfers.query, proposals.query, letters.query].map(
-        // What could not be read may wait for a person all the same.
+        // A list that could not be read may still contain something that needs a person.
         ({ isError, error }, index) => isError && <Problem key={index} error={error} />,
       )}
       {query.isPending && <p role="status">Reading…</p>}
@@ -128,7 +128,7 @@ export default function NeedsYou() {
   );
 }
 
-/** What waits beside movements; nothing where nothing does. */
+/** Lists what needs the operator besides movements; renders nothing when there is none. */
 function Waiting<Row>({
   title,
   caption,

@@ -1,4 +1,4 @@
-/** What the form reads, previews and sends; and the create whose answer is not known yet. */
+/** Reads, previews and sends of the form; also stores a create request whose outcome is unknown. */
 import type { Input, PreviewOf, ResultOf } from '../../../clients/http/operations.ts';
 import { theClient } from '../../data/session.ts';
 import type { Body } from '../../parts/write.tsx';
@@ -7,7 +7,10 @@ import { pendingOf, type Pending } from './model.ts';
 export type Preview = PreviewOf<'createMovement'>;
 export type Created = ResultOf<'createMovement'>;
 
-/** What the same create would do now, and whether its key has made a movement already. */
+/**
+ * Returns what the create request would do now, and whether its idempotency key has already created
+ * a movement.
+ */
 export function previewOf({ key, body }: Pick<Pending, 'key' | 'body'>): Promise<Preview> {
   const call = theClient().call as (id: string, input: object) => Promise<unknown>;
   return call('createMovement', {
@@ -24,7 +27,10 @@ export function create({ key, body }: { key: string; body: Body }): Promise<Crea
 
 const KEPT = 'console-create';
 
-/** Kept by this tab alone, over a reload, until its answer is known. */
+/**
+ * Returns the stored create request, or null. `sessionStorage` keeps it over a reload, in this tab
+ * only, until its outcome is known.
+ */
 export function readPending(operator: string): Pending | null {
   return typeof sessionStorage === 'undefined'
     ? null

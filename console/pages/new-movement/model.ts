@@ -1,4 +1,6 @@
-/** A create as a form: its fields by the template, and the body that is previewed and sent. */
+/**
+ * The create request as a form: fields from the template, and the body that is previewed and sent.
+ */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { isObject } from '../../../domain/json.ts';
 import type { Body } from '../../parts/write.tsx';
@@ -6,7 +8,7 @@ import type { Entry, EntryKind } from '../../parts/form-model.ts';
 
 export type Template = ResultOf<'getPlanTemplate'>;
 
-/** What every movement takes, with what a route or the address says already. */
+/** Returns the fields that every movement has, filled with values from a route or the URL. */
 export function commonEntries(chosen: Readonly<Record<string, string | undefined>>): Entry[] {
   const intent = (
     name: string,
@@ -39,7 +41,7 @@ export function commonEntries(chosen: Readonly<Record<string, string | undefined
   ];
 }
 
-/** Names of the service's side of a movement, which no plan holds. */
+/** Fields that the service stores with the movement and that are not part of the plan. */
 export const LAST_ENTRIES: readonly Entry[] = [
   {
     at: ['external_reference'],
@@ -98,9 +100,9 @@ const KINDS: Readonly<Record<string, EntryKind>> = {
 };
 
 /**
- * Fields by the input schemas of the template's nodes: each property fills `node_config` of the
- * input parameters, which supplements the config of every node. What a node's config says already
- * is not offered: the template's value would win.
+ * Returns fields from the input schemas of the template's nodes. Each property fills `node_config`
+ * of the input parameters, which is added to the config of every node. A property that a node's
+ * config sets is not offered, because the template's value would win.
  */
 export function schemaEntries({ nodes }: Pick<Template, 'nodes'>): readonly Entry[] {
   const entries = new Map<string, Entry>();
@@ -130,7 +132,9 @@ export function schemaEntries({ nodes }: Pick<Template, 'nodes'>): readonly Entr
   return [...entries.values()];
 }
 
-/** Every field of the form, in its order; the free JSON stands before what is added to it. */
+/**
+ * Returns all fields of the form in order. The free JSON comes before the fields that add to it.
+ */
 export function entriesOf(
   template: Pick<Template, 'nodes'>,
   chosen: Readonly<Record<string, string | undefined>>,
@@ -138,7 +142,7 @@ export function entriesOf(
   return [...commonEntries(chosen), OTHER, ...schemaEntries(template), ...LAST_ENTRIES];
 }
 
-/** The body of the create, without its key. */
+/** Returns the body of the create request, without its idempotency key. */
 export function createBody(
   { template_key, version }: Pick<Template, 'template_key' | 'version'>,
   filled: Body,
@@ -146,19 +150,28 @@ export function createBody(
   return { template_key, template_version: version, ...filled };
 }
 
-/** Whether a preview is of exactly what would be sent: anything else was looked at in vain. */
+/**
+ * Returns whether a preview shows exactly the body that would be sent; the preview of another body
+ * does not count.
+ */
 export function isOf(preview: { readonly body: Body } | null, body: Body | null): boolean {
   return preview !== null && body !== null && JSON.stringify(preview.body) === JSON.stringify(body);
 }
 
 export interface Pending {
   readonly operator: string;
-  /** Made once for this movement: a repeat with it makes no second one. */
+  /**
+   * Idempotency key, made once for this movement: a repeat with this key creates no second
+   * movement.
+   */
   readonly key: string;
   readonly body: Body;
 }
 
-/** A create that was sent and whose answer was not seen, as it is kept over a reload. */
+/**
+ * Returns a stored create request whose response was never received; null when the text is not one
+ * of this operator.
+ */
 export function pendingOf(text: string | null, operator: string): Pending | null {
   if (text === null) return null;
   try {
@@ -176,7 +189,10 @@ export function pendingOf(text: string | null, operator: string): Pending | null
 
 type Preview = { readonly blocking_reasons: readonly Readonly<Record<string, unknown>>[] };
 
-/** The movement that this very create has made already, by a preview with its key. */
+/**
+ * Returns the id of the movement that this create request has already made, from a preview with its
+ * key; null when there is none.
+ */
 export function madeAlready({ blocking_reasons }: Preview): string | null {
   const made = blocking_reasons.find(({ error }) => error === 'idempotent_replay');
   const id = made?.['movement_id'];

@@ -1,6 +1,7 @@
 /**
- * A movement from a template: choose, fill in, look at the preview, sign one create. Its key is
- * made once and kept with the form, so a lost answer is looked for before it is offered again.
+ * Creates a movement from a template: choose, fill in, check the preview, sign one create request.
+ * Its idempotency key is made once and kept with the form. After a lost response the page looks for
+ * the movement before it offers the create request again.
  */
 import { Link, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
@@ -52,7 +53,7 @@ export default function NewMovement() {
           key={`${template_key}@${template_version}`}
           {...{ template_key, template_version, chosen: search, operator }}
           blocked={pending === null ? null : 'First look at the create above.'}
-          // One that was closed before its answer was known goes on above.
+          // A sheet that was closed before its outcome was known continues in the notice above.
           onClosed={() => setPending(readPending(operator))}
         />
       )}
@@ -62,7 +63,10 @@ export default function NewMovement() {
 
 const FILTERS: readonly Filter[] = [{ name: 'template', label: 'Template' }];
 
-/** Templates that a movement can be made of; a search by key, since there may be thousands. */
+/**
+ * Lists the templates from which a movement can be made; searched by key, since there may be
+ * thousands.
+ */
 function Choose() {
   const { template } = useFilters(FILTERS);
   const query: QueryOf<'listPlanTemplates'> = {
@@ -107,7 +111,7 @@ interface ChosenProps {
   readonly template_version: string;
   readonly chosen: Readonly<Record<string, string | undefined>>;
   readonly operator: string;
-  /** Why nothing is offered yet; null where it may be. */
+  /** Why the form offers nothing yet; null when it may offer. */
   readonly blocked: string | null;
   readonly onClosed: () => void;
 }
@@ -142,14 +146,15 @@ function Fill({
   blocked,
   onClosed,
 }: Omit<ChosenProps, 'template_key' | 'template_version'> & { template: Template }) {
-  // A template's versions never change, so neither do the fields.
+  // A template version never changes, so its fields stay the same.
   const [entries] = useState(() => entriesOf(template, chosen));
   const [values, setValues] = useState<Values>(() => initialValues(entries));
   const [key, setKey] = useState(() => randomHex(16));
   const [preview, setPreview] = useState<{ answer: Preview; body: Pending['body'] } | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  // It stands after its movement is made, when the form has gone on to another.
+  // The sheet stays open after its movement was created, while the form is already for the next
+  // one.
   const [sheet, setSheet] = useState<{ preview: Preview; pending: Pending } | null>(null);
   const role = useRole();
   const reading = readForm(entries, values);
@@ -238,7 +243,7 @@ function Fill({
             onClosed();
           }}
           onDone={() => {
-            // The next create is another movement.
+            // The next create request is for another movement, so it gets a new key.
             setKey(randomHex(16));
             setPreview(null);
           }}
@@ -251,7 +256,7 @@ function Fill({
 const NOT_TAKEN =
   'The answer was lost, and the service has not taken it so far. It can be sent again: with the same key it makes no second movement.';
 
-/** The one signed create. What it shows is what the preview was of. */
+/** The sheet that signs the create request; it shows exactly what the preview showed. */
 function CreateSheet({
   preview,
   pending,
@@ -292,7 +297,8 @@ function CreateSheet({
       }}
       look={async () => {
         const id = madeAlready(await previewOf({ key, body }));
-        // What is not there may still come, so the create stays in doubt until it is sent again.
+        // A movement that is not found may still appear, so the outcome stays unknown until the
+        // create request is sent again.
         return id === null ? null : made(id, null);
       }}
       again={NOT_TAKEN}
@@ -312,7 +318,10 @@ function CreateSheet({
   );
 }
 
-/** A create of before whose answer was never seen: it is looked for, and said. */
+/**
+ * Looks for the movement of an earlier create request whose response was never received, and shows
+ * the result.
+ */
 function InDoubt({ pending, onKnown }: { pending: Pending; onKnown: () => void }) {
   const [found, setFound] = useState<string | null | undefined>(undefined);
   const [problem, setProblem] = useState<unknown>(null);

@@ -1,4 +1,7 @@
-/** What a create would do now: outflow, payees, bindings, limits, refusals, and the plan's hash. */
+/**
+ * Shows what a create request would do now: outflow, payees, bindings, limits, refusals, and the
+ * plan's hash.
+ */
 import { AllFields, AnyValue } from '../../parts/all-fields.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -101,7 +104,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
   );
 }
 
-/** What leaves at most, and the hash of the plan that would be approved. */
+/** Shows the most that leaves, and the hash of the plan that would be approved. */
 export function AtMost({ preview }: { preview: Preview }) {
   return (
     <>
@@ -143,7 +146,7 @@ export function Payees({ preview }: { preview: Preview }) {
   );
 }
 
-/** Of the many terms that a send may have, those that it has. */
+/** Returns the terms of a send without those that are null. */
 function withValues(send: object): object {
   return Object.fromEntries(Object.entries(send).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,7 @@
-/** Strategies at the perps venue: binding, agent wallets, pause, and what stands there now. */
+/**
+ * Strategies at the perps venue: binding, agent wallets, pause, and the present balance and
+ * positions.
+ */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';
@@ -177,7 +180,7 @@ function pauseOf({ strategy_id, paused, updated_at }: Binding): Write {
   };
 }
 
-/** A read that asks the venue, and is signed for that. */
+/** Returns a read that makes the service call the venue, so it must be signed. */
 function stateOf(strategy_id: string): Write {
   return {
     operation: 'getEmergencyState',

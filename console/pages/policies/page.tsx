@@ -1,4 +1,4 @@
-/** What is approved without a person, within which limits, and what is left of them. */
+/** Policies: what is approved automatically, within which limits, and how much of them remains. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
 import type { Entry } from '../../parts/form-model.ts';
@@ -131,7 +131,7 @@ function Window({ policy }: { policy: Policy }) {
   );
 }
 
-/** What is left of a strategy's windows. */
+/** Shows how much remains of a strategy's budget windows. */
 function Budgets({ strategy }: { strategy: string | null }) {
   const read = useRead(
     'getBudget',

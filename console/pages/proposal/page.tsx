@@ -1,4 +1,4 @@
-/** One proposal of an agent: what it proposes, what became of it, and why. */
+/** One proposal of an agent: its content, its outcome, and the reason. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useRead } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';
@@ -11,7 +11,8 @@ import { Promote, TemplateOf } from '../proposals/parts.tsx';
 
 export default function ProposalPage() {
   const { proposal_id = '' } = useParams({ strict: false });
-  // Nothing of one stands over another, an open sheet least of all.
+  // The key discards all state when the page changes to another proposal, most of all an open
+  // sheet.
   return <OneProposal key={proposal_id} params={{ proposal_id }} />;
 }
 

@@ -1,4 +1,4 @@
-/** What agents propose, what became of it, and why. */
+/** Proposals of agents, their outcome, and the reason. */
 import type { QueryOf } from '../../../clients/http/operations.ts';
 import { useRead, useRows } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';
@@ -82,7 +82,7 @@ export default function Proposals() {
   );
 }
 
-/** What the agent of the filter may propose and create. */
+/** Shows what the agent chosen in the filter may propose and create. */
 function Authority({ agent }: { agent: string | null }) {
   const read = useRead(
     'getAgentAuthority',

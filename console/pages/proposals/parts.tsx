@@ -1,4 +1,4 @@
-/** What the list of proposals and the page of one share. */
+/** Parts that the list of proposals and the page of one proposal share. */
 import { Link } from '@tanstack/react-router';
 import type { RowOf } from '../../../clients/http/operations.ts';
 import { Text } from '../../parts/text.tsx';

@@ -1,4 +1,7 @@
-/** Ways for money: templates as routes, how they did, and which is best for an amount. */
+/**
+ * Routes for funds: templates as routes, their results so far, and which route is best for an
+ * amount.
+ */
 import { Link } from '@tanstack/react-router';
 import type { QueryOf, ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';
@@ -58,7 +61,7 @@ export default function Routes() {
       </div>
       <Reading of={read}>
         {({ routes, generated_at }) => {
-          // A route without an asset carries the movement's.
+          // A route without an asset carries the asset of the movement, so it passes every filter.
           const rows = routes.filter(
             ({ metadata }) =>
               asset === undefined || metadata.asset === null || metadata.asset === asset,

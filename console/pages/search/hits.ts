@@ -1,4 +1,4 @@
-/** Hits of the search in words, and the pages that they lead to. */
+/** Names of search hits, and the pages to which they link. */
 
 export const KINDS: Readonly<Record<string, string>> = {
   movement: 'Movement',
@@ -15,7 +15,7 @@ export const MATCHED: Readonly<Record<string, string>> = {
   address: 'an address',
 };
 
-/** By kind the page that shows one; `$id` is the hit's. */
+/** For each kind, the path of the page that shows a hit; `$id` is the hit's id. */
 export const PLACES: Readonly<Record<string, string>> = {
   movement: '/movements/$id',
   capital_transfer: '/transfers/$id',
@@ -23,7 +23,10 @@ export const PLACES: Readonly<Record<string, string>> = {
   allowed_address: '/allowlist',
 };
 
-/** The address of a hit's page below `/console`; null where this release has none for its kind. */
+/**
+ * Returns the path of a hit's page below `/console`; null when this release has no page for its
+ * kind.
+ */
 export function pageOf({
   kind,
   id,

@@ -1,4 +1,4 @@
-/** What a text names: each hit leads to its page. */
+/** Search results for a text; each hit links to its page. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ResultOf } from '../../../clients/http/operations.ts';
@@ -60,7 +60,10 @@ function Title({ hit }: { hit: Hit }) {
   return page === null ? title : <Link to={page as never}>{title}</Link>;
 }
 
-/** A search that finds one movement opens it, in the place of its own entry of the history. */
+/**
+ * Opens the movement when it is the only hit. Its page replaces the search page in the browser
+ * history.
+ */
 function useOpenOnly(hits: readonly Hit[]): void {
   const navigate = useNavigate();
   const [only] = hits.length === 1 ? hits : [];

@@ -1,4 +1,4 @@
-/** One signer's life: its pin, what it holds, rotation and retirement, and what was done before. */
+/** One signer: its pinned identity, what it holds, its rotation and retirement, and its history. */
 import { useParams } from '@tanstack/react-router';
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';

@@ -1,4 +1,4 @@
-/** Keys that sign, who they are held to be, and their nonce lanes. */
+/** Signers, the identity pinned for each, and their nonce lanes. */
 import { Link } from '@tanstack/react-router';
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import { useRead } from '../../data/reads.ts';

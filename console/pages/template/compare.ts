@@ -1,4 +1,4 @@
-/** Two versions of a template, compared: what the newer one adds, drops and changes. Pure. */
+/** Compares two versions of a template: what the newer one adds, removes and changes. Pure. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
 
 type Template = Pick<
@@ -8,16 +8,19 @@ type Template = Pick<
 >;
 
 export interface Difference {
-  /** `node pay`, `edge pay → stop (on cancel)`, `risk_controls`. */
+  /** The changed part: `node pay`, `edge pay → stop (on cancel)`, `risk_controls`. */
   readonly of: string;
   readonly field: string | null;
-  /** Null: it was not there. */
+  /** Null when the value was added. */
   readonly before: string | null;
-  /** Null: it is there no more. */
+  /** Null when the value was removed. */
   readonly after: string | null;
 }
 
-/** From `before` to `after`. Ids of nodes and edges differ in each version and say nothing. */
+/**
+ * Returns the differences from `before` to `after`. Ids of nodes and edges differ in every version,
+ * so they are ignored.
+ */
 export function differencesOf(before: Template, after: Template): readonly Difference[] {
   const terms = ['name', 'owner', 'completion_policy', 'risk_controls', 'approval_policy'] as const;
   return [
@@ -37,7 +40,10 @@ function edgeName({ from, to, edge_type }: Template['edges'][number]): string {
   return `edge ${from} → ${to} (${edge_type.replaceAll('_', ' ')})`;
 }
 
-/** Several edges of one type may join the same nodes: they are counted. */
+/**
+ * Returns the parts by name. Several edges of one type may join the same nodes, so repeated names
+ * are numbered.
+ */
 function byKey<Each extends { readonly id: string }>(
   all: readonly Each[],
   nameOf: (each: Each) => string,
@@ -68,7 +74,10 @@ function fieldsOf(of: string, was: Part, is: Part): readonly Difference[] {
     .filter(({ before, after }) => before !== after);
 }
 
-/** The same for every order of keys; absent and null are one. */
+/**
+ * Returns JSON with sorted keys, so that key order does not matter; null for an absent value or
+ * null.
+ */
 function textOrNull(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(sorted(value));
 }

@@ -1,4 +1,7 @@
-/** One version of a template: its graph, its nodes and terms, and how it differs from another. */
+/**
+ * One version of a template: its graph, its nodes and terms, and its differences from another
+ * version.
+ */
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useId, useMemo } from 'react';
 import type { ResultOf, RowOf } from '../../../clients/http/operations.ts';
@@ -120,7 +123,7 @@ function TemplateGraph({ template: { nodes, edges } }: { template: Template }) {
   );
 }
 
-/** With another version of the same key, which the address names. */
+/** Compares the template with another version of the same key, which the URL names. */
 function Compare({ template }: { template: Template }) {
   const { template_key, template_id } = template;
   const id = useId();

@@ -1,4 +1,4 @@
-/** Templates and their versions, newest first. */
+/** Lists templates and their versions, newest first. */
 import { Link } from '@tanstack/react-router';
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
 import { useRows } from '../../data/reads.ts';
@@ -36,7 +36,7 @@ const REGISTER: Write = {
       hint: 'The body of POST plan-templates, as fundctl takes it.',
     },
   ],
-  // The service says what of it does not fit.
+  // The service reports what is not valid in the template.
   inputOf: ({ template }) => ({ body: template as Readonly<Record<string, unknown>> }),
 };
 

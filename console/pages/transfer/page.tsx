@@ -1,4 +1,6 @@
-/** One capital transfer: what it moves, why it waits, what happened, and a person's word on it. */
+/**
+ * One capital transfer: what it moves, why it waits, its history, and its resolution by a person.
+ */
 import { useParams } from '@tanstack/react-router';
 import type { ResultOf } from '../../../clients/http/operations.ts';
 import {
@@ -20,7 +22,8 @@ type Events = ResultOf<'getCapitalTransferTimeline'>;
 
 export default function TransferPage() {
   const { transfer_id = '' } = useParams({ strict: false });
-  // Nothing of one stands over another, an open sheet least of all.
+  // The key discards all state when the page changes to another transfer, most of all an open
+  // sheet.
   return <OneTransfer key={transfer_id} params={{ transfer_id }} />;
 }
 

@@ -1,4 +1,4 @@
-/** Capital transfers between accounts of one venue. */
+/** Lists capital transfers between accounts of one venue. */
 import type { QueryOf } from '../../../clients/http/operations.ts';
 import { TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { useRows } from '../../data/reads.ts';

@@ -1,16 +1,16 @@
-/** Both chains, for the attester and the deliverer. */
+/** Connections to both chains, for the attester and the deliverer. */
 import { z } from 'zod';
 import { chainClient, type ChainClient } from '../kit/chain.ts';
 import { nodeUrl, port } from '../kit/settings.ts';
 import { FAR, NEAR, type LaneChain } from './lanes.ts';
 
-/** Where the nodes of both chains answer. */
+/** JSON-RPC endpoint URLs of both chains. */
 export interface ChainUrls {
   readonly near: string;
   readonly far: string;
 }
 
-/** One chain with a client of its node. */
+/** One chain with a client of its JSON-RPC endpoint. */
 export interface Side extends LaneChain {
   readonly rpcUrl: string;
   readonly client: ChainClient;
@@ -26,12 +26,12 @@ const environmentSchema = z.object({
 /** Settings of the attester, or of the deliverer. */
 export interface BridgeSettings {
   readonly port: number;
-  /** Where it keeps its journal. */
+  /** Folder of the journal. */
   readonly dataDir: string;
   readonly urls: ChainUrls;
 }
 
-/** Settings from the environment; throws an error that lists every fault. */
+/** Reads the settings from the environment; throws an error that lists every fault. */
 export function readBridgeSettings(environment: NodeJS.ProcessEnv): BridgeSettings {
   const read = environmentSchema.parse(environment);
   return {
@@ -41,7 +41,7 @@ export function readBridgeSettings(environment: NodeJS.ProcessEnv): BridgeSettin
   };
 }
 
-/** Clients of both chains; makes no call yet. */
+/** Returns clients of both chains; sends no request yet. */
 export function connectSides({ near, far }: ChainUrls): readonly [near: Side, far: Side] {
   return [
     { ...NEAR, rpcUrl: near, client: clientOf(near) },

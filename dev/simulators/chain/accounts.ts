@@ -1,8 +1,8 @@
 /**
- * Everything about the local chain that is the same on every run: the well-known development
- * accounts of anvil ("test test … junk"), each with 10,000 ETH in the first block, and the tokens,
- * whose addresses follow from their deployer and its nonces. These keys are public: they are for
- * the local chain only. Written out, so that reading them loads no library.
+ * Constants of the local chain, the same in every run: the well-known development accounts of anvil
+ * ("test test … junk"), each with 10,000 ETH in the first block, and the tokens, whose addresses
+ * follow from their deployer and its nonces. These keys are public: they are for the local chain
+ * only. The values are written out, so that this module loads no library.
  */
 const ACCOUNTS = {
   deployer: {
@@ -26,7 +26,7 @@ const TOKENS = {
 } as const;
 
 /**
- * Deposit addresses of the paper venue's accounts. They follow from the hot wallet's key; see
+ * Deposit addresses of the paper venue's accounts, derived from the hot wallet's key; see
  * `paper-venue/deposits.ts`.
  */
 export const VENUE_DEPOSIT_ADDRESSES = {
@@ -35,12 +35,12 @@ export const VENUE_DEPOSIT_ADDRESSES = {
   'paper-sub-b': '0xE9ef55cAf099596243e0f8617b57CA9C112f3c0f',
 } as const;
 
-/** The paper venue's fee of each withdrawal; none for USDC. */
+/** The paper venue's fee for each withdrawal, in units of the asset; none for USDC. */
 const WITHDRAWAL_FEES = { USDT: '1' } as const;
 
-/** Chain id of the local chain; another chain gets its id as a setting. */
+/** Default chain id of the local chain; a setting can change it. */
 export const CHAIN_ID = 31_337;
-/** The words from which anvil makes the accounts above. */
+/** Mnemonic from which anvil derives the accounts above. */
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** An account with its key. */
@@ -69,7 +69,7 @@ export interface ChainInfo {
   withdrawalFees: Readonly<Record<string, string>>;
 }
 
-/** The facts of a local chain at this port. */
+/** Returns the constants of a local chain at this port. */
 export function chainInfo(port: number, chainId: number = CHAIN_ID): ChainInfo {
   return {
     rpcUrl: `http://127.0.0.1:${port}`,

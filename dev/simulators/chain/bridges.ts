@@ -1,4 +1,4 @@
-/** Puts the contracts of both lanes on one chain. */
+/** Deploys the contracts of both bridges on one chain. */
 import {
   encodeDeployData,
   encodeFunctionData,
@@ -29,15 +29,15 @@ import {
   lanesOf,
 } from '../bridge/lanes.ts';
 
-/** A step of the deployment; without `to` it makes a contract. */
+/** A transaction of the deployment; without `to` it creates a contract. */
 interface Step {
   readonly to?: Hex;
   readonly data: Hex;
 }
 
 /**
- * The signed transactions that make the lanes of a chain, in order of their nonces. Signatures are
- * deterministic, so they are the same ones each time.
+ * Returns the signed transactions that deploy a chain's bridges, in order of their nonces.
+ * Signatures are deterministic, so each call returns the same transactions.
  *
  * @throws Error for a chain that has no lanes.
  */
@@ -52,7 +52,7 @@ export async function laneDeployment(chainId: number, holder: Hex): Promise<read
   );
 }
 
-/** Deploys them unless the journal has them. */
+/** Deploys the bridges unless the journal contains the deployment. */
 export async function deployLanes(
   engine: ChainEngine,
   journal: Journal,
@@ -125,7 +125,7 @@ function steps(here: LaneChain, there: LaneChain, holder: Hex): readonly Step[] 
   ];
 }
 
-/** An address in 32 bytes. */
+/** Returns an address padded to 32 bytes. */
 export function inWord(address: Hex): Hex {
   return `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`;
 }

@@ -3,8 +3,8 @@ import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
 /**
- * Sends the signed transactions that the journal does not have. Signatures are deterministic, so a
- * deployment is recognised by being the same transaction.
+ * Sends the signed transactions that the journal does not contain. Signatures are deterministic, so
+ * an earlier deployment consists of exactly the same transactions.
  */
 export async function deployOnce(
   engine: ChainEngine,

@@ -5,33 +5,35 @@ import { createTurns } from '../kit/turns.ts';
 import type { Hex } from '../kit/hex.ts';
 import type { Journal } from './journal.ts';
 
-/** Empty blocks made after one with transactions, a second apart, so that they become final. */
+/**
+ * Number of empty blocks after a block with transactions, so that its transactions become final.
+ */
 const IDLE_BLOCKS = 16;
 const IDLE_INTERVAL_MS = 1_000;
-/** Transactions that arrive this close together share a block. */
+/** Transactions that arrive within this time share a block. */
 const GATHER_MS = 10;
 
-/** The replay of the journal made another chain than the journal describes. */
+/** The replay made a chain that differs from the journal. */
 export class ReplayError extends Error {
   override name = 'ReplayError';
 }
 
 /**
- * The only one who changes the chain: takes transactions through the journal and makes the blocks.
- * Since it decides each block and writes it down, a chain made again from the journal has the same
- * transactions in blocks of the same numbers.
+ * The only writer of the chain: records transactions in the journal, then makes the blocks. The
+ * engine decides and records each block, so a replay of the journal gives the same transactions in
+ * blocks of the same numbers.
  */
 export class ChainEngine {
   private readonly node: ChainNode;
   private readonly journal: Journal;
-  /** Each change of the chain is one turn. */
+  /** Runs changes of the chain one at a time. */
   private readonly exclusively = createTurns();
   private head = { number: 0, time: 0 };
   private idleLeft = 0;
   private timer: NodeJS.Timeout | null = null;
   private due = 0;
   private mining = true;
-  /** Called when the chain itself no longer works; the process must then restart. */
+  /** Called when anvil no longer works; the process must then restart. */
   onBroken: (error: unknown) => void = () => undefined;
 
   constructor(node: ChainNode, journal: Journal) {
@@ -39,7 +41,7 @@ export class ChainEngine {
     this.journal = journal;
   }
 
-  /** Makes the chain again from the journal. */
+  /** Rebuilds the chain from the journal. */
   async replay(): Promise<void> {
     for (const block of this.journal.blocks()) {
       for (const hash of block.txs) {
@@ -55,7 +57,8 @@ export class ChainEngine {
       }
     }
     for (const entry of this.journal.pending()) {
-      // Never answered, or waiting for an earlier nonce; a replaced one is refused again.
+      // Recorded but in no block: never confirmed to its caller, or waiting for an earlier nonce. A
+      // replaced transaction is refused again.
       await this.node.call('eth_sendRawTransaction', [entry.raw]).catch((error: unknown) => {
         if (error instanceof RpcError) this.journal.reject(entry.seq, error.message);
         else throw error;
@@ -92,8 +95,8 @@ export class ChainEngine {
   }
 
   /**
-   * Takes the newest blocks back, as a reorganisation does. Their transactions are in no block and
-   * in no pool afterwards.
+   * Removes the newest blocks, as a reorganisation does. Their transactions are then in no block
+   * and in no pool.
    */
   rollback(depth: number): Promise<void> {
     return this.exclusively(async () => {
@@ -105,7 +108,7 @@ export class ChainEngine {
     });
   }
 
-  /** Pauses or resumes the making of blocks; transactions wait in the pool meanwhile. */
+  /** Pauses or resumes block production; transactions wait in the pool meanwhile. */
   setMining(on: boolean): void {
     this.mining = on;
     if (on) this.plan(GATHER_MS);

@@ -1,18 +1,18 @@
-/** Faults that the proxy plays on raw sends, and on reads. */
+/** Faults that the proxy applies to raw sends and to reads. */
 export interface ChainFaults {
-  /** Wait before anything is done. */
+  /** Delay before each call, in milliseconds. */
   latency_ms: number;
-  /** Share of sends that are executed and then get no answer. */
+  /** Share of sends that are executed but get no response. */
   drop_answer_rate: number;
   /** Share of sends that are refused without reaching the chain. */
   reject_rate: number;
-  /** Share of reads whose answer is lost. */
+  /** Share of reads whose response is lost. */
   drop_read_rate: number;
-  /** Share of reads that answer wrongly: no receipt, or a count that is off by one. */
+  /** Share of reads with a wrong result: no receipt, or a count that is off by one. */
   wrong_read_rate: number;
-  /** The base fee that every block shows; 0: the true one. */
+  /** The base fee that every block shows, in gwei; 0: the true one. */
   base_fee_gwei: number;
-  /** `paused`: transactions wait in the pool, no block is made. */
+  /** `paused`: no block is made, and transactions wait in the pool. */
   mining: 'automatic' | 'paused';
 }
 
@@ -27,12 +27,15 @@ export const NO_FAULTS: ChainFaults = {
   mining: 'automatic',
 };
 
-/** Faults that cannot be set. */
+/** The requested faults are invalid. */
 export class FaultsError extends Error {
   override name = 'FaultsError';
 }
 
-/** The faults after a change that names only some fields. */
+/**
+ * Returns the faults after a change that names only some fields. Throws FaultsError for an invalid
+ * change.
+ */
 export function mergeFaults(current: ChainFaults, wish: unknown): ChainFaults {
   if (typeof wish !== 'object' || wish === null || Array.isArray(wish))
     throw new FaultsError('Send a JSON object.');

@@ -1,7 +1,7 @@
 import { openAppendLog, type AppendLog } from '../kit/append-log.ts';
 import type { Hex } from '../kit/hex.ts';
 
-/** A raw transaction as it arrived, written down before the chain saw it. */
+/** A raw transaction as received, recorded before the chain gets it. */
 export interface JournalTransaction {
   kind: 'tx';
   seq: number;
@@ -10,14 +10,14 @@ export interface JournalTransaction {
   at: string;
 }
 
-/** The chain refused transaction `seq`; it must not come back with a replay. */
+/** The chain refused transaction `seq`, so a replay must skip it. */
 export interface JournalRejection {
   kind: 'rejected';
   seq: number;
   error: string;
 }
 
-/** A block, with the transactions it took in. */
+/** A block, with its transactions. */
 export interface JournalBlock {
   kind: 'block';
   number: number;
@@ -25,7 +25,7 @@ export interface JournalBlock {
   txs: Hex[];
 }
 
-/** The blocks above `number` were taken back, and their transactions with them. */
+/** The blocks above `number` were removed, with their transactions. */
 export interface JournalRollback {
   kind: 'rollback';
   number: number;
@@ -34,8 +34,8 @@ export interface JournalRollback {
 export type JournalEntry = JournalTransaction | JournalRejection | JournalBlock | JournalRollback;
 
 /**
- * Everything that ever changed the local chain, in order, one JSON object a line. The chain itself
- * lives in memory only and is made again from this file.
+ * Every change of the local chain, in order, one JSON object on each line. Anvil keeps the chain in
+ * memory only, and each start rebuilds it from this file.
  */
 export class Journal {
   readonly entries: JournalEntry[];
@@ -52,7 +52,7 @@ export class Journal {
     for (const entry of this.entries) this.note(entry);
   }
 
-  /** Writes a transaction down; it is on disk when this returns. */
+  /** Records a transaction; it is on disk when this returns. */
   appendTransaction(hash: Hex, raw: Hex): JournalTransaction {
     const seq = this.lastSeq + 1;
     const entry: JournalTransaction = { kind: 'tx', seq, hash, raw, at: new Date().toISOString() };
@@ -60,27 +60,27 @@ export class Journal {
     return entry;
   }
 
-  /** Notes that the chain refused a transaction. */
+  /** Records that the chain refused a transaction. */
   reject(seq: number, error: string): void {
     this.append({ kind: 'rejected', seq, error });
   }
 
-  /** Notes a block. */
+  /** Records a block. */
   appendBlock(block: Omit<JournalBlock, 'kind'>): void {
     this.append({ kind: 'block', ...block });
   }
 
-  /** Notes that the blocks above `number` are no longer part of the chain. */
+  /** Records that the blocks above `number` are no longer part of the chain. */
   appendRollback(number: number): void {
     this.append({ kind: 'rollback', number });
   }
 
-  /** A transaction by its hash, unless the chain refused it. */
+  /** Returns the transaction with this hash, unless the chain refused it. */
   accepted(hash: Hex): JournalTransaction | undefined {
     return this.byHash.get(hash);
   }
 
-  /** Transactions that were accepted and are in no block, in order. */
+  /** Returns the accepted transactions that are in no block, in order. */
   pending(): JournalTransaction[] {
     return [...this.byHash.values()]
       .filter((entry) => !this.mined.has(entry.hash))
@@ -91,7 +91,7 @@ export class Journal {
     return [...this.chain];
   }
 
-  /** Transactions with what became of them, for people and tests. */
+  /** Returns all transactions with their status, for people and tests. */
   view(): (Omit<JournalTransaction, 'kind'> & { status: 'accepted' | 'rejected' | 'mined' })[] {
     return this.entries.flatMap((entry) => {
       if (entry.kind !== 'tx') return [];

@@ -6,19 +6,19 @@ import { type ProcessIdentity, endProcess, identify } from '../../bootstrap/iden
 import { findOnPath } from '../../bootstrap/temporal-build.mjs';
 import { MNEMONIC } from './accounts.ts';
 
-/** The time of the first block. Fixed, so that every replay starts alike. */
+/** Time of the first block, in seconds since 1970. Fixed, so that every replay starts the same. */
 const GENESIS_TIME = 1_700_000_000;
 
-/** The chain program cannot be used; the message says why. */
+/** Anvil cannot be used; the message says why. */
 export class ChainNodeError extends Error {
   override name = 'ChainNodeError';
 }
 
-/** An error answer of the chain. */
+/** A JSON-RPC error that the chain returned. */
 export class RpcError extends Error {
   override name = 'RpcError';
   readonly code: number;
-  /** The revert data of a failed call, among others. */
+  /** Extra data of the error, such as the revert data of a failed call. */
   readonly data: unknown;
 
   constructor(code: number, message: string, data?: unknown) {
@@ -28,7 +28,7 @@ export class RpcError extends Error {
   }
 }
 
-/** One run of anvil, on a port that only the proxy knows. */
+/** One anvil process, on a port that only the proxy uses. */
 export class ChainNode {
   readonly url: string;
   private readonly process: ChildProcess;
@@ -62,15 +62,15 @@ export class ChainNode {
         '--timestamp',
         String(GENESIS_TIME),
       ],
-      // One more than the usual ten, for the bridge of the perps venue.
+      // Eleven accounts instead of the default ten: the last is for the bridge of the perps venue.
       ...['--accounts', '11'],
-      // `finalized` follows two blocks behind; without this it would be 64.
+      // With one slot in an epoch, `finalized` is two blocks behind the head; the default is 64.
       ...['--no-mining', '--order', 'fifo', '--slots-in-an-epoch', '1'],
-      // All state stays in memory: it is made again from the journal, and files would grow to
+      // Keeps all state in memory: the journal rebuilds it, and state files would grow to
       // gigabytes.
       ...['--max-persisted-states', '0'],
     ];
-    // Anvil still makes folders in the home folder; a killed one leaves them there for good.
+    // Anvil still creates folders in the home folder, and a killed anvil leaves them there.
     const env = { ...process.env, HOME: dir };
     const child = spawn(anvilBinary(), args, { env, stdio: ['ignore', 'inherit', 'inherit'] });
     const identity = child.pid === undefined ? null : identify(child.pid);
@@ -94,7 +94,7 @@ export class ChainNode {
     return node;
   }
 
-  /** One call; fails with an RpcError when the chain refuses it. */
+  /** Sends one JSON-RPC call; rejects with an RpcError when the chain refuses it. */
   async call<T>(method: string, params: unknown[] = []): Promise<T> {
     const answer = await fetch(this.url, {
       method: 'POST',
@@ -123,7 +123,7 @@ export class ChainNode {
   }
 }
 
-/** Ends an anvil whose proxy was killed alone. */
+/** Ends the anvil process of a proxy that was killed alone. */
 async function endForgotten(record: string): Promise<void> {
   if (!existsSync(record)) return;
   try {
@@ -131,7 +131,7 @@ async function endForgotten(record: string): Promise<void> {
       signal: 'SIGKILL',
     });
   } catch {
-    // half written by a process that was killed: then nothing depends on it
+    // the record was half written by a killed process, so no anvil depends on it
   }
   rmSync(record, { force: true });
 }

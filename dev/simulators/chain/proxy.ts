@@ -1,10 +1,10 @@
 /**
- * The local chain: a JSON-RPC endpoint in front of anvil that writes every raw transaction to a
- * journal before the chain sees it, and makes the chain again from that journal when it starts.
- * Beside JSON-RPC (POST /) it has GET /journal, and GET, POST and DELETE /faults.
+ * The local chain: a JSON-RPC endpoint in front of anvil. The proxy records every raw transaction
+ * in a journal before anvil gets it, and rebuilds the chain from that journal at each start.
+ * Besides JSON-RPC (POST /) it serves GET /journal, and GET, POST and DELETE /faults.
  *
- * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (where the journal lies); CHAIN_ID (else
- * the standard one); CHAIN_BRIDGES=true puts the contracts of the bridges on it.
+ * Environment: CHAIN_PORT, CHAIN_NODE_PORT, CHAIN_DIR (folder of the journal); CHAIN_ID (optional,
+ * default {@link CHAIN_ID}); CHAIN_BRIDGES=true deploys the contracts of the bridges.
  */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const node = await ChainNode.start({
   onExit: (how) => leave(1, `anvil ended: ${how}`),
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leave(0));
-// The supervisor is gone, so nothing would stop this process later.
+// The supervisor is gone, so no other process would stop this one.
 process.on('disconnect', () => leave(0));
 process.on('uncaughtException', (error) => leave(1, error.stack ?? error.message));
 
@@ -39,7 +39,7 @@ engine.onBroken = (error) => leave(1, `the chain no longer answers: ${String(err
 await engine.replay();
 await deployTokens(engine, journal, info);
 if (process.env['CHAIN_BRIDGES'] === 'true') {
-  // Loaded only here: the whole stack waits for this chain, mostly without bridges.
+  // Loaded only when needed: the whole stack waits for this chain, mostly without bridges.
   const { deployLanes } = await import('./bridges.ts');
   await deployLanes(engine, journal, {
     chainId: info.chainId,

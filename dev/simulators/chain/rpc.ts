@@ -16,16 +16,19 @@ interface Context {
   faults: ChainFaults;
 }
 
-/** The answer of a call whose answer a fault loses. */
+/** Result of a call whose response a fault drops. */
 const DROPPED = Symbol('dropped');
-/** These change the chain without the journal, and a restart would lose their effect. */
+/** Methods that change the chain without the journal; a restart would lose their effect. */
 const UNJOURNALED =
   /^(anvil|hardhat|evm|miner|personal|tenderly|eth_sendTransaction$|eth_sendUnsignedTransaction$)/;
 const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
-/** Answers a JSON-RPC body, single or batch; null when the connection is to be cut instead. */
+/**
+ * Handles a JSON-RPC body, single or batch, and returns the response; null when the connection must
+ * be cut instead.
+ */
 export async function answerRpc(context: Context & { body: string }): Promise<string | null> {
   let parsed: unknown;
   try {
@@ -87,7 +90,7 @@ async function dispatch(method: string, params: unknown[], context: Context): Pr
   return read(method, params, context);
 }
 
-/** The answer of a read, which faults may lose or falsify. The chain's id is always true. */
+/** Returns the result of a read, which faults may drop or falsify. The chain id is always true. */
 async function read(
   method: string,
   params: unknown[],

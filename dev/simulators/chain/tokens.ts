@@ -12,13 +12,15 @@ import type { ChainEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 
 const SUPPLY = '10000000';
-/** In order of the deployer's nonces, from which the addresses follow. */
+/** Tokens in the order of the deployer's nonces, which determine their addresses. */
 const DEPLOYMENTS = [
   { symbol: 'USDC', name: 'Development USD Coin' },
   { symbol: 'USDT', name: 'Development Tether USD' },
 ] as const;
 
-/** Deploys the tokens unless the journal has them; the paper venue's wallet gets the supply. */
+/**
+ * Deploys the tokens unless the journal contains them; the paper venue's wallet gets the supply.
+ */
 export async function deployTokens(
   engine: ChainEngine,
   journal: Journal,

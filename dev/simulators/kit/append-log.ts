@@ -15,22 +15,22 @@ import {
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 
-/** A zod schema, or anything else that returns an event or throws. */
+/** A zod schema, or any parser that returns an event or throws. */
 type Parser<Event> = Pick<z.ZodType<Event>, 'parse'>;
 
 export interface AppendLog<Event> {
-  /** What the file held when it was opened. */
+  /** Events that the file contained when it was opened. */
   readonly events: readonly Event[];
   /**
-   * Appends `event`; on return it survives a power cut unless `durable` is false, when
-   * it survives the end of this process.
+   * Appends `event`. On return the event survives a power cut; with `durable` false it survives
+   * only the end of this process.
    */
   append(event: Event, durable?: boolean): void;
   close(): void;
 }
 
 /**
- * Opens `file`, creating it when missing. A last line without an end was cut off by a crash before
+ * Opens `file`, and creates it when missing. An incomplete last line was cut off by a crash before
  * anything acted on it, and is dropped.
  *
  * @throws Error when a complete line is not an event, since then nothing after it can be trusted.
@@ -56,14 +56,14 @@ export function openAppendLog<Event>(file: string, schema: Parser<Event>): Appen
   return {
     events,
     append: (event, durable = true) => {
-      // The number of a closed descriptor may belong to another file by now.
+      // The number of a closed file descriptor may already belong to another file.
       if (!open) throw new Error(`${file} is closed`);
       try {
         writeWhole(descriptor, Buffer.from(`${JSON.stringify(event)}\n`));
         if (durable) fdatasyncSync(descriptor);
       } catch (error) {
-        // Half a line may stand there now (a full disk): nothing may follow it, and the next start
-        // drops it.
+        // The file may now end in half a line (disk full): nothing may be appended to it, and the
+        // next start drops it.
         close();
         throw error;
       }
@@ -88,7 +88,7 @@ function readLine<Event>(file: string, schema: Parser<Event>, line: string, numb
   }
 }
 
-/** A new file is only safe once its folder's entry is. */
+/** Flushes a folder to disk: a new file survives a power cut only when its folder's entry does. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);

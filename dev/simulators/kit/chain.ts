@@ -1,4 +1,4 @@
-/** The node of a chain, and transfers of ERC-20 tokens on it. */
+/** Client of a chain's JSON-RPC endpoint, and ERC-20 transfers on that chain. */
 import {
   TransactionReceiptNotFoundError,
   createPublicClient,
@@ -12,11 +12,14 @@ import type { Hex } from './hex.ts';
 
 export const TRANSFER_EVENT = getAbiItem({ abi: erc20Abi, name: 'Transfer' });
 /**
- * More than any ERC-20 transfer needs; an estimate would fail for a transfer that must revert.
+ * Gas limit, more than any ERC-20 transfer needs. Fixed, since an estimate would fail for a
+ * transfer that must revert.
  */
 export const TRANSFER_GAS = 120_000n;
 
-/** A client that caches nothing: a cached head would hide the block that is looked for. */
+/**
+ * Returns a client without a cache: a cached head would hide the block that the caller waits for.
+ */
 export function chainClient(
   rpcUrl: string,
   transport: { readonly retryCount: number; readonly timeout?: number } = {
@@ -28,7 +31,7 @@ export function chainClient(
 }
 export type ChainClient = ReturnType<typeof chainClient>;
 
-/** Null while the transaction is in no block. */
+/** Returns null while the transaction is in no block. */
 export async function receiptOf(
   client: ChainClient,
   hash: Hex,
@@ -41,13 +44,13 @@ export async function receiptOf(
   }
 }
 
-/** How a transaction ended. */
+/** Result of a mined transaction. */
 export interface Mined {
   readonly block: bigint;
   readonly succeeded: boolean;
 }
 
-/** Null while the transaction is in no block. */
+/** Returns null while the transaction is in no block. */
 export async function minedAs(client: ChainClient, hash: Hex): Promise<Mined | null> {
   const receipt = await receiptOf(client, hash);
   return receipt && { block: receipt.blockNumber, succeeded: receipt.status === 'success' };
@@ -55,7 +58,7 @@ export async function minedAs(client: ChainClient, hash: Hex): Promise<Mined | n
 
 /**
  * Sends exactly these bytes. "Already known" and "nonce too low" are usual for bytes sent before,
- * so the node's errors are ignored; only a receipt shows what became of them.
+ * so the endpoint's errors are ignored; only a receipt shows the result.
  */
 export async function broadcast(client: ChainClient, raw: Hex): Promise<void> {
   await client.sendRawTransaction({ serializedTransaction: raw }).catch(() => undefined);

@@ -1,22 +1,25 @@
-/** Faults on demand. They live in memory only: a simulator that starts again has none. */
+/** Faults that tests can set. Kept in memory only: a restarted simulator has none. */
 import type { Express } from 'express';
 import { z } from 'zod';
 import { HttpError } from './http.ts';
 
-/** A share of calls. */
+/** A share of calls, from 0 to 1. */
 export const rate = z.number().min(0).max(1).default(0);
 export const milliseconds = z.int().min(0).max(600_000).default(0);
-/** How many calls the faults still hit; null is until they are removed. */
+/** Number of calls that the faults still affect; null: until they are removed. */
 export const remaining = z.int().min(1).nullable().default(null);
 
 export interface FaultBox<T> {
   current(): T;
-  /** Replaces the faults as a whole. */
+  /** Replaces all faults. */
   set(wish: unknown): T;
   clear(): T;
 }
 
-/** A box without faults. `read` parses a wish, or throws the error that refuses it. */
+/**
+ * Creates a box without faults. `read` parses a request to set faults, or throws the error that
+ * refuses it.
+ */
 export function createFaultBox<T>(schema: z.ZodType<T>, read = readOrRefuse<T>): FaultBox<T> {
   let faults = schema.parse({});
   return {
@@ -32,7 +35,7 @@ function readOrRefuse<T>(schema: z.ZodType<T>, wish: unknown): T {
   return read.data;
 }
 
-/** GET, POST and DELETE of `/faults`. `changed` is called after each change. */
+/** Adds GET, POST and DELETE of `/faults`. `changed` is called after each change. */
 export function addFaultRoutes<T>(
   app: Express,
   faults: FaultBox<T>,

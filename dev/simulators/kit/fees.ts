@@ -1,4 +1,4 @@
-/** What transactions on a local chain pay for gas: far above any base fee there. */
+/** Gas price of transactions on a local chain: far above any base fee there. */
 const GWEI = 1_000_000_000n;
 export const FEES = {
   type: 'eip1559',

@@ -1,9 +1,9 @@
-/** Hexadecimal text in settings, bodies and journals. */
+/** Schemas of hexadecimal text in settings, bodies and journals. */
 import { z } from 'zod';
 
 export type Hex = `0x${string}`;
 
-/** Any number of digits. */
+/** Hexadecimal text of any length. */
 export const hex = matching(/^0x[0-9a-fA-F]*$/);
 export const address = matching(/^0x[0-9a-fA-F]{40}$/);
 export const privateKey = matching(/^0x[0-9a-fA-F]{64}$/);

@@ -1,9 +1,9 @@
-/** The HTTP side of a simulator: its application, the views it shows, and its errors. */
+/** The HTTP part of a simulator: its application, its read-only views, and its errors. */
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
 const LIMIT = '1mb';
 
-/** An error that is answered with `status`. */
+/** An error that is returned with HTTP status `status`. */
 export class HttpError extends Error {
   override readonly name: string = 'HttpError';
   readonly status: number;
@@ -14,8 +14,8 @@ export class HttpError extends Error {
 }
 
 /**
- * An application that reads JSON bodies. Bodies of the paths in `text` stay text, whatever type
- * they claim; `strict: false` also takes JSON that is neither object nor array.
+ * Creates an application that parses JSON bodies. Bodies of the paths in `text` stay text, whatever
+ * their content type; `strict: false` also accepts JSON that is neither object nor array.
  */
 export function createApp({
   text = [],
@@ -28,20 +28,23 @@ export function createApp({
   return app;
 }
 
-/** `GET` of each path answers the JSON that its function returns. */
+/** Adds a `GET` route for each path, which returns its function's result as JSON. */
 export function addViews(app: Express, views: Readonly<Record<string, () => unknown>>): void {
   for (const [path, view] of Object.entries(views))
     app.get(path, (_request, response) => void response.json(view()));
 }
 
-/** How a simulator words and writes its errors. */
+/** How a simulator creates and serializes its errors. */
 export interface ErrorForm<E extends HttpError> {
-  /** For an unknown route (404), an unreadable body (any other 4xx), or no answer now (503). */
+  /**
+   * Creates the error for an unknown route (404), an unreadable body (any other 4xx), or a
+   * temporary failure (503).
+   */
   readonly refusal: (status: number) => E;
   readonly body: (error: E) => unknown;
 }
 
-/** `{code, error}` with the status and a text. */
+/** Errors with the body `{code, error}`: the status and a text. */
 export const PLAIN_ERRORS: ErrorForm<HttpError> = {
   refusal: (status) => new HttpError(status, PLAIN_TEXTS[status] ?? 'bad request'),
   body: ({ status, message }) => ({ code: status, error: message }),
@@ -51,7 +54,9 @@ const PLAIN_TEXTS: Readonly<Record<number, string>> = {
   503: 'it cannot answer now',
 };
 
-/** Answers unknown routes and whatever a route throws. Call it after all other routes. */
+/**
+ * Adds the handlers for unknown routes and for errors of routes. Call it after all other routes.
+ */
 export function addErrorRoutes<E extends HttpError>(
   app: Express,
   name: string,
@@ -62,7 +67,7 @@ export function addErrorRoutes<E extends HttpError>(
   });
   const answer: ErrorRequestHandler = (error: unknown, request, response, _next) => {
     const answered = error instanceof HttpError ? (error as E) : refusal(statusOf(error));
-    // Most likely a chain is away.
+    // Most likely a chain is unreachable.
     if (answered.status === 503)
       process.stderr.write(`${name}: ${request.method} ${request.path}: ${String(error)}\n`);
     response.status(answered.status).json(body(answered));
@@ -70,7 +75,7 @@ export function addErrorRoutes<E extends HttpError>(
   app.use(answer);
 }
 
-/** The status that the body parser gave an error; 503 for any other error. */
+/** Returns the status that the body parser gave an error; 503 for any other error. */
 function statusOf(error: unknown): number {
   const { status } = (error ?? {}) as { status?: unknown };
   return typeof status === 'number' && status < 500 ? status : 503;

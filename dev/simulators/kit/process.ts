@@ -1,4 +1,4 @@
-/** The life of a simulator: its port, its lock, its work in the background, its process. */
+/** Life cycle of a simulator: its port, its lock, its background work, its process. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
@@ -6,7 +6,7 @@ import { lockPath } from '../../../executor-kit/lock.ts';
 
 const POLL_MS = 150;
 
-/** A simulator that listens. */
+/** A running simulator. */
 export interface Running {
   readonly port: number;
   readonly url: string;
@@ -45,8 +45,8 @@ export async function listen(
 }
 
 /**
- * Opens a simulator that signs by its journal `file`. Two at a time would use the same nonces, so
- * the file is locked until the simulator is closed.
+ * Opens a simulator that signs and keeps its nonces in the journal `file`. Two processes would use
+ * the same nonces, so the file is locked until the simulator is closed.
  *
  * @throws Error when another `holder` has the file.
  */
@@ -70,8 +70,8 @@ export async function openAlone(
 }
 
 /**
- * Repeats the steps in their order until `ending` aborts. A step that fails is reported and tried
- * again: most likely its chain is away.
+ * Repeats the steps in order until `ending` aborts. A failed step is reported and tried again: most
+ * likely its chain is unreachable.
  */
 export async function repeatSteps(
   name: string,
@@ -86,7 +86,10 @@ export async function repeatSteps(
   }
 }
 
-/** Writes one line that it is ready, and ends on a signal or with its parent. */
+/**
+ * Writes the line that reports the simulator as ready; ends the process on a signal, or when its
+ * parent ends.
+ */
 export function serve(running: Running): void {
   let ending = false;
   const end = (): void => {
@@ -96,7 +99,8 @@ export function serve(running: Running): void {
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
-  // The parent holds the other end of this channel; it closes even when the parent is killed.
+  // The parent holds the other end of this channel; the channel closes even when the parent is
+  // killed.
   process.on('disconnect', end);
   process.stdout.write(`${JSON.stringify({ ready: true, port: running.port })}\n`);
 }

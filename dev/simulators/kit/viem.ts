@@ -3,9 +3,9 @@ import type * as Accounts from 'viem/accounts';
 import type * as Utils from 'viem/utils';
 
 /**
- * A few functions of viem through its CommonJS build. The loader that runs TypeScript looks at
- * every single module that is imported, and viem has hundreds: this way the local chain, for which
- * the whole stack waits, is up most of a second earlier.
+ * Some functions of viem, loaded from its CommonJS build. The loader that runs TypeScript checks
+ * every imported module, and viem has hundreds: CommonJS starts the local chain, for which the
+ * whole stack waits, most of a second earlier.
  */
 const load = createRequire(import.meta.url);
 

@@ -1,4 +1,4 @@
-/** The venue's accounts, their pools and what they hold at first. */
+/** The venue's accounts, their pools and their initial balances. */
 import {
   TRANSFER_ACCOUNT_TYPES,
   type TransferAccountType,
@@ -9,7 +9,7 @@ import type { ChainSettings } from './settings.ts';
 
 export const SPOT = 'SPOT';
 
-/** The pools of every account. */
+/** Names of the pools that every account has. */
 export const VENUE_ACCOUNT_TYPES = TRANSFER_ACCOUNT_TYPES;
 
 const MASTER = 'paper-main';
@@ -19,12 +19,12 @@ export const VENUE_ACCOUNTS = [MASTER, 'paper-sub-a', 'paper-sub-b'] as const;
 
 const OPENING_AMOUNT = '1000000';
 
-/** Whether the venue has an account of this name. */
+/** Returns whether the venue has an account of this name. */
 export function isVenueAccount(name: string): boolean {
   return VENUE_ACCOUNTS.some((account) => account === name);
 }
 
-/** Whether the venue's accounts have a pool of this name. */
+/** Returns whether the venue's accounts have a pool of this name. */
 export function isAccountType(name: string): name is TransferAccountType {
   return VENUE_ACCOUNT_TYPES.some((type) => type === name);
 }
@@ -34,8 +34,8 @@ export function roleOf(account: string): 'master' | 'sub' {
 }
 
 /**
- * The first postings of a ledger: every account holds the same of every listed token in SPOT, and
- * nothing elsewhere.
+ * Returns the first postings of a ledger: every account gets the same amount of every listed token
+ * in SPOT, and nothing in other pools.
  */
 export function openingPostings(chain: ChainSettings): Posting[] {
   return VENUE_ACCOUNTS.flatMap((account) =>

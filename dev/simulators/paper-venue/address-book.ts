@@ -1,6 +1,6 @@
 /**
- * The addresses that withdrawals may go to, one list for the master account and its sub-accounts.
- * Switched off at first.
+ * The withdrawal address book: one list of allowed addresses for the master account and its
+ * sub-accounts. Disabled at first.
  */
 import type { Express } from 'express';
 import { getAddress, isAddress } from 'viem';
@@ -31,8 +31,8 @@ const bookSchema = z.strictObject({
 });
 
 /**
- * A refusal when the book is on and does not hold the address for the asset. The venue has one
- * network, so that one is the same.
+ * Returns a refusal when the book is enabled and does not contain the address for the asset. The
+ * network is not compared, because the venue has only one.
  */
 export function checkAddressBook(
   book: AddressBook,
@@ -53,8 +53,8 @@ export function checkAddressBook(
 }
 
 /**
- * Adds `GET` and `PUT /address-book` to `app`. A put replaces the whole book, and is on disk before
- * it is answered.
+ * Adds `GET` and `PUT /address-book` to `app`. A PUT replaces the whole book, which is on disk
+ * before the response.
  */
 export function addAddressBookRoutes(
   app: Express,

@@ -1,4 +1,4 @@
-/** Deposits from the chain, folded from events. */
+/** Deposits from the chain, computed from the journal's events. */
 import { SPOT } from './accounts.ts';
 import type { EventOf, Posting } from './events.ts';
 
@@ -8,11 +8,11 @@ export interface DepositBook {
   apply(event: EventOf<'deposited'>): void;
   has(depositId: string): boolean;
   all(): readonly Deposit[];
-  /** What came to an account in one transaction. */
+  /** Returns the deposits to an account in one transaction. */
   of(account: string, asset: string, txHash: string): readonly Deposit[];
 }
 
-/** An empty book that posts through `post`. */
+/** Creates an empty book that changes balances through `post`. */
 export function createDepositBook(post: (postings: readonly Posting[]) => void): DepositBook {
   const deposits = new Map<string, Deposit>();
   const all = (): readonly Deposit[] => [...deposits.values()];

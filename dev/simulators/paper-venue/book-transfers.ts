@@ -1,4 +1,6 @@
-/** Transfers between accounts, folded from events: one record for each reference. */
+/**
+ * Transfers between accounts, computed from the journal's events: one record for each reference.
+ */
 import type { EventOf, Posting, TransferTerms } from './events.ts';
 
 export interface TransferRecord {
@@ -6,7 +8,10 @@ export interface TransferRecord {
   readonly terms: TransferTerms;
   readonly units: bigint;
   readonly outcome: EventOf<'transfer_accepted'>['outcome'];
-  /** When it ends by itself, in milliseconds since 1970; null is never. */
+  /**
+   * When the transfer ends without a call of the test bench, in milliseconds since 1970; null is
+   * never.
+   */
   readonly due: number | null;
   readonly accepted_at: string;
   status: 'pending' | 'completed' | 'failed';
@@ -14,8 +19,8 @@ export interface TransferRecord {
 }
 
 /**
- * All that happened under one reference. More than one transfer only while references are not
- * deduplicated.
+ * Everything that happened under one reference. More than one transfer only while references are
+ * not deduplicated.
  */
 export interface ReferenceRecord {
   readonly reference: string;
@@ -35,7 +40,7 @@ export interface TransferBook {
   pending(): readonly TransferRecord[];
 }
 
-/** An empty book that posts through `post`. */
+/** Creates an empty book that changes balances through `post`. */
 export function createTransferBook(post: (postings: readonly Posting[]) => void): TransferBook {
   const references = new Map<string, ReferenceRecord>();
   const pending = new Map<string, TransferRecord>();
@@ -98,7 +103,7 @@ export function createTransferBook(post: (postings: readonly Posting[]) => void)
   };
 }
 
-/** A change of what the transfer's source holds. */
+/** Returns a change of the source's balance. */
 export function sourcePosting(terms: TransferTerms, units: bigint): Posting {
   return {
     account: terms.from_account,
@@ -108,7 +113,7 @@ export function sourcePosting(terms: TransferTerms, units: bigint): Posting {
   };
 }
 
-/** A change of what its destination holds. */
+/** Returns a change of the destination's balance. */
 export function destinationPosting(terms: TransferTerms, units: bigint): Posting {
   return {
     account: terms.to_account,

@@ -1,4 +1,7 @@
-/** The venue's state in memory: balances, orders and idempotency keys, folded from events. */
+/**
+ * The venue's state in memory: balances, orders and idempotency keys, computed from the journal's
+ * events.
+ */
 import { createDepositBook, type DepositBook } from './book-deposits.ts';
 import { createTransferBook, type TransferBook } from './book-transfers.ts';
 import type {
@@ -31,7 +34,7 @@ export interface Order {
 }
 
 /**
- * All that happened under one idempotency key. More than one order only while keys are not
+ * Everything that happened under one idempotency key. More than one order only while keys are not
  * deduplicated.
  */
 export interface KeyRecord {
@@ -46,8 +49,8 @@ export interface KeyRecord {
 }
 
 /**
- * Which addresses withdrawals may go to; while it is switched off, to all. One for the master and
- * its sub-accounts.
+ * Addresses that withdrawals may go to; all addresses while `enabled` is false. The master account
+ * and its sub-accounts share one address book.
  */
 export interface AddressBook {
   readonly enabled: boolean;
@@ -60,10 +63,11 @@ export interface Book {
   key(idempotencyKey: string): KeyRecord | undefined;
   keys(): readonly KeyRecord[];
   order(orderId: string): Order | undefined;
-  /** Orders that are owed on the chain and not known to be mined, oldest first. */
+  /** Returns the orders with an unpaid or not yet mined payment, oldest first. */
   open(): readonly Order[];
   /**
-   * Signed orders with this nonce or a higher one, by nonce: those that the chain does not have.
+   * Returns the signed orders with this nonce or a higher one, ordered by nonce: the chain has not
+   * mined these.
    */
   signedFrom(nonce: number): readonly Order[];
   nextNonce(): number;
@@ -73,7 +77,7 @@ export interface Book {
   addresses(): AddressBook;
 }
 
-/** An empty book. `apply` is the only way to change it, so a replay gives the same book. */
+/** Creates an empty book. `apply` is the only way to change it, so a replay gives the same book. */
 export function createBook(): Book {
   const keys = new Map<string, KeyRecord>();
   const orders = new Map<string, Order>();
@@ -196,7 +200,7 @@ export function createBook(): Book {
 function orderOf(event: AcceptedEvent): Order {
   const { order_id, idempotency_key, action_type, terms, postings, transfer, not_before, at } =
     event;
-  // An order that owes nothing on the chain is done when it is booked.
+  // An order without a payment on the chain is complete as soon as it is booked.
   const state: OrderState = transfer === null ? 'completed' : 'accepted';
   return {
     order_id,

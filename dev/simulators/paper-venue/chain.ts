@@ -1,4 +1,4 @@
-/** The venue's hot wallet on the chain. Nothing here repeats a call by itself. */
+/** The venue's hot wallet on the chain. Functions here never repeat a call by themselves. */
 import { BlockNotFoundError, getAddress, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import {
@@ -22,23 +22,21 @@ export interface SignedTransfer {
 }
 
 export interface VenueChain {
-  /**
-   * How many transactions of the hot wallet the chain has mined, which is the lowest nonce still
-   * free.
-   */
+  /** Returns the number of mined transactions of the hot wallet, which is the lowest free nonce. */
   minedCount(): Promise<number>;
   baseFee(): Promise<bigint>;
   sign(transfer: Transfer, nonce: number, baseFee: bigint): Promise<SignedTransfer>;
   /**
-   * Sends exactly these bytes. Sending them again is harmless, so the node's errors are ignored.
+   * Sends exactly these bytes. To send the same bytes again is harmless, so the endpoint's errors
+   * are ignored.
    */
   broadcast(rawTx: Hex): Promise<void>;
   receipt(txHash: Hex): Promise<Mined | null>;
   finalizedBlock(): Promise<bigint>;
-  /** Null when the chain has no such block, or took it back. */
+  /** Returns a block; null when the chain has no such block, or removed it in a reorganisation. */
   block(of: bigint | 'latest'): Promise<{ readonly number: bigint; readonly hash: string } | null>;
   /**
-   * Transfers of listed tokens to these addresses, in the order of the chain; both blocks are
+   * Returns transfers of listed tokens to these addresses, in chain order; both blocks are
    * included.
    */
   tokenTransfers(question: {
@@ -48,20 +46,20 @@ export interface VenueChain {
   }): Promise<readonly TokenTransfer[]>;
 }
 
-/** The calls of the chain that payouts need. */
+/** The chain calls that payouts need. */
 export type PayingChain = Omit<VenueChain, keyof ReadChain>;
-/** The calls of the chain that the watch for deposits needs. */
+/** The chain calls that the watch for deposits needs. */
 export type ReadChain = Pick<VenueChain, 'block' | 'tokenTransfers'>;
 
 export interface TokenTransfer {
   readonly tx_hash: Hex;
-  /** Checksummed, as all addresses here. */
+  /** Checksummed address, like all addresses here. */
   readonly token: Hex;
   readonly to: Hex;
   readonly units: bigint;
 }
 
-/** Connects the hot wallet of `settings`. Methods reject when the chain is out of reach. */
+/** Creates the hot wallet of `settings`. Its methods reject when the chain is unreachable. */
 export function connectChain(settings: ChainSettings): VenueChain {
   const client = chainClient(settings.rpcUrl);
   const wallet = privateKeyToAccount(settings.accounts.venueHotWallet.privateKey);
@@ -79,8 +77,8 @@ export function connectChain(settings: ChainSettings): VenueChain {
         data: transferData(transfer.to, BigInt(transfer.units)),
         gas: TRANSFER_GAS,
         maxPriorityFeePerGas: TIP_WEI,
-        // Signed once and never replaced, so the cap leaves room for a base fee that rises
-        // meanwhile.
+        // A payment is signed once and never replaced, so the cap leaves room for a rising base
+        // fee.
         maxFeePerGas: baseFee * 10n + 2n * TIP_WEI,
       });
       return { raw_tx, tx_hash: keccak256(raw_tx) };

@@ -1,6 +1,6 @@
 /**
- * `cex_deposit_observe`: waits until what another node sent to the account's deposit address is
- * credited. Sends nothing.
+ * `cex_deposit_observe`: waits until a payment of another plan node to the account's deposit
+ * address is credited. Sends nothing.
  */
 import { z } from 'zod';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
@@ -27,8 +27,8 @@ type DepositConfig = z.infer<typeof configSchema>;
 export interface DepositObserver {
   preflight(context: ExecutionContext): ExecutionResult | null;
   /**
-   * COMPLETED, OBSERVING, or FAILED when it is proven that nothing came and nothing will. Rejects
-   * when the chain is away.
+   * Returns COMPLETED, OBSERVING, or FAILED when it is proven that the deposit can never arrive.
+   * Rejects when the chain is unreachable.
    */
   look(context: ExecutionContext): Promise<ExecutionResult>;
 }
@@ -93,7 +93,8 @@ export function createDepositObserver(parts: {
         return completed(context, config, txHash);
       if (receipt === null || receipt.block > (await chain.finalizedBlock())) return waiting();
       if (credited) return completed(context, config, txHash);
-      // Final, read, and not for this account: it will never come.
+      // The block is final. Once it is scanned too, a deposit that is not credited will never
+      // arrive.
       if (receipt.block > deposits.scannedTo()) return waiting();
       return failed(
         refuse(
@@ -125,8 +126,8 @@ function readConfig(context: ExecutionContext, settings: ChainSettings): Deposit
 }
 
 /**
- * The transaction that the other node sent: from its output, else its reference when that is a
- * hash.
+ * Returns the hash of the transaction that the other plan node sent: from its output, else its
+ * reference if that is a hash; null without one.
  */
 function transactionOf(matched: NonNullable<ExecutionContext['matched']>): `0x${string}` | null {
   const named = [matched.output?.['tx_hash'], matched.external_ref].find(isTransactionHash);

@@ -1,6 +1,6 @@
 /**
- * Tokens that come to the accounts' deposit addresses, read from the chain's logs and booked to
- * SPOT once each.
+ * Deposits of tokens to the accounts' deposit addresses, read from the chain's logs; each is
+ * credited to SPOT once.
  */
 import { concat, getAddress, keccak256, stringToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -12,8 +12,8 @@ import type { ChainSettings } from './settings.ts';
 const SCAN_INTERVAL_MS = 1_000;
 
 /**
- * The one deposit address of an account; its key follows from the hot wallet's, so it is the same
- * at every start.
+ * Returns the only deposit address of an account. Its key is derived from the hot wallet's key, so
+ * it is the same at every start.
  */
 export function depositAddress(chain: ChainSettings, account: string): `0x${string}` {
   return privateKeyToAccount(
@@ -25,14 +25,14 @@ export function depositAddress(chain: ChainSettings, account: string): `0x${stri
 
 export interface DepositWatcher {
   addressOf(account: string): `0x${string}`;
-  /** Books what came since the last scan. Rejects when the chain is out of reach. */
+  /** Credits the deposits since the last scan. Rejects when the chain is unreachable. */
   scan(): Promise<void>;
-  /** The newest block whose deposits are booked; -1 before the first scan. */
+  /** Returns the newest block whose deposits are credited; -1 before the first scan. */
   scannedTo(): bigint;
   stop(): Promise<void>;
 }
 
-/** Watches the chain until it is stopped. */
+/** Watches the chain for deposits until `stop` is called. */
 export function watchDeposits(
   ledger: Ledger,
   chain: ReadChain,
@@ -54,8 +54,8 @@ export function watchDeposits(
     for (const { tx_hash, token, to, units } of transfers) {
       const [account, asset] = [owners.get(to), assets.get(token)];
       if (account === undefined || asset === undefined || units === 0n) continue;
-      // Counted within its transaction: the log's place in its block may differ when the chain
-      // makes the block again.
+      // The id counts logs within the transaction: the log's index in its block may change when the
+      // chain makes the block again.
       const kind = `${tx_hash}:${asset}:${account}`;
       const count = (seen.get(kind) ?? 0) + 1;
       seen.set(kind, count);
@@ -75,8 +75,8 @@ export function watchDeposits(
   const pass = async (): Promise<void> => {
     const newest = await chain.block('latest');
     if (newest === null || newest.hash === last?.hash) return;
-    // A chain that was put back to an older state is read from its beginning: what is booked is not
-    // booked again.
+    // A chain that was restored to an older state is read from its start; a known deposit is not
+    // credited again.
     const goesOn = last !== null && (await chain.block(last.number))?.hash === last.hash;
     const from = goesOn && last !== null ? last.number + 1n : 0n;
     const transfers = await chain.tokenTransfers({ to: addresses, from, until: newest.number });

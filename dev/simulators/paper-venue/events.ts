@@ -1,13 +1,10 @@
-/** The venue's journal entries. Everything the venue knows is a fold over these, in order. */
+/** The venue's journal events. The venue's whole state is computed from these, in order. */
 import { z } from 'zod';
 import { hex } from '../kit/hex.ts';
 
 const integer = z.string().regex(/^-?[0-9]+$/);
 
-/**
- * A change of one balance, in the asset's smallest unit. Balances are the sums of these and nothing
- * else.
- */
+/** A change of one balance, in the asset's smallest unit. A balance is the sum of its postings. */
 export const postingSchema = z.object({
   account: z.string(),
   account_type: z.string(),
@@ -17,17 +14,20 @@ export const postingSchema = z.object({
 export type Posting = z.infer<typeof postingSchema>;
 
 /**
- * The request of an order, as flat text: made by prepare, stored with the order, compared on a
- * repeat.
+ * The request of an order, as flat text: made by prepare, stored with the order, and compared when
+ * the request is repeated.
  */
 export const termsSchema = z.record(z.string(), z.string());
 export type Terms = z.infer<typeof termsSchema>;
 
-/** A payment the venue owes on the chain. */
+/** A payment that the venue must send on the chain. */
 export const transferSchema = z.object({ asset: z.string(), to: hex, units: integer });
 export type Transfer = z.infer<typeof transferSchema>;
 
-/** A transfer between two accounts of the venue, normalised: what is compared on a repeat. */
+/**
+ * A normalised transfer between two accounts of the venue, which is compared when the request is
+ * repeated.
+ */
 export const transferTermsSchema = z.object({
   from_account: z.string(),
   from_account_type: z.string(),
@@ -38,12 +38,14 @@ export const transferTermsSchema = z.object({
 });
 export type TransferTerms = z.infer<typeof transferTermsSchema>;
 
-/** How an accepted transfer ends: `pending` stays so until the test bench settles it. */
+/**
+ * The outcome of an accepted transfer; `pending` lasts until the test bench settles the transfer.
+ */
 export const TRANSFER_OUTCOMES = ['completed', 'failed', 'pending'] as const;
-/** The ends that the test bench may give to a pending one. */
+/** The outcomes that the test bench may give a pending transfer. */
 export const TRANSFER_ENDS = ['completed', 'failed'] as const;
 
-/** Where withdrawals may go; a null asset stands for all. */
+/** An allowed withdrawal address; a null asset means all assets. */
 export const addressEntrySchema = z.object({
   asset: z.string().nullable(),
   network: z.string(),
@@ -61,7 +63,7 @@ export const eventSchema = z.discriminatedUnion('type', [
     identity: z.string(),
     postings: z.array(postingSchema),
   }),
-  /** A submit arrived; counted only, so it is not worth a flush to disk. */
+  /** A submit arrived. Only counted, so this event is not flushed to disk. */
   z.object({ type: z.literal('called'), at, ...caller }),
   z.object({
     type: z.literal('accepted'),
@@ -85,8 +87,8 @@ export const eventSchema = z.discriminatedUnion('type', [
     error_message: z.string(),
   }),
   /**
-   * The exact bytes that will be sent. Written before the first broadcast, and the only ones ever
-   * sent.
+   * The exact bytes that will be sent. Recorded before the first broadcast; no other bytes are sent
+   * for this order.
    */
   z.object({
     type: z.literal('signed'),
@@ -98,14 +100,15 @@ export const eventSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('mined'), at, order_id: z.string(), succeeded: z.boolean() }),
   /**
-   * Without an order: the key was cancelled before it was ever submitted, and can never be used.
+   * A cancellation. `order_id` null: the key was cancelled before any submit, and can never be
+   * used.
    */
   z.object({ type: z.literal('cancelled'), at, ...caller, order_id: z.string().nullable() }),
-  /** A caller requested a transfer; counted only, like `called`. */
+  /** A caller requested a transfer. Only counted, like `called`. */
   z.object({ type: z.literal('transfer_called'), at, reference: z.string() }),
   /**
-   * The source is debited. `due` is when it ends as `outcome` says, in milliseconds since 1970;
-   * null is never by itself.
+   * The transfer was accepted and its source debited. `due` is when it ends with `outcome`, in
+   * milliseconds since 1970; null: never without the test bench.
    */
   z.object({
     type: z.literal('transfer_accepted'),
@@ -125,7 +128,10 @@ export const eventSchema = z.discriminatedUnion('type', [
     error_code: z.string(),
     error_message: z.string(),
   }),
-  /** Completed: the destination is credited. Failed: the source gets it back. */
+  /**
+   * The transfer ended. Completed: the destination is credited. Failed: the source gets the amount
+   * back.
+   */
   z.object({
     type: z.literal('transfer_settled'),
     at,
@@ -133,8 +139,8 @@ export const eventSchema = z.discriminatedUnion('type', [
     outcome: z.enum(TRANSFER_ENDS),
   }),
   /**
-   * Tokens came to an account's deposit address. `deposit_id` is the same however often the chain
-   * is read.
+   * Tokens arrived at an account's deposit address. `deposit_id` stays the same when the chain is
+   * read again.
    */
   z.object({
     type: z.literal('deposited'),
@@ -145,7 +151,7 @@ export const eventSchema = z.discriminatedUnion('type', [
     units: integer,
     tx_hash: hex,
   }),
-  /** The address book as a whole, replacing the earlier one. */
+  /** The complete address book, which replaces the earlier one. */
   z.object({
     type: z.literal('address_book'),
     at,

@@ -1,39 +1,40 @@
-/** Faults on demand, the same ones in the same order for the same seed. */
+/** Faults that tests can set; the same seed gives the same faults in the same order. */
 import { z } from 'zod';
 import { EXECUTOR_PHASES } from '../../../domain/executor.ts';
 import { createFaultBox, milliseconds, rate, remaining, type FaultBox } from '../kit/faults.ts';
 import { TRANSFER_OUTCOMES } from './events.ts';
 import { read } from './read.ts';
 
-/** The calls of transfers between accounts. Faults hit them only where they are named. */
+/** The calls of transfers between accounts. Faults affect them only when `phases` names them. */
 export const TRANSFER_PHASES = ['transfer_submit', 'transfer_find'] as const;
 type FaultyPhase = (typeof EXECUTOR_PHASES)[number] | (typeof TRANSFER_PHASES)[number];
 
 export const faultsSchema = z.strictObject({
-  /** Waits this long before anything else. */
+  /** Delay before each call does anything, in milliseconds. */
   latency_ms: milliseconds,
-  /** Share of calls that answer 500 and do nothing. */
+  /** Share of calls that return 500 and do nothing. */
   error_rate: rate,
-  /** Share of calls that are executed and then lose their connection instead of answering. */
+  /** Share of calls that are executed and then lose their connection before the response. */
   lose_answer_rate: rate,
   /**
-   * A submit (of either kind) waits this long before the venue looks at it, and goes on even if the
-   * caller has gone.
+   * Milliseconds that a submit (order or transfer) waits before the venue reads it. The submit
+   * continues even if the caller has disconnected.
    */
   hold_ms: milliseconds,
   /**
-   * An accepted order waits this long before it is signed; until then it can be cancelled. A
-   * transfer stays pending so long.
+   * Milliseconds before an accepted order is signed; until then it can be cancelled. A transfer
+   * stays pending for the same time.
    */
   processing_ms: milliseconds,
   /**
-   * How accepted transfers end: after `processing_ms`; `pending` ones when the bench settles them.
+   * How accepted transfers end: after `processing_ms`, or, with `pending`, when the test bench
+   * settles them.
    */
   transfer_outcome: z.enum(TRANSFER_OUTCOMES).default('completed'),
   /**
-   * false: the venue forgets keys, and every submit is a new order. Holds for all phases of the
-   * protocol when one of them is named, and likewise for transfers, whose references are forgotten
-   * then.
+   * false: the venue forgets idempotency keys, and every submit is a new order. Applies to all
+   * phases of the protocol when `phases` names one of them; likewise to transfers and their
+   * references.
    */
   deduplicate: z.boolean().default(true),
   phases: z
@@ -41,12 +42,12 @@ export const faultsSchema = z.strictObject({
     .min(1)
     .default([...EXECUTOR_PHASES]),
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** For how many calls of these phases the faults hold; null is until they are removed. */
+  /** Number of calls of these phases that the faults still affect; null: until they are removed. */
   remaining,
 });
 export type Faults = z.infer<typeof faultsSchema>;
 
-/** The faults that one call suffers. */
+/** The faults that affect one call. */
 export interface Misfortune {
   readonly latency_ms: number;
   readonly hold_ms: number;
@@ -57,20 +58,22 @@ export interface Misfortune {
   readonly deduplicate: boolean;
 }
 
-/** Calls of the venue since its start, and the faults that hit them. */
+/** Number of calls since the venue's start, and of those affected by faults. */
 export interface FaultCounts {
   readonly calls: number;
   readonly failed: number;
   readonly answers_lost: number;
 }
 
-/** Setting and clearing also start the sequence of the faults' seed. */
+/**
+ * A fault box with random faults. `set` and `clear` also restart the random sequence from the seed.
+ */
 export interface FaultInjector extends FaultBox<Faults> {
   counts(): FaultCounts;
   draw(phase: FaultyPhase): Misfortune;
 }
 
-/** An injector without faults. */
+/** Creates an injector without faults. */
 export function createFaultInjector(): FaultInjector {
   const box = createFaultBox(faultsSchema, read<Faults>);
   const seeded = (faults: Faults): Faults => {
@@ -91,10 +94,11 @@ export function createFaultInjector(): FaultInjector {
       const deduplicate =
         active.deduplicate || !active.phases.some((one) => isTransfer(one) === isTransfer(phase));
       if (!active.phases.includes(phase)) return { ...NONE, deduplicate };
-      // Always two numbers a call, so that one rate does not shift the sequence of the other.
+      // Always draws two numbers for each call, so that one rate does not shift the sequence of the
+      // other.
       const fails = random() < active.error_rate;
       const losesAnswer = random() < active.lose_answer_rate;
-      // A call that fails does nothing, so it has no answer to lose.
+      // A failed call does nothing, so it has no response to lose.
       counts = {
         ...counts,
         failed: counts.failed + Number(fails),
@@ -129,7 +133,7 @@ function isTransfer(phase: FaultyPhase): boolean {
   return TRANSFER_PHASES.some((one) => one === phase);
 }
 
-/** mulberry32: numbers in [0, 1) that depend on the seed alone. */
+/** Returns a generator (mulberry32) of numbers in [0, 1) that depend only on the seed. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

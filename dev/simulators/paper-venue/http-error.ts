@@ -1,6 +1,4 @@
-/**
- * A refusal to answer the protocol at all: an HTTP error, which claims nothing about what landed.
- */
+/** An HTTP error instead of a result of the protocol: it claims nothing about what was executed. */
 import { HttpError, type ErrorForm } from '../kit/http.ts';
 
 export class VenueHttpError extends HttpError {
@@ -12,7 +10,7 @@ export class VenueHttpError extends HttpError {
   }
 }
 
-/** `{detail: {error, message}}`. */
+/** Errors with the body `{detail: {error, message}}`. */
 export const VENUE_ERRORS: ErrorForm<VenueHttpError> = {
   refusal: (status) => {
     if (status === 404) return new VenueHttpError(404, 'NOT_FOUND', 'the venue has no such route');

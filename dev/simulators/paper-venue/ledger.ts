@@ -1,31 +1,27 @@
-/** The book together with its journal: an event is on disk before it is true. */
+/** The book with its journal: an event is on disk before it changes the book. */
 import { join } from 'node:path';
 import { openAppendLog } from '../kit/append-log.ts';
 import { createBook, type Book } from './book.ts';
 import { eventSchema, type Posting, type VenueEvent } from './events.ts';
 
-/**
- * Events that only count calls: no answer depends on them, so they are not worth a flush to disk.
- */
+/** Events that only count calls: no response depends on them, so they are not flushed to disk. */
 const COUNTS: readonly VenueEvent['type'][] = ['called', 'transfer_called'];
 
-/** An event without its time, which the ledger adds. */
+/** An event without its time; the ledger adds the time. */
 type Unstamped<Event> = Event extends VenueEvent ? Omit<Event, 'at'> : never;
 
 export interface Ledger {
   readonly book: Book;
-  /**
-   * Writes `event` to the disk and applies it, in one synchronous step, so nothing interleaves.
-   */
+  /** Writes `event` to disk and applies it to the book, in one synchronous step. */
   record(event: Unstamped<VenueEvent>): void;
   close(): void;
 }
 
 /**
- * Opens the ledger in `dataDir` and replays it. A new one starts with `opening`.
+ * Opens the ledger in `dataDir` and replays it. A new ledger starts with `opening`.
  *
  * @throws Error when the ledger there belongs to another chain, wallet or token (`identity`
- *   differs).
+ * differs).
  */
 export function openLedger(
   dataDir: string,

@@ -1,4 +1,4 @@
-/** The true state of an order, read from the chain at each call. */
+/** Reports the true state of an order, read from the chain at each call. */
 import type { CompletionAssurance, ExecutionResult } from '../../../domain/executor.ts';
 import type { VenueAction } from './actions/action.ts';
 import type { Order } from './book.ts';
@@ -13,12 +13,12 @@ export const NEEDS_FINALITY: readonly CompletionAssurance[] = [
   'protocol_finalized',
 ];
 
-/** Reports an order's state. Rejects when the chain is out of reach. */
+/** Returns an order's state. Rejects when the chain is unreachable. */
 export type Reporter = (order: Order, assurance: CompletionAssurance) => Promise<ExecutionResult>;
 
 /**
- * A reporter that reads the receipt each time: a chain restored to an older state has lost it, and
- * then the order is under way again.
+ * Creates a reporter that reads the receipt at each call: a chain restored to an older state has
+ * lost the receipt, and then the order is in progress again.
  */
 export function createReporter(parts: {
   readonly chain: VenueChain;
@@ -38,7 +38,7 @@ export function createReporter(parts: {
       next_state: 'COMPLETED',
       external_ref: order.order_id,
       output: action?.output(order.terms, txHash) ?? {},
-      // What stays within the venue's own books is final there at once.
+      // A change of the venue's own books is final immediately.
       assurance:
         block === null || NEEDS_FINALITY.includes(assurance)
           ? 'destination_finalized'
@@ -62,8 +62,8 @@ export function createReporter(parts: {
     if (order.signed === undefined) return waiting(order, MINING_RETRY_SECONDS);
     const receipt = await parts.chain.receipt(order.signed.tx_hash);
     if (receipt === null || !receipt.succeeded) {
-      // Lost with the chain's newer state, not yet mined, or reverted a moment ago: a pass settles
-      // which.
+      // The transaction was lost with the chain's newer state, is not mined yet, or has just
+      // reverted: a pass of the sender finds out.
       void parts.sender.wake();
       return waiting(order, MINING_RETRY_SECONDS);
     }

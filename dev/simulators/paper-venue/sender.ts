@@ -1,5 +1,5 @@
 /**
- * Pays accepted orders out: signs once, writes the bytes down, then broadcasts them until they are
+ * Pays out accepted orders: signs each once, records the bytes, then broadcasts them until they are
  * mined.
  */
 import type { Order } from './book.ts';
@@ -11,17 +11,17 @@ const REBROADCAST_MS = 2_000;
 
 export interface Sender {
   /**
-   * Runs a pass over the open orders now (or once more after the running one) and resolves when it
-   * is done.
+   * Runs a pass over the open orders now (or once more after the running pass) and resolves when
+   * that pass is finished.
    */
   wake(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * The only place that signs and sends. Passes never overlap, so a nonce is never taken twice; the
- * signed bytes are journaled before they leave, so a process killed at any moment sends the same
- * bytes again and no others.
+ * Creates the sender, the only code that signs and sends payments. Passes never overlap, so no
+ * nonce is used twice. Signed bytes are in the journal before they are sent, so a process killed at
+ * any moment later sends the same bytes again.
  */
 export function createSender(ledger: Ledger, chain: PayingChain): Sender {
   const sentAt = new Map<string, number>();
@@ -47,7 +47,7 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
       if (order.transfer === null) continue;
       const nonce = Math.max(mined, ledger.book.nextNonce());
       const signed = await chain.sign(order.transfer, nonce, baseFee);
-      // A cancel may have come while the signature was made; then these bytes are dropped, and the
+      // The order may have been cancelled while it was signed; then these bytes are dropped and the
       // nonce stays free.
       if (order.state !== 'accepted' || stopped) continue;
       ledger.record({ type: 'signed', order_id: order.order_id, nonce, ...signed });
@@ -58,15 +58,15 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
   const settle = async (order: Order): Promise<void> => {
     if (order.signed === undefined) return;
     const receipt = await chain.receipt(order.signed.tx_hash);
-    // Passes do not overlap, so nothing else can have recorded this meanwhile.
+    // Passes do not overlap, so nothing else can have recorded this result.
     if (receipt === null || stopped) return;
     ledger.record({ type: 'mined', order_id: order.order_id, succeeded: receipt.succeeded });
   };
 
   const pass = async (): Promise<void> => {
     const mined = await chain.minedCount();
-    // By the chain's own count and not by the journal: a chain restored to an older state lost
-    // some.
+    // Uses the chain's nonce count, not the journal's: a chain restored to an older state lost some
+    // transactions.
     for (const order of ledger.book.signedFrom(mined)) {
       if (Date.now() - (sentAt.get(order.order_id) ?? 0) >= REBROADCAST_MS) await broadcast(order);
     }
@@ -79,7 +79,7 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
       await pass();
       failing = false;
     } catch (error) {
-      // The chain is out of reach: the orders are safe in the journal and wait for it.
+      // The chain is unreachable; the orders stay in the journal until it is back.
       if (!failing)
         process.stderr.write(
           `paper venue: chain not usable, will go on trying: ${String(error)}\n`,
@@ -109,8 +109,8 @@ export function createSender(ledger: Ledger, chain: PayingChain): Sender {
     if (stopped) return Promise.resolve();
     if (next !== undefined) return next;
     if (running === undefined) return begin();
-    // The running pass may have looked before this caller's order came: one more is due, shared by
-    // all who wait.
+    // The running pass may have started before this caller's order: one more pass follows, shared
+    // by all callers.
     next = running.then(() => {
       next = undefined;
       return stopped ? undefined : (running ?? begin());

@@ -1,5 +1,6 @@
 /**
- * The venue over HTTP: the executor protocol, and the routes of an exchange and of a test bench.
+ * The venue's HTTP server: the executor protocol, and the routes of an exchange and of a test
+ * bench.
  */
 import type { Express, Request, Response } from 'express';
 import type { ExecutionResult, ExecutorPhase } from '../../../domain/executor.ts';
@@ -32,7 +33,7 @@ interface ServerParts {
   readonly chain: ChainSettings;
 }
 
-/** The express application of the venue. Errors are `{detail: {error, message}}`. */
+/** Creates the express application of the venue. Error bodies are `{detail: {error, message}}`. */
 export function createServer(parts: ServerParts): Express {
   const { ledger, faults, chain } = parts;
   const app = createApp({ strict: false });

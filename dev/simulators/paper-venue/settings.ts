@@ -1,6 +1,6 @@
 /**
- * Settings of the paper venue: where to listen, where to keep its ledger, and the chain on which it
- * pays out.
+ * Settings of the paper venue: its port, the folder of its ledger, and the chain on which it pays
+ * out.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -9,15 +9,17 @@ import { address, privateKey } from '../kit/hex.ts';
 import { port } from '../kit/settings.ts';
 
 /**
- * The chain file: tokens by symbol, and the hot wallet that pays withdrawals out and belongs to the
- * venue alone.
+ * The chain file: tokens by symbol, and the hot wallet, which pays withdrawals and is used only by
+ * the venue.
  */
 export const chainFileSchema = z.object({
   rpcUrl: z.url(),
   chainId: z.int().positive(),
   tokens: z.record(z.string(), z.object({ address, decimals: z.int().min(0).max(18) })),
   accounts: z.object({ venueHotWallet: z.object({ address, privateKey }) }),
-  /** Fee of one withdrawal by asset, taken out of the amount; none when absent. */
+  /**
+   * Fee of one withdrawal by asset, in units of the asset, taken from the amount; absent: no fee.
+   */
   withdrawalFees: z.record(z.string(), z.string().regex(DECIMAL_PATTERN)).default({}),
 });
 export type ChainSettings = z.infer<typeof chainFileSchema>;
@@ -35,8 +37,8 @@ const environmentSchema = z.object({
 });
 
 /**
- * Settings from the environment and the chain file. Throws an error that lists every fault of one
- * of them.
+ * Reads the settings from the environment and the chain file. Throws an error that lists every
+ * fault of the first invalid source.
  */
 export function readSettings(environment: NodeJS.ProcessEnv): VenueSettings {
   const read = environmentSchema.parse(environment);

@@ -1,4 +1,4 @@
-/** Puts the venue together and opens its port. */
+/** Assembles the venue and opens its port. */
 import { join } from 'node:path';
 import { getAddress } from 'viem';
 import { listen, openAlone, type Running } from '../kit/process.ts';
@@ -17,8 +17,8 @@ import { createTransfers } from './transfers.ts';
 import { createVenue } from './venue.ts';
 
 /**
- * Starts the venue on 127.0.0.1 and sends again what an earlier process left unmined. Closing it
- * leaves orders in flight to the next start.
+ * Starts the venue on 127.0.0.1 and sends again the transactions that an earlier process left
+ * unmined. On close, unfinished orders stay for the next start.
  *
  * @throws Error when the port is taken, the ledger is damaged or belongs to another chain.
  */
@@ -54,7 +54,10 @@ async function open(settings: VenueSettings): Promise<Running> {
   return running;
 }
 
-/** What the nonces and signed bytes of a ledger depend on. */
+/**
+ * Returns the identity of the chain, wallet and tokens, on which a ledger's nonces and signed bytes
+ * depend.
+ */
 function identityOf(chain: ChainSettings): string {
   const tokens = Object.entries(chain.tokens)
     .map(([symbol, { address }]) => `${symbol}=${getAddress(address)}`)

@@ -1,11 +1,12 @@
-/** Answers one call with the faults that were drawn for it. */
+/** Handles one call with the faults drawn for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from 'express';
 import type { Misfortune } from './faults.ts';
 import { VenueHttpError } from './http-error.ts';
 
 /**
- * Waits and fails as drawn; else does `work` and answers, unless the answer was drawn to be lost.
+ * Waits and fails as drawn; otherwise does `work` and sends its response, unless the response must
+ * be lost.
  */
 export async function suffer(
   misfortune: Misfortune,
@@ -18,7 +19,7 @@ export async function suffer(
   await sleep(misfortune.hold_ms);
   const working = work(misfortune);
   if (!misfortune.losesAnswer) return (await working)();
-  // Executed or refused; the caller gets no answer.
+  // The call was executed or refused; its caller gets no response.
   await working.catch(() => undefined);
   request.socket.destroy();
 }

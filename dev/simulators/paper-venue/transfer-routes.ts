@@ -1,6 +1,6 @@
 /**
- * Transfers between accounts over HTTP: the routes of an exchange, and those with which a test
- * bench reads and settles them.
+ * HTTP routes of transfers between accounts: those of an exchange, and those with which a test
+ * bench reads and settles transfers.
  */
 import type { Express } from 'express';
 import { z } from 'zod';
@@ -29,8 +29,8 @@ const requestSchema = z.strictObject({
 const settleSchema = z.strictObject({ outcome: z.enum(TRANSFER_ENDS) });
 
 /**
- * Adds the routes of transfers to `app`. Only submit and find suffer faults; the bench's own routes
- * never do.
+ * Adds the transfer routes to `app`. Faults affect only submit and find, never the test bench's
+ * routes.
  */
 export function addTransferRoutes(
   app: Express,

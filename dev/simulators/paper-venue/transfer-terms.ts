@@ -1,4 +1,4 @@
-/** What every transfer between accounts must satisfy, whichever call requests it. */
+/** Rules that every transfer between accounts must meet, for every call that can request one. */
 import { brokenRule, TOPOLOGY_RULES } from '../../../domain/capital-transfers/topology.ts';
 import { isDecimal, isPositive, toBaseUnits } from '../../../domain/money.ts';
 import { isAccountType, isVenueAccount, roleOf } from './accounts.ts';
@@ -6,7 +6,7 @@ import { refuse, type Refusal } from './actions/action.ts';
 import type { Posting, TransferTerms } from './events.ts';
 import type { ChainSettings } from './settings.ts';
 
-/** The amount in the asset's smallest unit, or why such a transfer can never be made. */
+/** Returns the amount in the asset's smallest unit, or why such a transfer can never be made. */
 export function transferUnits(terms: TransferTerms, chain: ChainSettings): bigint | Refusal {
   const place = checkPlaces(terms);
   if (place !== null) return place;
@@ -22,7 +22,10 @@ export function transferUnits(terms: TransferTerms, chain: ChainSettings): bigin
   );
 }
 
-/** A refusal when `postings` would make a balance negative; `balance` returns the present ones. */
+/**
+ * Returns a refusal when `postings` would make a balance negative, else null; `balance` returns the
+ * present balances.
+ */
 export function uncovered(
   postings: readonly Posting[],
   balance: (account: string, accountType: string, asset: string) => bigint,

@@ -1,11 +1,11 @@
-/** What the venue shows of transfers between accounts. */
+/** Views of transfers between accounts. */
 import type { ReferenceRecord, TransferRecord } from './book-transfers.ts';
 import type { EventOf, TransferTerms } from './events.ts';
 
-/** The record of one reference, as its owner sees it. */
+/** The record of one reference, as the caller sees it. */
 export interface TransferView extends TransferTerms {
   readonly client_reference: string;
-  /** Null where the transfer was refused before there was one. */
+  /** Null when the transfer was refused before it got an id. */
   readonly transfer_id: string | null;
   readonly status: 'pending' | 'completed' | 'failed';
   readonly error_code: string | null;
@@ -14,7 +14,10 @@ export interface TransferView extends TransferTerms {
   readonly completed_at: string | null;
 }
 
-/** One reference in `GET /transfers`. `effects` above 1 means that it was moved more than once. */
+/**
+ * One reference in `GET /transfers`. `effects` above 1 means that funds moved more than once under
+ * this reference.
+ */
 export interface TransferEntry extends TransferView {
   readonly transfer_ids: readonly string[];
   readonly submit_calls: number;
@@ -52,7 +55,7 @@ export function refusedView(refusal: EventOf<'transfer_refused'>): TransferView 
   };
 }
 
-/** Every reference that was booked or refused, oldest first. */
+/** Returns every booked or refused reference, oldest first. */
 export function transferEntries(references: readonly ReferenceRecord[]): TransferEntry[] {
   return references.flatMap((record) => {
     const { reference, transfers, refusal, submit_calls } = record;

@@ -1,4 +1,4 @@
-/** Transfers between accounts, as an exchange's universal-transfer endpoint makes them. */
+/** Transfers between accounts, like an exchange's universal-transfer endpoint. */
 import { randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { isDecimal, normalize } from '../../../domain/money.ts';
@@ -16,29 +16,29 @@ export interface TransferRequest extends TransferTerms {
 }
 
 export interface TransferConditions {
-  /** false: do not look at what is known under the reference. */
+  /** false: ignore earlier transfers with the same reference. */
   readonly deduplicate: boolean;
   readonly processing_ms: number;
   readonly transfer_outcome: TransferRecord['outcome'];
 }
 
 export interface Transfers {
-  /** Books the transfer, once for each reference. */
+  /** Executes the transfer, once for each reference. */
   submit(request: TransferRequest, conditions: TransferConditions): TransferView;
   find(reference: string, deduplicate: boolean): TransferView;
   /** Ends the oldest pending transfer of a reference. */
   settle(reference: string, outcome: EventOf<'transfer_settled'>['outcome']): TransferView;
   /**
-   * Ends what is due. Called before each read of the books, so there is no timer, and a restart
-   * forgets nothing.
+   * Ends the transfers that are due. Called before each read of the books, so there is no timer,
+   * and a restart loses nothing.
    */
   settleDue(): void;
 }
 
 /**
- * Transfers over the ledger. A refusal is VenueHttpError 422 with its code, and final for its
- * reference; others are 409 IDEMPOTENCY_CONFLICT (the reference holds another transfer), 404
- * TRANSFER_UNKNOWN and 409 TRANSFER_NOT_PENDING.
+ * Creates the transfers of a ledger. A refusal throws VenueHttpError 422 with its code and is final
+ * for its reference. Other errors: 409 IDEMPOTENCY_CONFLICT (the reference belongs to another
+ * transfer), 404 TRANSFER_UNKNOWN and 409 TRANSFER_NOT_PENDING.
  */
 export function createTransfers(ledger: Ledger, chain: ChainSettings): Transfers {
   const { book } = ledger;

@@ -1,4 +1,4 @@
-/** The six phases of the executor protocol, as the venue answers them. */
+/** The venue's implementation of the six phases of the executor protocol. */
 import { randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
@@ -24,7 +24,7 @@ import { uncovered } from './transfer-terms.ts';
 const CANCELLED = refuse('CANCELLED', 'the order was cancelled before it was sent');
 
 export interface SubmitConditions {
-  /** false: do not look at what is known under the key. */
+  /** false: ignore earlier orders with the same key. */
   readonly deduplicate: boolean;
   readonly processing_ms: number;
 }
@@ -39,8 +39,8 @@ export interface Venue {
 }
 
 /**
- * The venue's behaviour over its ledger. Results report facts; a call that the venue cannot answer
- * truthfully throws VenueHttpError: 409 IDEMPOTENCY_CONFLICT (this key holds another order), 404
+ * Creates the venue for a ledger. Results report facts. When no true result is possible, a call
+ * throws VenueHttpError: 409 IDEMPOTENCY_CONFLICT (this key belongs to another order), 404
  * ORDER_UNKNOWN, 409 CANCEL_NOT_POSSIBLE.
  */
 export function createVenue(parts: {
@@ -58,7 +58,10 @@ export function createVenue(parts: {
     actionOf(context.action_type)?.terms(context) ??
     refuse('ACTION_NOT_SUPPORTED', `the venue does not know ${context.action_type}`);
 
-  /** The order of this call: by its reference, and by its key unless the venue forgets keys. */
+  /**
+   * Returns the order of this call: by its reference, else by its idempotency key unless the venue
+   * forgets keys.
+   */
   const findOrder = (context: ExecutionContext, deduplicate: boolean): Order | undefined => {
     const order = ledger.book.order(context.prior?.external_ref ?? '');
     if (order?.idempotency_key === context.idempotency_key) return order;
@@ -91,8 +94,8 @@ export function createVenue(parts: {
       transfer,
       not_before,
     });
-    // The answer does not wait for the chain: from here on the order is owed, whatever happens to
-    // this process.
+    // The result does not wait for the chain: the order is in the journal, so it will be paid even
+    // if this process ends.
     void sender.wake();
     return { next_state: 'SUBMITTED', external_ref: order_id };
   };
@@ -150,8 +153,8 @@ export function createVenue(parts: {
       const order = findOrder(context, deduplicate);
       if (order !== undefined) return report(order, context.completion_assurance);
       const known = deduplicate ? ledger.book.key(context.idempotency_key) : undefined;
-      // Nothing landed so far. A submit that is still under way may yet, which the caller has to
-      // wait out.
+      // Nothing was executed so far. A submit still in progress may yet be; the caller must wait
+      // for that.
       return knownFailure(known) ?? { next_state: 'READY' };
     },
     cancel: async (context, deduplicate) => {
@@ -166,14 +169,17 @@ export function createVenue(parts: {
         throw new VenueHttpError(409, 'CANCEL_NOT_POSSIBLE', 'no order to cancel is known');
       const failure = knownFailure(ledger.book.key(context.idempotency_key));
       if (failure !== null) return failure;
-      // The key is used up, so that a submit still under way cannot land after this answer.
+      // The key is now used up, so a submit still in progress cannot be executed after this
+      // response.
       ledger.record({ type: 'cancelled', ...callerOf(context), order_id: null });
       return failed(CANCELLED);
     },
   };
 }
 
-/** The answer that the first submit of this key got; null for a key never submitted. */
+/**
+ * Returns the result of the first submit with this key; null for a key that was never submitted.
+ */
 function firstAnswer(known: KeyRecord | undefined, fingerprint: string): ExecutionResult | null {
   if (known?.fingerprint !== undefined && known.fingerprint !== fingerprint) {
     throw new VenueHttpError(
@@ -189,8 +195,8 @@ function firstAnswer(known: KeyRecord | undefined, fingerprint: string): Executi
 }
 
 /**
- * A refusal is final for its key: what was once reported as failed must not land later under the
- * same key.
+ * Returns the failure recorded for a key; null without one. A refusal is final for its key: an
+ * order reported as failed must not be executed later under the same key.
  */
 function knownFailure(known: KeyRecord | undefined): ExecutionResult | null {
   if (known?.refusal !== undefined) return failed(known.refusal);

@@ -1,11 +1,12 @@
-/** What the venue shows of its books, in decimal amounts. */
+/** Views of the venue's books, with decimal amounts. */
 import { fromBaseUnits } from '../../../domain/money.ts';
 import { VENUE_ACCOUNT_TYPES, VENUE_ACCOUNTS } from './accounts.ts';
 import type { Book, KeyRecord, Order } from './book.ts';
 import type { ChainSettings } from './settings.ts';
 
 /**
- * One idempotency key in `GET /ledger`. `effects` above 1 means that it was paid more than once.
+ * One idempotency key in `GET /ledger`. `effects` above 1 means that the order was paid more than
+ * once.
  */
 export interface LedgerEntry {
   readonly idempotency_key: string;
@@ -18,7 +19,7 @@ export interface LedgerEntry {
   readonly destination_address: string | null;
   readonly external_ref: string | null;
   readonly tx_hash: string | null;
-  /** Hashes of every order that went out under this key. */
+  /** Transaction hashes of all orders that were sent under this key. */
   readonly tx_hashes: readonly string[];
   readonly state: string;
   readonly error_code: string | null;
@@ -45,14 +46,14 @@ export interface DepositView {
   readonly credited_at: string;
 }
 
-/** Every key ever submitted or cancelled, oldest first. */
+/** Returns every key that was submitted or cancelled, oldest first. */
 export function ledgerEntries(book: Book): LedgerEntry[] {
   return book.keys().map(ledgerEntry);
 }
 
 /**
- * Balances of one account, or of all: every pool of every listed token, also those that never held
- * anything.
+ * Returns the balances of one account, or of all: every pool of every listed token, also empty
+ * ones.
  */
 export function balanceViews(book: Book, chain: ChainSettings, account?: string): BalanceView[] {
   return VENUE_ACCOUNTS.filter((each) => account === undefined || each === account).flatMap(
@@ -73,7 +74,7 @@ export function balanceViews(book: Book, chain: ChainSettings, account?: string)
   );
 }
 
-/** Every deposit that was booked, oldest first. */
+/** Returns every credited deposit, oldest first. */
 export function depositViews(book: Book, chain: ChainSettings): readonly DepositView[] {
   return book.deposits.all().map(({ units, at, ...deposit }) => ({
     ...deposit,

@@ -1,4 +1,4 @@
-/** What the actions have in common. */
+/** Types and helpers that all actions share. */
 import type { Hex } from '../kit/hex.ts';
 import type { Action } from './actions.ts';
 import { balanceOf, type Book } from './book.ts';
@@ -6,24 +6,24 @@ import type { Effect } from './events.ts';
 import { readUsd } from './money.ts';
 import type { Network } from './signing.ts';
 
-/** Refused in the venue's words; the nonce is used up. */
+/** A refusal with the venue's text; the nonce is used up. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Who requested an action, and when. */
+/** The book, and who requested the action, and when. */
 export interface ActionContext {
   readonly book: Book;
-  /** Whose money and agents it changes: the signer, or the master of the agent that signed. */
+  /** The account that the action changes: the signer, or the master of the agent that signed. */
   readonly user: Hex;
   readonly nonce: number;
   readonly now: number;
   readonly network: Network;
-  /** The hash of the action in its rows. */
+  /** Hash of the action, as it appears in ledger rows. */
   readonly hash: Hex;
 }
 
-/** The action of one type. */
+/** The action type with this `type` field. */
 export type Of<T extends Action['type']> = Extract<Action, { type: T }>;
 
 /** One of an account's balances. */
@@ -33,8 +33,8 @@ export interface Pool {
 }
 
 /**
- * An amount in millionths. Texts: docs/perps-venue-facts.md 1.4, measured for `sendAsset`; other
- * actions are taken to use the same.
+ * Returns an amount in millionths. Texts of refusals: docs/perps-venue-facts.md 1.4, measured for
+ * `sendAsset`; other actions are assumed to use the same.
  */
 export function amountOf(text: string, whenZero: string, whenTooPrecise: string): bigint {
   const amount = readUsd(text);
@@ -44,7 +44,9 @@ export function amountOf(text: string, whenZero: string, whenTooPrecise: string)
   return amount;
 }
 
-/** Takes from one balance, `fee` beside it, and gives to the other. */
+/**
+ * Returns the effects of moving `amount` from one balance to another, with `fee` taken in addition.
+ */
 export function move(
   { book }: ActionContext,
   { from, to, amount, fee = 0n }: { from: Pool; to: Pool | null; amount: bigint; fee?: bigint },
@@ -52,7 +54,7 @@ export function move(
 ): readonly Effect[] {
   const has = balanceOf(book, from.user, from.pool);
   if (has < amount) throw new Refused(whenShort);
-  // Source: facts 1.4, captured for a new destination.
+  // Text: facts 1.4, captured for a new destination.
   if (has < amount + fee)
     throw new Refused(
       'Insufficient quote token (e.g., 1 USDC or USDT) balance for token transfer gas.',
@@ -63,7 +65,7 @@ export function move(
   ];
 }
 
-/** The row of an action, in the ledgers of all who take part. */
+/** Returns the ledger row of an action, for the ledgers of all its parties. */
 export function rowOf(
   { hash, now }: ActionContext,
   users: readonly Hex[],

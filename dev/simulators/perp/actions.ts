@@ -1,12 +1,12 @@
 /**
- * The actions of `POST /exchange` that this venue has, and their envelope. Shapes: DOC:
+ * The actions of `POST /exchange` that this venue supports, and their envelope. Shapes: DOC:
  * exchange-endpoint, and `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/
- * hyperliquid-python-sdk; docs/perps-venue-facts.md 1.1 and 1.3. Fields beside these are ignored.
+ * hyperliquid-python-sdk; docs/perps-venue-facts.md 1.1 and 1.3. Other fields are ignored.
  */
 import { z } from 'zod';
 import { address, type Hex } from '../kit/hex.ts';
 
-/** An address in lower case, the form of all keys here. */
+/** An address in lower case, as in all map keys here. */
 export const addressSchema = address.transform(lower);
 const milliseconds = z.int().min(0);
 
@@ -14,9 +14,9 @@ export function lower(of: string): Hex {
   return of.toLowerCase() as Hex;
 }
 
-/** Part of every user-signed action. */
+/** Fields of every user-signed action. */
 const userSigned = {
-  /** Any chain: it is only part of the signing domain, so that any wallet can sign. */
+  /** Any chain id: used only in the signing domain, so that any wallet can sign. */
   signatureChainId: z.custom<Hex>(
     (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,12}$/.test(value),
   ),
@@ -27,7 +27,7 @@ const userSignedSchema = z.discriminatedUnion('type', [
   z.object({
     ...userSigned,
     type: z.literal('withdraw3'),
-    // Signed as a string, so its case counts.
+    // Signed as a string, so the case of its letters matters.
     destination: address,
     amount: z.string(),
     time: milliseconds,
@@ -53,7 +53,7 @@ const userSignedSchema = z.discriminatedUnion('type', [
   z.object({
     ...userSigned,
     type: z.literal('usdClassTransfer'),
-    /** For a sub-account followed by ` subaccount:0x…`. */
+    /** The amount; for a sub-account, ` subaccount:0x…` follows it. */
     amount: z.string(),
     toPerp: z.boolean(),
     nonce: milliseconds,
@@ -62,14 +62,14 @@ const userSignedSchema = z.discriminatedUnion('type', [
     ...userSigned,
     type: z.literal('approveAgent'),
     agentAddress: addressSchema,
-    /** Null and missing are signed as the empty name. */
+    /** Null or missing is signed as the empty name. */
     agentName: z.string().nullish(),
     nonce: milliseconds,
   }),
 ]);
 export type UserSignedAction = z.infer<typeof userSignedSchema>;
 
-/** In the order of their keys, which is part of the hash. */
+/** The fields are in the order of the venue's encoding, which affects the hash. */
 const l1Schema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('subAccountTransfer'),
@@ -100,7 +100,7 @@ export function isUserSigned(action: Action): action is UserSignedAction {
   return 'signatureChainId' in action;
 }
 
-/** The nonce inside a user-signed action; null for others, which have none. */
+/** Returns the nonce inside a user-signed action; null for other actions, which have none. */
 export function ownNonce(action: Action): number | null {
   if (!isUserSigned(action)) return null;
   return 'time' in action ? action.time : action.nonce;

@@ -1,4 +1,4 @@
-/** The routes of people and tests, beside the venue's API. */
+/** Routes for people and tests, besides the venue's API. */
 import type { Express } from 'express';
 import { z } from 'zod';
 import { HttpError, addViews } from '../kit/http.ts';
@@ -22,15 +22,15 @@ const amount = z
 
 const wishSchema = z.union([
   /**
-   * `perp` and `spot` are added to the account's balances. `volume` is what it has traded, which
-   * decides whether it may create sub-accounts.
+   * `perp` and `spot` are added to the account's balances. `volume` is the account's traded volume,
+   * which decides whether the account may create sub-accounts.
    */
   z.strictObject({ address: addressSchema, perp: amount, spot: amount, volume: amount }),
-  /** A sub-account, whatever its master has traded. */
+  /** Creates a sub-account, regardless of its master's traded volume. */
   z.strictObject({ master: addressSchema, name: z.string().min(1).max(16) }),
 ]);
 
-/** `GET /health`, `GET` and `POST /accounts`, `GET /journal`. */
+/** Adds `GET /health`, `GET` and `POST /accounts`, `GET /journal`. */
 export function addAdminRoutes(app: Express, store: Store): void {
   const { book } = store;
   addViews(app, {
@@ -67,7 +67,7 @@ export function addAdminRoutes(app: Express, store: Store): void {
   });
 }
 
-/** The sub-account of this name; makes it if there is none. */
+/** Returns the sub-account of this name; creates it when missing. */
 function subAccount(store: Store, { master, name }: { master: Hex; name: string }): Hex {
   const { book } = store;
   const known = subAccountsOf(book, master).find((each) => each.name === name);

@@ -1,4 +1,4 @@
-/** Agents and sub-accounts: who may sign for an account, and what belongs to it. */
+/** Agents and sub-accounts: who may sign for an account, and which accounts belong to it. */
 import { keccak256, stringToHex } from 'viem';
 import type { Hex } from '../kit/hex.ts';
 import { Refused, type ActionContext, type Of } from './action-context.ts';
@@ -6,28 +6,34 @@ import { agentsOf, subAccountsOf, type Book } from './book.ts';
 import type { Effect } from './events.ts';
 
 const DAY_MS = 86_400_000;
-/** Measured, where the name says nothing else (facts, part 3). */
+/** Validity of an agent whose name sets no end. Measured (facts, part 3). */
 const VALID_MS = 90 * DAY_MS;
-/** Source: DOC:exchange-endpoint, `approveAgent`: at most 180 days ahead. */
+/** Longest validity of an agent: 180 days. Source: DOC:exchange-endpoint, `approveAgent`. */
 const VALID_AT_MOST_MS = 180 * DAY_MS;
-/** Source: DOC:exchange-endpoint; two more for each sub-account. */
+/** Maximum number of named agents, plus two for each sub-account. Source: DOC:exchange-endpoint. */
 const NAMED_AT_MOST = 3;
 const NAMED_MORE_PER_SUB_ACCOUNT = 2;
-/** Source: `approveAgent` of the npm package @nktkas/hyperliquid 0.32.2, the suffix left out. */
+/**
+ * Maximum length of an agent's name without its suffix. Source: `approveAgent` of the npm package
+ * @nktkas/hyperliquid 0.32.2.
+ */
 const NAME_LENGTH = 16;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
-/** Source: DOC:trading/sub-accounts, in millionths of USDC. */
+/**
+ * Traded volume required for sub-accounts, in millionths of USDC. Source: DOC:trading/sub-accounts.
+ */
 const VOLUME_WANTED = 100_000_000_000n;
 const SUB_ACCOUNTS_AT_MOST = 10;
 
-/** Approves an agent; the zero address removes the agent of that name. */
+/** Returns the effects of approving an agent; the zero address removes the agent of that name. */
 export function performApproval(
   context: ActionContext,
   action: Of<'approveAgent'>,
 ): readonly Effect[] {
   const { book, user: master, now } = context;
   const { name, until } = readName(action.agentName ?? '');
-  // Source of all texts but this: facts, part 3. No client sends a name that is too long.
+  // This text is ours: no client sends a name that is too long. Source of all other texts: facts,
+  // part 3.
   if (name.length > NAME_LENGTH) throw new Refused('Agent name is too long.');
   if (action.agentAddress === ZERO_ADDRESS) return [{ does: 'agent_gone', master, name }];
   const validUntil = until ?? now + VALID_MS;
@@ -44,7 +50,10 @@ export function performApproval(
   return [{ does: 'agent', master, name, address: action.agentAddress, validUntil }];
 }
 
-/** Source: DOC:exchange-endpoint: ` valid_until <milliseconds>` is not part of the name. */
+/**
+ * Splits off ` valid_until <milliseconds>`, which is not part of the name. Source:
+ * DOC:exchange-endpoint.
+ */
 function readName(text: string): { readonly name: string; readonly until: number | null } {
   const match = /^(.*?) valid_until (\d{1,15})$/.exec(text);
   if (match === null) return { name: text, until: null };
@@ -67,7 +76,10 @@ export function performCreation(
   return { address, effects: [{ does: 'sub_account', master, name, address }] };
 }
 
-/** The venue's own rule is not known; any address without a key will do. */
+/**
+ * Returns the address of the master's next sub-account. The venue's own rule is unknown; any
+ * address without a private key is enough.
+ */
 export function nextSubAccount(book: Book, master: Hex): Hex {
   const index = String(subAccountsOf(book, master).length);
   return `0x${keccak256(stringToHex(`sub-account ${index} of ${master}`)).slice(-40)}`;

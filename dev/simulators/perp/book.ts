@@ -1,11 +1,11 @@
-/** The state of the venue, folded from the entries of its journal. */
+/** The venue's state, computed from its journal's entries. */
 import type { Hex } from '../kit/hex.ts';
 import type { Effect, Entry, Row } from './events.ts';
 
 interface Account {
   perp: bigint;
   spot: bigint;
-  /** What it has traded; it decides whether it may create sub-accounts. */
+  /** Traded volume in millionths, which decides whether the account may create sub-accounts. */
   volume: bigint;
 }
 
@@ -16,7 +16,7 @@ export interface SubAccount {
 }
 
 export interface Agent {
-  /** Empty for the one without a name. */
+  /** Empty for the agent without a name. */
   readonly name: string;
   readonly address: Hex;
   readonly validUntil: number;
@@ -49,20 +49,20 @@ export interface Deposit {
 
 export interface Book {
   readonly accounts: Map<Hex, Account>;
-  /** By their addresses. */
+  /** Sub-accounts by their addresses. */
   readonly subAccounts: Map<Hex, SubAccount>;
-  /** By master and name. */
+  /** Agents by master and name. */
   readonly agents: Map<Hex, Map<string, Agent>>;
   /** Every address that was ever an agent. */
   readonly agentsEver: Set<Hex>;
-  /** When a master last took an agent away. */
+  /** When each master last removed an agent, in milliseconds. */
   readonly agentGoneAt: Map<Hex, number>;
-  /** Every nonce that was admitted, by signer. */
+  /** Every admitted nonce, by signer. */
   readonly nonces: Map<Hex, Set<number>>;
   readonly rows: Row[];
   readonly withdrawals: Map<string, Withdrawal>;
   readonly deposits: Map<string, Deposit>;
-  /** The highest nonce that the bridge has signed with; -1 at first. */
+  /** The highest chain nonce that the bridge has signed with; -1 at first. */
   chainNonce: number;
 }
 
@@ -81,7 +81,7 @@ export function emptyBook(): Book {
   };
 }
 
-/** Notes an entry. */
+/** Applies a journal entry to the book. */
 export function note(book: Book, entry: Entry): void {
   if (entry.kind === 'exchange' && entry.admitted && entry.signer !== null && entry.nonce !== null)
     kept(book.nonces, entry.signer, () => new Set<number>()).add(entry.nonce);
@@ -149,7 +149,7 @@ function apply(book: Book, effect: Effect, at: number): void {
   }
 }
 
-/** What an account holds; an address without account holds nothing. */
+/** Returns an account's balance in millionths; 0 for an address without account. */
 export function balanceOf(book: Book, user: Hex, pool: 'perp' | 'spot'): bigint {
   return book.accounts.get(user)?.[pool] ?? 0n;
 }
@@ -158,12 +158,12 @@ export function subAccountsOf(book: Book, master: Hex): readonly SubAccount[] {
   return [...book.subAccounts.values()].filter((each) => each.master === master);
 }
 
-/** Those that may sign now. */
+/** Returns the master's agents that may sign now. */
 export function agentsOf(book: Book, master: Hex, now: number): readonly Agent[] {
   return [...(book.agents.get(master)?.values() ?? [])].filter((each) => each.validUntil > now);
 }
 
-/** The master whose agent an address is now; null for any other address. */
+/** Returns the master whose agent the address is now; null for any other address. */
 export function masterOf(book: Book, agent: Hex, now: number): Hex | null {
   for (const master of book.agents.keys())
     if (agentsOf(book, master, now).some(({ address }) => address === agent)) return master;

@@ -1,4 +1,4 @@
-/** The bridge's account on the chain. */
+/** Connects the bridge's account to the chain. */
 import { erc20Abi, keccak256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import {
@@ -15,10 +15,12 @@ import type { Hex } from '../kit/hex.ts';
 import { lower } from './actions.ts';
 import type { PerpSettings } from './settings.ts';
 
-/** Tokens that were sent to the bridge. */
+/** A transfer of tokens to the bridge. */
 export interface Arrival {
   readonly transaction: Hex;
-  /** `<transaction>:<index among its transfers>`, the same in whatever block it is mined. */
+  /**
+   * `<transaction>:<index among its transfers>`, the same whichever block includes the transaction.
+   */
   readonly key: string;
   readonly from: Hex;
   readonly units: bigint;
@@ -27,19 +29,22 @@ export interface Arrival {
 export interface PerpChain {
   readonly bridge: Hex;
   head(): Promise<bigint>;
-  /** In these blocks, both included, in the order of the chain. */
+  /** Returns the transfers to the bridge in these blocks, both included, in chain order. */
   arrivals(from: bigint, until: bigint): Promise<readonly Arrival[]>;
-  /** What the bridge holds. */
+  /** Returns the bridge's token balance. */
   held(): Promise<bigint>;
-  /** The lowest nonce of the bridge that no mined transaction has. */
+  /** Returns the lowest nonce of the bridge that no mined transaction has. */
   freeNonce(): Promise<number>;
   sign(payout: { to: Hex; units: bigint; nonce: number }): Promise<{ raw: Hex; hash: Hex }>;
-  /** Sending the same bytes again does no harm, so the node's errors are ignored. */
+  /**
+   * Sends a signed transaction. To send the same bytes again is harmless, so the endpoint's errors
+   * are ignored.
+   */
   send(raw: Hex): Promise<void>;
   receipt(hash: Hex): Promise<Mined | null>;
 }
 
-/** Makes no call yet; methods reject while the chain is out of reach. */
+/** Creates the connection without a call; its methods reject while the chain is unreachable. */
 export function connectPerpChain(settings: PerpSettings): PerpChain {
   const client = chainClient(settings.rpcUrl);
   const account = privateKeyToAccount(settings.bridgeKey);
@@ -72,7 +77,8 @@ export function connectPerpChain(settings: PerpSettings): PerpChain {
       }),
     freeNonce: async () => {
       const count = () => client.getTransactionCount({ address: account.address });
-      // A fault may falsify the count, and a payment with a wrong nonce would wait for good.
+      // A fault may falsify one count, so two equal ones are required: a payment with a too high
+      // nonce would wait forever.
       let [one, two] = [await count(), await count()];
       while (one !== two) [one, two] = [two, await count()];
       return one;

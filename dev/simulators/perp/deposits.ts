@@ -1,5 +1,5 @@
 /**
- * Credits what is sent to the bridge. Source: DOC:for-developers/api/usdc: a plain transfer of the
+ * Credits transfers to the bridge. Source: DOC:for-developers/api/usdc: a plain transfer of the
  * token, credited to its sender; less than 5 USDC is lost.
  */
 import type { PerpChain } from './chain.ts';
@@ -7,7 +7,7 @@ import { venueNow, type PerpFaults } from './faults.ts';
 import { LEAST_DEPOSIT, writeUsd } from './money.ts';
 import { record, type Store } from './store.ts';
 
-/** Blocks that are read again: a reorganisation may have changed them. */
+/** Number of blocks that are read again, since a reorganisation may have changed them. */
 const OVERLAP = 32n;
 
 export interface DepositParts {
@@ -17,8 +17,9 @@ export interface DepositParts {
 }
 
 /**
- * Reads the blocks that are deep enough and credits what is new there, so an arrival that is taken
- * back earlier is never credited. The first call reads the whole chain.
+ * Returns a function that reads the blocks that are deep enough and credits new transfers, so a
+ * transfer that a reorganisation removes earlier is never credited. The first call reads the whole
+ * chain.
  */
 export function createDepositWatch({ store, chain, faults }: DepositParts): () => Promise<void> {
   let next = 0n;
@@ -41,7 +42,7 @@ export function createDepositWatch({ store, chain, faults }: DepositParts): () =
           ...(credited
             ? [
                 { does: 'change' as const, user: sender, pool: 'perp' as const, by },
-                // The row's hash is the transfer's (facts, part 4).
+                // The row has the hash of the transfer's transaction (facts, part 4).
                 {
                   does: 'row' as const,
                   row: { users: [sender], time: at, hash: transaction, delta },

@@ -1,17 +1,17 @@
-/** The journal's entries, each with all its changes, so that a replay decides nothing. */
+/** The journal's entries. Each contains all its changes, so that a replay makes no decisions. */
 import { z } from 'zod';
 import { hex } from '../kit/hex.ts';
 import { addressSchema } from './actions.ts';
 
 /** Milliseconds since 1970. */
 const at = z.int();
-/** Millionths of USDC, maybe negative, as a string. */
+/** Millionths of USDC as a string; may be negative. */
 const micro = z.string().regex(/^-?\d+$/);
-/** Which withdrawal: `<user>:<nonce of the action>`. */
+/** Key of a withdrawal: `<user>:<nonce of the action>`. */
 const key = z.string();
 
 export const rowSchema = z.strictObject({
-  /** Whose ledgers show it. */
+  /** Accounts whose ledgers show the row. */
   users: z.array(addressSchema),
   time: at,
   hash: hex,
@@ -20,7 +20,7 @@ export const rowSchema = z.strictObject({
 export type Row = z.infer<typeof rowSchema>;
 
 const effectSchema = z.discriminatedUnion('does', [
-  /** An address that is not known yet becomes an account with it. */
+  /** Changes a balance; creates an account for an unknown address. */
   z.strictObject({
     does: z.literal('change'),
     user: addressSchema,
@@ -28,7 +28,7 @@ const effectSchema = z.discriminatedUnion('does', [
     by: micro,
   }),
   z.strictObject({ does: z.literal('row'), row: rowSchema }),
-  /** What an account has traded, in millionths. */
+  /** Sets an account's traded volume, in millionths. */
   z.strictObject({ does: z.literal('traded'), user: addressSchema, volume: micro }),
   z.strictObject({
     does: z.literal('sub_account'),
@@ -36,7 +36,7 @@ const effectSchema = z.discriminatedUnion('does', [
     name: z.string(),
     address: addressSchema,
   }),
-  /** Takes the place of the agent of this name. */
+  /** Approves an agent; replaces the agent of the same name. */
   z.strictObject({
     does: z.literal('agent'),
     master: addressSchema,
@@ -50,11 +50,11 @@ const effectSchema = z.discriminatedUnion('does', [
     key,
     user: addressSchema,
     destination: addressSchema,
-    /** What is paid, the fee taken off. */
+    /** The amount to pay, after the fee. */
     net: micro,
     nonce: z.int(),
   }),
-  /** Signed once; these bytes are sent until they are mined. */
+  /** The payout was signed. Signed once; the same bytes are sent until they are mined. */
   z.strictObject({
     does: z.literal('payout_signed'),
     key,
@@ -62,12 +62,12 @@ const effectSchema = z.discriminatedUnion('does', [
     hash: hex,
     chainNonce: z.int(),
   }),
-  /** The transaction failed on the chain; another one is signed. */
+  /** The payout's transaction failed on the chain; another transaction is signed. */
   z.strictObject({ does: z.literal('payout_failed'), key }),
   z.strictObject({ does: z.literal('paid'), key }),
   z.strictObject({
     does: z.literal('deposit'),
-    /** `<transaction>:<which of its transfers to the bridge>`. */
+    /** `<transaction>:<index among its transfers to the bridge>`. */
     key,
     from: addressSchema,
     units: micro,
@@ -86,17 +86,20 @@ export const entrySchema = z.discriminatedUnion('kind', [
     body: z.string(),
     signer: addressSchema.nullable(),
     nonce: z.int().nullable(),
-    /** Its nonce is used up, whether or not it was refused then. */
+    /**
+     * Whether the nonce was admitted and so is used up, also when the action was refused after
+     * that.
+     */
     admitted: z.boolean(),
     status: z.int(),
     answer: z.unknown(),
-    /** false: the connection was dropped instead. */
+    /** false: the connection was dropped instead of a response. */
     answered: z.boolean(),
     effects,
   }),
-  /** What was seen or done on the chain. */
+  /** Events observed or caused on the chain. */
   z.strictObject({ kind: z.literal('chain'), at, effects }),
-  /** Changes by people and tests. */
+  /** Changes that people or tests made through the admin routes. */
   z.strictObject({ kind: z.literal('admin'), at, effects }),
 ]);
 export type Entry = z.infer<typeof entrySchema>;

@@ -1,7 +1,7 @@
 /**
- * `POST /exchange`: from the body to the answer, in the order of docs/perps-venue-facts.md 1.4.
- * What is refused before its nonce is admitted may be sent again; what is refused after that is
- * dead.
+ * `POST /exchange`: handles a request body, in the order of docs/perps-venue-facts.md 1.4. An
+ * action refused before its nonce is admitted may be sent again; after that it can never be
+ * executed.
  */
 import type { Hex } from '../kit/hex.ts';
 import { envelopeSchema, isUserSigned, ownNonce, type Envelope } from './actions.ts';
@@ -19,7 +19,7 @@ interface Parts {
   readonly store: Store;
   readonly network: Network;
   readonly faults: () => PerpFaults;
-  /** Takes the refusal that a fault ordered for the next action; null without one. */
+  /** Returns and removes the refusal that a fault set for the next action; null without one. */
   readonly orderedRefusal: () => string | null;
 }
 
@@ -31,7 +31,7 @@ interface Outcome {
   readonly effects: readonly Effect[];
 }
 
-/** Carries out the request of a body, writes it to the journal, and answers it. */
+/** Executes the requested action, records it in the journal, and returns the response. */
 export async function takeAction(
   parts: Parts,
   call: { readonly body: string; readonly contentType: string; readonly answered: boolean },
@@ -42,14 +42,14 @@ export async function takeAction(
     return read.refusal;
   }
   const signer = await recoverSigner(read.value, parts.network);
-  // Nothing waits from here on, so no other call changes the books in between.
+  // No await from here on, so no other call changes the book in between.
   const now = venueNow(parts.faults());
   const outcome = decide(parts, read.value, { signer, now });
   write(parts.store, call, outcome, now);
   return outcome.answer;
 }
 
-/** Writes down a call that a fault has kept from doing anything. */
+/** Records a call that a fault kept from doing anything. */
 export function noteUnheard(store: Store, body: string, answer: Answer): void {
   write(store, { body, answered: true }, nothing(answer), Date.now());
 }
@@ -84,7 +84,7 @@ function decide(
   }
 }
 
-/** Why the action is refused before its nonce is used; null when it is admitted. */
+/** Returns why the action is refused before its nonce is used; null when it is admitted. */
 function refusalBefore(
   { store, network }: Parts,
   envelope: Envelope,
@@ -93,7 +93,7 @@ function refusalBefore(
   const { action, nonce, vaultAddress, expiresAfter } = envelope;
   const own = ownNonce(action);
   if (own !== null && own !== nonce) return 'Nonce mismatch.';
-  // The venue's own text is not known.
+  // The venue's text for this refusal is unknown; this text is ours.
   if (isUserSigned(action) && action.hyperliquidChain !== network)
     return `This is ${network}, not ${action.hyperliquidChain}.`;
   if (signer === null) return 'Unable to recover signer.';
@@ -110,8 +110,8 @@ function refusalBefore(
 }
 
 /**
- * For whom a signer acts: user-signed actions are the signer's own, others may be signed by an
- * agent. Null for a stranger.
+ * Returns the account for which a signer acts: a user-signed action is always the signer's own,
+ * other actions may be signed by an agent. Null for an unknown signer.
  */
 function userOf(
   book: Book,

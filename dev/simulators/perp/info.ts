@@ -13,7 +13,7 @@ import { readJson, type Answer } from './wire.ts';
 
 const user = addressSchema;
 const milliseconds = z.int().min(0);
-/** Source: DOC:info-endpoint, pagination. */
+/** Maximum rows of a response. Source: DOC:info-endpoint, pagination. */
 const ROWS_AT_MOST = 500;
 
 const questionSchema = z.discriminatedUnion('type', [
@@ -38,7 +38,7 @@ type Question = z.infer<typeof questionSchema>;
 interface Parts {
   readonly store: Store;
   readonly faults: () => PerpFaults;
-  /** Agents that were approved later are not listed yet. */
+  /** Agents approved after this time are not listed yet. */
   readonly agentsListedUntil: () => number;
 }
 
@@ -79,7 +79,7 @@ function tell(parts: Parts, question: Question): unknown {
       return all.length === 0 ? null : all;
     }
     case 'extraAgents':
-      // The one without a name is not listed.
+      // The agent without a name is not listed.
       return agentsOf(book, question.user, now)
         .filter(({ name, approvedAt }) => name !== '' && approvedAt <= parts.agentsListedUntil())
         .map(({ name, address, validUntil }) => ({ name, address, validUntil }));
@@ -118,7 +118,7 @@ function spotState(book: Book, of: Hex): unknown {
   return { balances: [{ coin: 'USDC', token: 0, total, hold: '0.0', entryNtl: '0.0' }] };
 }
 
-/** Source: DOC:info-endpoint, `userRole`. */
+/** Returns the role of an address. Source: DOC:info-endpoint, `userRole`. */
 function roleOf(book: Book, of: Hex, now: number): unknown {
   const sub = book.subAccounts.get(of);
   if (sub !== undefined) return { role: 'subAccount', data: { master: sub.master } };

@@ -1,17 +1,20 @@
-/** Amounts of USDC in millionths, exact; in JSON they are decimal strings, as at the venue. */
+/** Exact amounts of USDC in millionths. JSON has them as decimal strings, like the venue. */
 
 /** Decimals of a perp balance. Source: docs/perps-venue-facts.md 1.3, "More than 6 decimals". */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
 
-/** What a withdrawal costs, out of its amount. Source: DOC:exchange-endpoint, `withdraw3`. */
+/** Fee of a withdrawal, taken from its amount. Source: DOC:exchange-endpoint, `withdraw3`. */
 export const WITHDRAWAL_FEE = ONE;
-/** What a send to an address without account costs. Source: DOC:activation-gas-fee. */
+/** Fee of a send to an address without account. Source: DOC:activation-gas-fee. */
 export const ACTIVATION_FEE = ONE;
-/** Less is lost. Source: DOC:for-developers/api/usdc, "minimum deposit amount is 5 USDC". */
+/**
+ * Smallest deposit; a smaller one is lost. Source: DOC:for-developers/api/usdc, "minimum deposit
+ * amount is 5 USDC".
+ */
 export const LEAST_DEPOSIT = 5n * ONE;
 
-/** A decimal string in millionths. */
+/** Returns a decimal string in millionths, or why it cannot be read. */
 export function readUsd(text: string): bigint | 'not_decimal' | 'too_precise' {
   const match = /^(\d{1,20})(?:\.(\d+))?$/.exec(text);
   if (match === null) return 'not_decimal';
@@ -21,7 +24,10 @@ export function readUsd(text: string): bigint | 'not_decimal' | 'too_precise' {
   return BigInt(whole) * ONE + BigInt(fraction.padEnd(DECIMALS, '0'));
 }
 
-/** At least one decimal, as in `"usdc":"50.0"` of the ledger's rows (facts, part 4). */
+/**
+ * Returns millionths as a decimal string with at least one decimal, as in `"usdc":"50.0"` of the
+ * ledger's rows (facts, part 4).
+ */
 export function writeUsd(micro: bigint): string {
   const sign = micro < 0n ? '-' : '';
   const size = micro < 0n ? -micro : micro;

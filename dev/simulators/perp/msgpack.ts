@@ -1,10 +1,15 @@
 /**
- * The few forms of MessagePack that L1 actions are hashed in. Each takes the shortest encoding, as
- * the venue's own client does. Source: github.com/msgpack/msgpack/blob/master/spec.md.
+ * The values of MessagePack that hashes of L1 actions need. Each uses the shortest encoding, like
+ * the venue's own client. Source: github.com/msgpack/msgpack/blob/master/spec.md.
  */
 export type Packable = string | number | boolean | { readonly [key: string]: Packable };
 
-/** @throws RangeError for what no action here holds: negative numbers, fractions, large maps. */
+/**
+ * Returns the MessagePack encoding of a value.
+ *
+ * @throws RangeError for values that no action here contains: negative numbers, fractions, large
+ * maps.
+ */
 export function pack(value: Packable): Buffer {
   if (typeof value === 'boolean') return Buffer.from([value ? 0xc3 : 0xc2]);
   if (typeof value === 'number') return packNumber(value);

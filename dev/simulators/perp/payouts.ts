@@ -1,7 +1,8 @@
 /**
- * Pays withdrawals out on the chain. What is signed is on disk before it is sent, and is sent until
- * it is mined, so that each is paid once. Its row comes only when the payment is deep enough, under
- * the payment's hash and with the action's time in microseconds as nonce (facts, part 0).
+ * Pays withdrawals out on the chain. A signed payment is on disk before it is sent, and is sent
+ * until it is mined, so each withdrawal is paid once. Its ledger row appears only when the payment
+ * is deep enough, with the payment's hash, and the action's time in microseconds as nonce (facts,
+ * part 0).
  */
 import type { Withdrawal } from './book.ts';
 import type { DepositParts } from './deposits.ts';
@@ -9,18 +10,19 @@ import { WITHDRAWAL_FEE, writeUsd } from './money.ts';
 import { record } from './store.ts';
 import { venueNow } from './faults.ts';
 
-/** Brings every withdrawal as far as it can go now. */
+/** Returns a function that advances every withdrawal as far as possible now. */
 export function createPayouts({ store, chain, faults }: DepositParts): () => Promise<void> {
   const pay = async (withdrawal: Withdrawal): Promise<void> => {
     const { key, destination: to, net } = withdrawal;
-    // What is signed and not mined yet is still held.
+    // The bridge still holds the amounts of signed payments that are not mined.
     const owed = open().filter(({ payout }) => payout !== null);
     const sums = await Promise.all(owed.map(async (each) => ((await mined(each)) ? 0n : each.net)));
     const left = sums.reduce((rest, sum) => rest - sum, await chain.held());
-    // Wait until the bridge is funded: what an admin credited has no tokens on the chain.
+    // Waits until the bridge is funded: an amount that an admin credited has no tokens on the
+    // chain.
     if (left < net) return;
     const { chainNonce } = store.book;
-    // Only the venue signs for the bridge, so only the first nonce comes from the chain.
+    // Only this venue signs for the bridge, so only the first nonce is read from the chain.
     const nonce = chainNonce < 0 ? await chain.freeNonce() : chainNonce + 1;
     const { raw, hash } = await chain.sign({ to, units: net, nonce });
     record(store, 'chain', [{ does: 'payout_signed', key, raw, hash, chainNonce: nonce }]);

@@ -1,4 +1,4 @@
-/** What an admitted action does to the books. Nothing here waits, so actions go one by one. */
+/** Executes an admitted action on the book. Synchronous, so actions run one by one. */
 import { keccak256, stringToHex } from 'viem';
 import type { Hex } from '../kit/hex.ts';
 import type { Action } from './actions.ts';
@@ -15,13 +15,17 @@ import {
 
 export interface Performed {
   readonly effects: readonly Effect[];
-  /** The answer's `response`. */
+  /** The `response` field of the HTTP response. */
   readonly response: { readonly type: string; readonly data?: string };
 }
 
 const DEFAULT = { type: 'default' };
 
-/** @throws Refused for what the venue would refuse. */
+/**
+ * Returns an admitted action's effects and response.
+ *
+ * @throws Refused when the venue would refuse the action.
+ */
 export function perform(context: ActionContext, action: Action): Performed {
   switch (action.type) {
     case 'withdraw3':
@@ -45,7 +49,10 @@ export function perform(context: ActionContext, action: Action): Performed {
   }
 }
 
-/** Not the venue's own hash: any that differs for each signer and nonce is enough here. */
+/**
+ * Returns a hash that differs for each signer and nonce, which is enough here; the venue's own hash
+ * is different.
+ */
 export function actionHash(signer: Hex, nonce: number): Hex {
   return keccak256(stringToHex(`${signer} ${String(nonce)}`));
 }

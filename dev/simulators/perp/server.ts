@@ -1,4 +1,7 @@
-/** The venue over HTTP: `POST /exchange` and `POST /info` with their faults, and the rest. */
+/**
+ * The venue's HTTP server: `POST /exchange` and `POST /info` with their faults, and the routes for
+ * people and tests.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
 import { addFaultRoutes, type FaultBox } from '../kit/faults.ts';
@@ -17,14 +20,14 @@ interface ServerParts {
   readonly network: Network;
 }
 
-/** A call as it came. */
+/** A received call. */
 interface Call {
   readonly body: string;
   readonly contentType: string;
 }
 
 export function createPerpServer({ store, faults, network }: ServerParts): Express {
-  // These two answer in the venue's words what is wrong with a body.
+  // `/exchange` and `/info` parse the body themselves, to report errors in the venue's words.
   const app = createApp({ text: ['/exchange', '/info'] });
 
   let agentsListedUntil = Infinity;
@@ -67,7 +70,7 @@ export function createPerpServer({ store, faults, network }: ServerParts): Expre
   return app;
 }
 
-/** Answers one call with the current faults. */
+/** Handles one call with the current faults. */
 async function suffer(
   faults: FaultBox<PerpFaults>,
   { called, request, response }: { called: string; request: Request; response: Response },
@@ -94,7 +97,7 @@ async function suffer(
     return;
   }
   const answer = await does.work(call, !loses && !garbage);
-  // Carried out or refused; the caller gets no answer.
+  // The call was executed or refused; with `loses` its caller gets no response.
   if (loses) request.socket.destroy();
   else if (garbage) response.type('html').send('<html>maintenance</html>');
   else send(response, answer);

@@ -5,8 +5,8 @@ import { nodeUrl, port } from '../kit/settings.ts';
 import type { Network } from './signing.ts';
 
 /**
- * The account of the venue's bridge on the local chain: deposits are sent to it, and
- * it pays withdrawals. Anvil's account 10, whose key is public; nothing else here uses it.
+ * The account of the venue's bridge on the local chain, which receives deposits and pays
+ * withdrawals. Anvil's account 10, whose key is public; no other part uses it.
  */
 export const PERP_BRIDGE: { readonly address: Hex; readonly privateKey: Hex } = {
   address: '0xBcd4042DE499D14e55001CcbB24a551F3b954096',
@@ -15,7 +15,7 @@ export const PERP_BRIDGE: { readonly address: Hex; readonly privateKey: Hex } = 
 
 export interface PerpSettings {
   readonly port: number;
-  /** Where the journal lies. */
+  /** Folder of the journal. */
   readonly dataDir: string;
   readonly rpcUrl: string;
   readonly chainId: number;
@@ -35,7 +35,7 @@ const environmentSchema = z.object({
   PERP_NETWORK: z.enum(['Mainnet', 'Testnet']).default('Testnet'),
 });
 
-/** Settings from the environment; throws an error that lists every fault. */
+/** Reads the settings from the environment; throws an error that lists every fault. */
 export function readPerpSettings(environment: NodeJS.ProcessEnv): PerpSettings {
   const read = environmentSchema.parse(environment);
   return {

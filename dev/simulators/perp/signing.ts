@@ -1,6 +1,6 @@
 /**
- * The signer of an action, recovered from the signature over the venue's own encoding of it.
- * Source: `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/hyperliquid-python-sdk;
+ * Recovers the signer of an action from the signature over the venue's own encoding. Source:
+ * `hyperliquid/utils/signing.py` of github.com/hyperliquid-dex/hyperliquid-python-sdk;
  * docs/perps-venue-facts.md 1.2 and 1.3.
  */
 import { concat, keccak256, numberToHex, padHex, recoverTypedDataAddress, toHex } from 'viem';
@@ -50,7 +50,7 @@ const USER_SIGNED: Record<UserSignedAction['type'], { name: string; fields: read
   },
 };
 
-/** In lower case; null where the signature is none. */
+/** Returns the signer's address in lower case; null when the signature is invalid. */
 export async function recoverSigner(envelope: Envelope, network: Network): Promise<Hex | null> {
   const { action } = envelope;
   const { r, s, v } = envelope.signature;
@@ -98,7 +98,10 @@ function l1Data(envelope: Envelope, action: L1Action, network: Network) {
   };
 }
 
-/** Over the action as the venue writes it: keys in its own order, addresses in lower case. */
+/**
+ * Returns the hash of an action in the venue's encoding: keys in the venue's order, addresses in
+ * lower case.
+ */
 function l1Hash({ nonce, vaultAddress, expiresAfter }: Envelope, action: L1Action): Hex {
   return keccak256(
     concat([

@@ -1,4 +1,4 @@
-/** Puts the venue together and opens its port. */
+/** Assembles the venue and opens its port. */
 import { join } from 'node:path';
 import { createFaultBox } from '../kit/faults.ts';
 import { listen, openAlone, repeatSteps, type Running } from '../kit/process.ts';
@@ -11,7 +11,7 @@ import type { PerpSettings } from './settings.ts';
 import { openStore } from './store.ts';
 
 /**
- * Starts the venue on 127.0.0.1 with the journal of an earlier one, and without faults.
+ * Starts the venue on 127.0.0.1 with the journal of earlier runs, and without faults.
  *
  * @throws Error when the port is taken, or the journal is damaged or in use.
  */

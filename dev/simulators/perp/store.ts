@@ -1,4 +1,4 @@
-/** The journal on disk and the book that follows from it. */
+/** The journal on disk and the book computed from it. */
 import { openAppendLog } from '../kit/append-log.ts';
 import { emptyBook, note, type Book } from './book.ts';
 import { entrySchema, type Effect, type Entry } from './events.ts';
@@ -6,18 +6,18 @@ import { entrySchema, type Effect, type Entry } from './events.ts';
 export interface Store {
   readonly book: Book;
   readonly entries: readonly Entry[];
-  /** On return the entry is on disk, and true. */
+  /** Appends an entry to the journal and applies it to the book; on return the entry is on disk. */
   append(entry: Entry): void;
-  /** The book as it was then, for answers that lag behind. */
+  /** Returns the book as of `time`, for responses that lag behind. */
   bookAt(time: number): Book;
   close(): void;
 }
 
 /**
- * Opens `file`, creating it when missing; a last line that a kill cut off is dropped, since nothing
- * had acted on it.
+ * Opens `file`, and creates it when missing; drops an incomplete last line, which a killed process
+ * left before anything acted on it.
  *
- * @throws Error when a complete line is no entry.
+ * @throws Error when a complete line is not an entry.
  */
 export function openStore(file: string): Store {
   const log = openAppendLog(file, entrySchema);
@@ -36,7 +36,7 @@ export function openStore(file: string): Store {
   };
 }
 
-/** Appends what was seen on the chain or changed by an admin, as of now. */
+/** Appends effects observed on the chain or made by an admin, with the present time. */
 export function record(
   store: Store,
   kind: 'chain' | 'admin',

@@ -1,6 +1,6 @@
 /**
- * The actions that move money. Rows: docs/perps-venue-facts.md part 4; where a refusal's text is
- * not known for an action, the nearest that was measured is used.
+ * The actions that move money. Rows: docs/perps-venue-facts.md part 4. When the text of a refusal
+ * is unknown for an action, the most similar measured text is used.
  */
 import type { Hex } from '../kit/hex.ts';
 import { lower } from './actions.ts';
@@ -20,16 +20,15 @@ const NOT_ENOUGH = 'Insufficient balance for token transfer';
 const ZERO = 'Send amount cannot be zero';
 const TOO_PRECISE = 'Invalid number of decimals';
 
-/**
- * USDC as `sendAsset` names it. Source: facts 1.3, from spotMeta of each network.
- */
+/** The name of USDC in `sendAsset`. Source: facts 1.3, from spotMeta of each network. */
 export const USDC_TOKEN = {
   Mainnet: 'USDC:0x6d1e7cde53ba9467b783cb7c530ce054',
   Testnet: 'USDC:0xeb62eee3685fc4c43992febcd9e75443',
 } as const;
 
 /**
- * Debits the whole amount at once; the payment is less by the fee. Source: DOC:exchange-endpoint.
+ * Returns the effects of a withdrawal: debits the whole amount immediately; the payment is the
+ * amount less the fee. Source: DOC:exchange-endpoint.
  */
 export function performWithdrawal(
   context: ActionContext,
@@ -39,7 +38,7 @@ export function performWithdrawal(
   const amount = amountOf(action.amount, 'Withdrawal amount cannot be zero', TOO_PRECISE);
   const from: Pool = { user, pool: 'perp' };
   const effects = move(context, { from, to: null, amount }, 'Insufficient balance for withdrawal');
-  // No minimum is documented, and no text of this refusal: it is ours.
+  // No minimum and no text of this refusal is documented; both are ours.
   if (amount <= WITHDRAWAL_FEE) throw new Refused('Withdrawal amount must be above the fee');
   return [
     ...effects,
@@ -76,7 +75,10 @@ export function performUsdSend(context: ActionContext, action: Of<'usdSend'>): r
   ];
 }
 
-/** Refusals in the order of facts 1.4, captured for this action. */
+/**
+ * Returns the effects of `sendAsset`. Refusals are in the order of facts 1.4, captured for this
+ * action.
+ */
 export function performSendAsset(
   context: ActionContext,
   action: Of<'sendAsset'>,
@@ -85,7 +87,7 @@ export function performSendAsset(
   const destination = lower(action.destination);
   if (action.token !== USDC_TOKEN[network]) throw new Refused(`Unknown token ${action.token}`);
   const [source, target] = [poolOf(action.sourceDex), poolOf(action.destinationDex)];
-  // Spot has eight decimals at the venue, of which six are kept here.
+  // The venue's spot balances have eight decimals; this simulator keeps six.
   const tooPrecise = source === 'perp' || target === 'perp' ? 'Invalid send' : TOO_PRECISE;
   const amount = amountOf(action.amount, ZERO, tooPrecise);
   const user = action.fromSubAccount === '' ? context.user : lower(action.fromSubAccount);
@@ -99,7 +101,7 @@ export function performSendAsset(
   ];
   return [
     ...move(context, { from, to, amount, fee }, NOT_ENOUGH),
-    // The same row stands in both ledgers, with the action's nonce in milliseconds.
+    // Both ledgers have the same row, with the action's nonce in milliseconds.
     rowOf(context, [user, destination], {
       type: 'send',
       user,
@@ -117,7 +119,10 @@ export function performSendAsset(
   ];
 }
 
-/** Between perp and spot of the user, or of the sub-account that the amount names. */
+/**
+ * Returns the effects of a move between perp and spot of the user, or of the sub-account that the
+ * amount names.
+ */
 export function performClassTransfer(
   context: ActionContext,
   action: Of<'usdClassTransfer'>,
@@ -138,7 +143,10 @@ export function performClassTransfer(
   ];
 }
 
-/** Perp USDC between a master and its sub-account, in the master's view; the row has no nonce. */
+/**
+ * Returns the effects of moving perp USDC between a master and its sub-account. The row describes
+ * the master's view and has no nonce.
+ */
 export function performSubAccountTransfer(
   context: ActionContext,
   action: Of<'subAccountTransfer'>,
@@ -164,12 +172,18 @@ export function performSubAccountTransfer(
   ];
 }
 
-/** On top of what is sent. Source: DOC:activation-gas-fee. */
+/**
+ * Returns the fee for a destination without account, charged in addition to the amount. Source:
+ * DOC:activation-gas-fee.
+ */
 function activation({ book }: ActionContext, destination: Hex): bigint {
   return book.accounts.has(destination) ? 0n : ACTIVATION_FEE;
 }
 
-/** Source: DOC:exchange-endpoint, `sendAsset`: "" is the first perp dex. */
+/**
+ * Returns the balance that a `dex` field names. "" is the first perp dex. Source:
+ * DOC:exchange-endpoint, `sendAsset`.
+ */
 function poolOf(dex: string): 'perp' | 'spot' {
   if (dex === '') return 'perp';
   if (dex === 'spot') return 'spot';

@@ -1,4 +1,4 @@
-/** Bodies and answers of the venue's two calls. Texts: docs/perps-venue-facts.md 1.4. */
+/** Request bodies and responses of the venue's two calls. Texts: docs/perps-venue-facts.md 1.4. */
 import type { Response } from 'express';
 import type { z } from 'zod';
 
@@ -6,7 +6,7 @@ export type Answer =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly text: string };
 
-/** Answers of faults in place of the venue's. */
+/** Responses that faults send instead of the venue's. */
 export const LIMITED: Answer = { status: 429, json: null };
 export const BROKEN: Answer = { status: 500, json: null };
 
@@ -20,7 +20,7 @@ const UNREADABLE: Answer = {
   text: 'Failed to deserialize the JSON body into the target type',
 };
 
-/** The parsed body, or the venue's refusal of it. */
+/** Returns the parsed body, or the venue's refusal of it. */
 export function readJson<T>(
   { body, contentType }: { readonly body: string; readonly contentType: string },
   schema: z.ZodType<T>,

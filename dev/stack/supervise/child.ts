@@ -13,25 +13,25 @@ export interface ChildSpec {
   env?: Record<string, string>;
   uid?: number;
   gid?: number;
-  /** Node children get a channel; when it closes, their parent has ended. */
+  /** Gives a Node.js child a channel to this process; it closes when this process ends. */
   ipc?: boolean;
   logFile: string;
-  /** Parts stop in the order of their stages; those of one stage together. */
+  /** Parts stop in order of their stages; parts of one stage stop together. */
   stage: number;
   stopSignal: NodeJS.Signals;
   stopTimeoutMs: number;
   readyTimeoutMs: number;
-  /** A start whose log shows this is tried again until the time for becoming ready is over. */
+  /** A failed start whose log matches is repeated until `readyTimeoutMs` is over. */
   transientFault?: RegExp;
   beforeStart?(): Promise<void>;
   /**
-   * Called until it returns true; a text says what it waits for. `log` is what this start has
-   * written so far.
+   * Called repeatedly until it returns true; a text says what the part waits for. `log` returns the
+   * output of this start so far.
    */
   isReady(log: () => string): Promise<boolean | string>;
 }
 
-/** A part that ended, or did not become ready, while it was being started. */
+/** A part ended, or did not become ready, during its start. */
 export class ChildStartError extends Error {
   override name = 'ChildStartError';
   readonly child: string;
@@ -46,11 +46,11 @@ export class ChildStartError extends Error {
 const MAX_LOG_BYTES = 20 * 1024 * 1024;
 const POLL_MS = 25;
 
-/** One supervised process, which can be started again after its end. */
+/** One supervised process, which can be started again after it ended. */
 export class ManagedChild {
   readonly spec: ChildSpec;
   identity: ProcessIdentity | null = null;
-  /** Called when the process has ended; `unexpected` when no call of ours ended it. */
+  /** Called when the process has ended; `unexpected` is false when this class ended it. */
   onExit: (unexpected: boolean, how: string) => void = () => undefined;
   /** Called as soon as the process exists, before it is ready. */
   onSpawn: () => void = () => undefined;
@@ -127,9 +127,10 @@ export class ManagedChild {
       env: { ...process.env, ...spec.env },
       ...(spec.uid === undefined ? {} : { uid: spec.uid }),
       ...(spec.gid === undefined ? {} : { gid: spec.gid }),
-      // A group of its own: Ctrl-C in the terminal reaches only us, and we stop parts in order.
+      // A separate process group: Ctrl-C in the terminal reaches only this process, which stops
+      // parts in order.
       detached: true,
-      // Straight into the file: a part must not die of a broken pipe when we do.
+      // Output goes directly to the file: a broken pipe must not end a part when this process ends.
       stdio: spec.ipc === true ? ['ignore', fd, fd, 'ipc'] : ['ignore', fd, fd],
     });
     closeSync(fd);
@@ -169,30 +170,30 @@ export class ManagedChild {
     await this.exited;
   }
 
-  /** Last resort of a process that is exiting and cannot wait. */
+  /** Kills the process without waiting: last resort while this process exits. */
   killNow(): void {
     this.expected = true;
     const pid = this.process?.pid;
     if (pid !== undefined) sweepGroup(pid);
   }
 
-  /** Waits until the process has ended by whatever cause. */
+  /** Waits until the process has ended for any reason. */
   waitExit(): Promise<void> {
     return this.exited;
   }
 
-  /** The end of the part's log, for messages. */
+  /** Returns the end of the part's log, for messages. */
   logTail(): string {
     return tail(this.spec.logFile);
   }
 }
 
-/** Kills the group: no process of a part may outlive it. */
+/** Kills the process group, so that no process of a part outlives it. */
 function sweepGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // the group is empty, as it should be
+    // the process group is already empty
   }
 }
 

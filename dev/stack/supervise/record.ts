@@ -3,26 +3,26 @@ import { join } from 'node:path';
 import { type LockHolder, readLock, takeLock } from '../../bootstrap/lock.mjs';
 import { type ProcessIdentity, endProcess, isAlive } from '../../bootstrap/identity.mjs';
 
-/** Where a running stack can be reached. */
+/** URLs of a running stack. */
 export interface StackUrls {
   apiUrl: string;
   opsUrl: string;
   uiUrl: string | null;
   temporalAddress: string;
-  /** As the owner of the tables; the service itself connects as a role that may do less. */
+  /** Connects as the owner of the tables; the service itself uses a role with fewer rights. */
   databaseUrl: string;
   chainUrl: string;
   paperVenueUrl: string;
 }
 
-/** One supervised process, so that a later start can find and end it. */
+/** A supervised process, recorded so that a later start can find and end it. */
 export interface RecordedChild extends ProcessIdentity {
   name: string;
   stage: number;
   stopSignal: NodeJS.Signals;
 }
 
-/** What `<dataDir>/stack.json` says about the stack of that folder. */
+/** Content of `<dataDir>/stack.json`, which describes the stack of that folder. */
 export interface StackRecord {
   supervisor: ProcessIdentity;
   state: 'starting' | 'running';
@@ -30,7 +30,7 @@ export interface StackRecord {
   children: RecordedChild[];
 }
 
-/** The folder's stack is up already (or starting: then `urls` is null). */
+/** The folder's stack already runs, or is starting: then `urls` is null. */
 export class StackAlreadyRunning extends Error {
   override name = 'StackAlreadyRunning';
   readonly urls: StackUrls | null;
@@ -50,7 +50,7 @@ export class StackAlreadyRunning extends Error {
 }
 
 /**
- * Takes a data folder for this process; fails with StackAlreadyRunning when a live stack has it.
+ * Locks a data folder for this process; rejects with StackAlreadyRunning when a live stack has it.
  */
 export async function claimDataDir(dataDir: string): Promise<() => void> {
   const lock = await takeLock(lockFile(dataDir));
@@ -58,7 +58,7 @@ export async function claimDataDir(dataDir: string): Promise<() => void> {
   throw new StackAlreadyRunning(dataDir, lock.holder, readRecord(dataDir));
 }
 
-/** The live stack of a data folder, or null. */
+/** Returns the live stack of a data folder, or null. */
 export function findRunningStack(dataDir: string): StackRecord | null {
   const holder = readLock(lockFile(dataDir));
   const record = readRecord(dataDir);
@@ -80,7 +80,7 @@ export async function endOrphans(dataDir: string): Promise<string[]> {
   return orphans.map((child) => child.name);
 }
 
-/** Replaces the record in one step: no process reads half of it. */
+/** Replaces the record in one step, so that no process reads an incomplete file. */
 export function writeRecord(dataDir: string, record: StackRecord): void {
   const draft = `${recordFile(dataDir)}.draft`;
   writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });

@@ -10,7 +10,7 @@ const STEADY_MS = 30_000;
 
 interface Entry {
   child: ManagedChild;
-  /** Not to be restarted: stopped by the stack's owner. */
+  /** True when the stack's owner stopped the part: no restart. */
   stopped: boolean;
   failures: number;
   startedAt: number;
@@ -59,12 +59,12 @@ export class Supervisor {
       this.write();
     };
     await entry.child.start(this.abort.signal);
-    // Only a part that was ready once is worth a restart; before that its fault is the caller's.
+    // Only a part that was ready once is restarted; an earlier failure is the caller's to handle.
     entry.child.onExit = (unexpected, how) => this.ended(entry, unexpected, how);
     if (!entry.child.running) this.ended(entry, true, 'right after its start');
   }
 
-  /** Starts a part that was stopped or has died; ready when the promise is fulfilled. */
+  /** Starts a part that was stopped or has died; resolves when it is ready. */
   async start(name: string): Promise<void> {
     const entry = this.entry(name);
     entry.stopped = false;
@@ -72,7 +72,7 @@ export class Supervisor {
     await entry.child.start(this.abort.signal);
   }
 
-  /** Stops a part; it stays down until it is started again. */
+  /** Stops a part; the part stays stopped until it is started again. */
   async stop(name: string): Promise<void> {
     const entry = this.entry(name);
     entry.stopped = true;
@@ -81,19 +81,19 @@ export class Supervisor {
     this.write();
   }
 
-  /** Sends a signal to a part; after SIGKILL waits until it has gone. */
+  /** Sends a signal to a part; after SIGKILL waits until the part has ended. */
   async kill(name: string, signal: NodeJS.Signals): Promise<void> {
     const { child } = this.entry(name);
     if (child.kill(signal) && signal === 'SIGKILL') await child.waitExit();
   }
 
-  /** Id of a part's process, or null while it is down. */
+  /** Returns the process id of a part; null while it is stopped. */
   pid(name: string): number | null {
     const { child } = this.entry(name);
     return child.running ? child.pid : null;
   }
 
-  /** Whether the stack is stopping; parts that fail now fail because of it. */
+  /** Whether the stack is stopping; this explains failures of parts from now on. */
   get stopping(): boolean {
     return this.abort.signal.aborted;
   }
@@ -102,19 +102,19 @@ export class Supervisor {
     return [...this.entries.keys()];
   }
 
-  /** From now on others may use the stack. */
+  /** Records the URLs: from now on other processes may use the stack. */
   announce(urls: StackUrls): void {
     this.urls = urls;
     this.write();
   }
 
-  /** Stops everything, stage after stage. Safe to call again and during a start. */
+  /** Stops all parts, stage after stage. Safe to call again and during a start. */
   stopAll(): Promise<void> {
     this.stopped ??= this.stopStages();
     return this.stopped;
   }
 
-  /** Kills everything still there; `stopAll` then ends at once. */
+  /** Kills all remaining processes; `stopAll` then ends immediately. */
   hurry(): void {
     for (const entry of this.entries.values()) entry.child.killNow();
   }
@@ -165,7 +165,7 @@ export class Supervisor {
       this.options.log(`  ✓ ${name} is back`);
     } catch (error) {
       if (this.abort.signal.aborted || entry.stopped) return;
-      // When it died during this start, its end has planned the next try already.
+      // A part that died during this start has already planned its next start.
       if (!entry.child.running && entry.timer?.hasRef() !== true)
         this.ended(entry, true, 'not ready');
       this.options.log(

@@ -1,4 +1,4 @@
-/** What the page reads, by the names of the API's own document. */
+/** Types of the page's reads, from the API's own document. */
 import type { ResultOf } from '../../../../clients/http/operations.ts';
 
 export type Movement = ResultOf<'getMovement'>;
@@ -7,7 +7,7 @@ export type Timeline = ResultOf<'getMovementTimeline'>;
 export type Review = NonNullable<Movement['review']>;
 export type Attention = NonNullable<Movement['attention']>;
 
-/** A row of the allowlist, as `GET /dashboard/allowed-addresses` answers it. */
+/** A row of the allowlist, as `GET /dashboard/allowed-addresses` returns it. */
 export interface ListedRow {
   readonly chain_family: 'evm' | 'cex';
   readonly address: string;

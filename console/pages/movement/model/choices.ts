@@ -1,7 +1,7 @@
 /**
- * What an operator may do with the movement now, and of everything else why not. Offers are those
- * of `attention`; what attention does not speak of goes by the same tables and refusals as the
- * service.
+ * The commands that an operator may send for the movement now, and why the others are not offered.
+ * Offers come from the movement's `attention`; commands that `attention` does not cover follow the
+ * same tables and refusals as the service.
  */
 import { namesPayments } from '../../../../domain/claims.ts';
 import {
@@ -33,7 +33,7 @@ export const VERBS = [
 ] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** The node that a command is meant for, as it was shown. */
+/** The node that a command is meant for, with the state that the page showed. */
 export interface NodeAsShown {
   readonly node_key: string;
   readonly attempt: number;
@@ -42,15 +42,18 @@ export interface NodeAsShown {
 
 export interface Choice {
   readonly verb: Verb;
-  /** Null for what is about the movement as a whole. */
+  /** Null for a command on the whole movement. */
   readonly node: NodeAsShown | null;
-  /** What comes of it, in the service's words where it has any; null where it is not offered. */
+  /**
+   * What the command will do, in the service's words if it has any; null when the command is not
+   * offered.
+   */
   readonly consequence: string | null;
-  /** Why it is not offered; null where it is. */
+  /** Why the command is not offered; null when it is. */
   readonly reason: string | null;
 }
 
-/** Another action that the service offers, whose place is another page. */
+/** A command that the service offers, but that another page sends. */
 export interface Elsewhere {
   readonly action: string;
   readonly consequence: string;
@@ -59,15 +62,15 @@ export interface Elsewhere {
 
 export interface Standpoint {
   readonly movement: Movement;
-  /** Null while it is not read, or could not be. */
+  /** Null while the plan is not read, or when it could not be read. */
   readonly plan: PlanReading | null;
-  /** Of the operator's key, as the service knows it; null while it is not known. */
+  /** Role of the operator's key, as the service reports it; null while it is unknown. */
   readonly role: string | null;
-  /** Why what is shown may be old; null while it is not. */
+  /** Why the shown data may be old; null when it is current. */
   readonly behind: string | null;
 }
 
-/** Every verb once or, where it is about nodes, once for each. */
+/** Returns one choice for each verb; verbs about nodes may have one choice for each node. */
 export function choicesOf(at: Standpoint): readonly Choice[] {
   const stopped = stopOf(at);
   return VERBS.flatMap((verb) => choicesFor(verb, at.movement, at.plan)).map((choice) =>
@@ -75,7 +78,10 @@ export function choicesOf(at: Standpoint): readonly Choice[] {
   );
 }
 
-/** What attention offers and this page has no verb for: enable an executor, rotate a signer. */
+/**
+ * Returns the offers of `attention` for which this page has no verb, such as enabling an executor
+ * or rotating a signer.
+ */
 export function elsewhereOf({ attention }: Movement): readonly Elsewhere[] {
   return (attention?.actions ?? [])
     .filter(({ action }) => !(VERBS as readonly string[]).includes(action))
@@ -86,7 +92,7 @@ export function elsewhereOf({ attention }: Movement): readonly Elsewhere[] {
     }));
 }
 
-/** Whether two choices are the same decision about the same thing in the same state. */
+/** Returns whether two choices are the same decision about the same node in the same state. */
 export function isSame(one: Choice, other: Choice): boolean {
   return (
     one.verb === other.verb &&
@@ -96,7 +102,7 @@ export function isSame(one: Choice, other: Choice): boolean {
   );
 }
 
-/** Why nothing at all is offered; null where something may be. */
+/** Returns why no command is offered at all; null when commands may be offered. */
 function stopOf({ plan, role, behind }: Standpoint): string | null {
   if (behind !== null) return behind;
   if (role === null) return 'The service has not said yet who you are.';
@@ -133,7 +139,7 @@ function byAttention(verb: keyof typeof ACTION_STATES, movement: Movement): Choi
   if (!isAboutNode) return offered(verb, null, offer.consequence);
   const node = nodes.find(({ node_key }) => node_key === (offer.node_key ?? attention?.node_key));
   if (node === undefined) return refused(verb, 'The service names a node that it does not show.');
-  // As the offer names it, which may be newer than the node beside it.
+  // The attempt and state of the offer, which may be newer than those of the node.
   const {
     node_key,
     attempt = node.attempt,
@@ -142,7 +148,10 @@ function byAttention(verb: keyof typeof ACTION_STATES, movement: Movement): Choi
   return offered(verb, { node_key, attempt, state }, offer.consequence);
 }
 
-/** What is approved is the plan that was read here: without it there is nothing to approve. */
+/**
+ * Returns the approve choice. An approval covers the plan that this browser read, so without a plan
+ * it is refused.
+ */
 function approveChoice(movement: Movement, plan: PlanReading | null): Choice {
   const choice = byAttention('approve', movement);
   return choice.reason === null && plan === null
@@ -150,7 +159,7 @@ function approveChoice(movement: Movement, plan: PlanReading | null): Choice {
     : choice;
 }
 
-/** A movement that needs no person has no attention, and may be cancelled all the same. */
+/** Returns the cancel choice. A movement without `attention` may be cancelled too. */
 function cancelChoice(movement: Movement, plan: PlanReading | null): Choice {
   const choice = byAttention('cancel', movement);
   if (choice.reason === null || movement.attention !== null) return choice;

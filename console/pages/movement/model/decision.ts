@@ -1,11 +1,11 @@
 /**
- * A decision from the moment its sheet is open to what became of it. What is sent is what the sheet
- * shows; when the movement changes under the sheet, it is refused here before the service does.
+ * A decision, from opening its sheet to its outcome. The sent request is the one that the sheet
+ * shows. When the movement changes while the sheet is open, the sheet refuses to send.
  */
 import { choicesOf, isSame, type Choice, type Standpoint, type Verb } from './choices.ts';
 import type { Movement, Timeline } from './answers.ts';
 
-/** Null while the decision of the sheet may be sent; else why not, as things stand now. */
+/** Returns null while the sheet's decision may be sent; otherwise why not, by the present state. */
 export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoint): string | null {
   if (shownHash !== null && now.movement.compiled_plan_hash !== shownHash)
     return 'The movement has another plan than the one that is shown here.';
@@ -30,12 +30,12 @@ const EVENTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
   cancel_transaction: ['transaction_cancel_requested'],
 };
 
-/** What ends a wait for a decision about an approval, whoever it was. */
+/** Events that end a wait for approval, whichever operator decided. */
 const DECIDED = ['request_approved', 'request_rejected', 'request_expired', 'request_cancelled'];
 
 /**
- * Who decided what since the sheet was opened, newest first, by the timeline: a person on another
- * page, or this one's own write whose answer was lost.
+ * Returns the timeline's decisions since the sheet was opened, newest first: made by another
+ * operator or page, or by this sheet's own write whose response was lost.
  */
 export function decidedSince(
   verb: Verb,
@@ -48,25 +48,25 @@ export function decidedSince(
     .toReversed();
 }
 
-/** The last place of a timeline that was shown; 0 without one. */
+/** Returns the highest sequence number of a timeline; 0 when it is empty. */
 export function lastSequence(timeline: Timeline): number {
   return timeline.reduce((last, { sequence }) => Math.max(last, sequence), 0);
 }
 
-/** What the operator signs, line by line: method and path, and each field of the body. */
+/** The request that the operator signs: method, path and body. */
 export interface Statement {
   readonly method: 'POST';
-  /** Under the prefix of the API. */
+  /** Path below the API's prefix. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface Filled {
-  /** A label beside the key that signs. */
+  /** Name of the person who decides, in addition to the signing key. */
   readonly approver_id: string;
   readonly reason: string;
   readonly outcome?: 'completed' | 'failed';
-  /** What proves it, one a line; read by {@link evidenceOf}. */
+  /** Evidence, one item on each line; parsed by {@link evidenceOf}. */
   readonly proofs?: string;
   readonly mint_tx_hashes?: readonly string[];
   readonly to_movement_id?: string;
@@ -74,8 +74,8 @@ export interface Filled {
 }
 
 /**
- * Each line as a member: `name=value` under its name, else a reference. What has a name that is
- * taken gets a number, so that no line is lost.
+ * Returns the evidence lines as an object: `name=value` under its name, any other line under
+ * `reference`. A repeated name gets a number, so that no line is lost.
  */
 export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
   const evidence = new Map<string, string>();
@@ -89,7 +89,9 @@ export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
   return Object.fromEntries(evidence);
 }
 
-/** Exactly what is sent for a choice. `hash` is that of the plan that was read and shown. */
+/**
+ * Returns the exact request for a choice. `hash` is the hash of the plan that was read and shown.
+ */
 export function statementOf(
   { verb, node }: Choice,
   { movement_id }: Pick<Movement, 'movement_id'>,
@@ -142,7 +144,7 @@ export function statementOf(
   }
 }
 
-/** Whether the API takes a reason with the verb, and whether it requires one. */
+/** Whether the API accepts a reason with the verb, and whether it requires one. */
 export const REASONS: Readonly<Record<Verb, 'required' | 'optional' | 'none'>> = {
   approve: 'none',
   reject: 'optional',
@@ -156,10 +158,13 @@ export const REASONS: Readonly<Record<Verb, 'required' | 'optional' | 'none'>> =
   reset_allowances: 'none',
 };
 
-/** The longest reason that the API takes, in characters. */
+/** Maximum length of a reason in the API, in characters. */
 export const LONGEST_REASON = 1_000;
 
-/** What is missing or wrong in the sheet's fields, as a sentence; null where it can be sent. */
+/**
+ * Returns what is missing or wrong in the sheet's fields, as a sentence; null when the request can
+ * be sent.
+ */
 export function missing(verb: Verb, filled: Filled): string | null {
   const needsLabel = verb === 'approve' || verb === 'reject';
   if (needsLabel && filled.approver_id.trim() === '') return 'Write who decides.';

@@ -1,4 +1,7 @@
-/** The movement's graph, laid out: positions by dagre, words and shapes by what each node is. */
+/**
+ * Lays out a movement's graph: dagre computes positions; node and edge types decide words and
+ * shapes.
+ */
 import { graphlib, layout } from '@dagrejs/dagre';
 import { groupBy } from '../../../../domain/graph/paths.ts';
 import type { EdgeType, NodeKind } from '../../../../domain/graph/types.ts';
@@ -9,15 +12,15 @@ import type { Graph } from './answers.ts';
 type Node = Graph['nodes'][number];
 type Edge = Graph['edges'][number];
 
-/** A graph of a movement, or of a template, where nothing has happened: no states, no statuses. */
+/** The graph of a movement, or of a template, which has no node states and no edge statuses. */
 export interface Drawable {
   readonly nodes: readonly (Pick<Node, 'node_key' | 'node_kind' | 'action_type'> & Partial<Node>)[];
   readonly edges: readonly (Omit<Edge, 'status'> & Partial<Edge>)[];
 }
 
-/** Its outline: what kind of node it is. */
+/** Shape of a node's outline, by the kind of the node. */
 export type Outline = 'box' | 'pill' | 'hexagon' | 'double_box' | 'slanted';
-/** How a line is drawn: what became of the edge. */
+/** Line style of an edge, by the edge's status. */
 export type Stroke = 'thick' | 'thin' | 'dotted' | 'open';
 
 export interface Point {
@@ -27,13 +30,13 @@ export interface Point {
 
 export interface PlacedNode extends Point {
   readonly node_key: string;
-  /** Centre `x`, `y`; units are those of the drawing. */
+  /** Size in drawing units; `x` and `y` are the centre. */
   readonly width: number;
   readonly height: number;
   readonly outline: Outline;
-  /** Null in a template. */
+  /** State of the node; null in a template. */
   readonly state: NodeState | null;
-  /** A sign for the state, beside its word; of a template's node there is none. */
+  /** Symbol shown before the state's word; empty for a template's node. */
   readonly sign: string;
   readonly stateWord: string;
   readonly kindWord: string;
@@ -45,20 +48,20 @@ export interface PlacedEdge {
   readonly from: string;
   readonly to: string;
   readonly edge_type: EdgeType;
-  /** `on failure`, with its condition, priority and join where it has them. */
+  /** The edge type, such as `on failure`, with its condition, priority and join if it has them. */
   readonly words: string;
   readonly stroke: Stroke;
-  /** What became of it, in a word. */
+  /** The edge's status in a word. */
   readonly statusWord: string;
   readonly points: readonly Point[];
-  /** Where its words stand. */
+  /** Position of the words. */
   readonly label: Point;
 }
 
 export interface Placed {
   readonly width: number;
   readonly height: number;
-  /** From top to bottom, then from left to right: the order of reading. */
+  /** Nodes from top to bottom, then from left to right: the reading order. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
 }
@@ -113,11 +116,11 @@ const NODE_WIDTH = 220;
 const NODE_HEIGHT = 72;
 const LABEL_HEIGHT = 18;
 const LONGEST_LABEL = 40;
-/** Of the top and bottom of the narrowest outline, the pill, so much is straight. */
+/** Length of the straight part at the top and bottom of the pill, the narrowest outline. */
 const STRAIGHT = NODE_WIDTH - NODE_HEIGHT;
 const PORT_DISTANCE = 24;
 
-/** Places every node and edge; the same graph is always placed the same. */
+/** Returns the positions of all nodes and edges. The same graph always gets the same positions. */
 export function placed({ nodes, edges }: Drawable): Placed {
   const words = edges.map(wordsOf);
   const at = layoutOf({
@@ -161,8 +164,8 @@ interface Layout {
 const NOWHERE: Point = { x: 0, y: 0 };
 
 /**
- * The last one is kept: while a movement runs its states change and its shape does not, and 200
- * nodes take up to a second.
+ * The last layout, kept because states change while a movement runs but the shape does not. A
+ * layout of 200 nodes takes up to a second.
  */
 let last: { readonly of: string; readonly found: Layout } | null = null;
 
@@ -175,7 +178,7 @@ function layoutOf(shape: Shape): Layout {
 function freshLayout({ keys, lines }: Shape): Layout {
   const drawing = new graphlib.Graph({ multigraph: true });
   drawing.setGraph({ rankdir: 'TB', nodesep: 36, ranksep: 56, marginx: 12, marginy: 12 });
-  // Keys are others' text, and dagre has names of its own: nodes are named by their position.
+  // Node keys may collide with dagre's internal names, so nodes get ids by their position.
   const ids = new Map(keys.map((key, index) => [key, `n${String(index)}`]));
   for (const id of ids.values()) drawing.setNode(id, { width: NODE_WIDTH, height: NODE_HEIGHT });
   const ends = lines.map(({ from, to }, index) => ({
@@ -194,7 +197,8 @@ function freshLayout({ keys, lines }: Shape): Layout {
   const placeOf = (id: string): Point => places.get(id) ?? NOWHERE;
   const drawn = ends.map((end) => {
     const { x, y, points } = drawing.edge(end) as Point & { readonly points: readonly Point[] };
-    // The first and the last are dagre's own ends, on a box; outlines differ, so ours are below.
+    // Drops the first and last point, where dagre ends a line at a box. Our outlines have other
+    // shapes, so the ends are computed below.
     return { ...end, label: { x, y }, bends: points.slice(1, -1) };
   });
   const leaves = ports(drawn.map(({ v, bends }) => ({ at: v, towards: bends.at(0)?.x ?? 0 })));
@@ -217,7 +221,10 @@ function freshLayout({ keys, lines }: Shape): Layout {
   };
 }
 
-/** A line goes straight down beside the nodes and labels of a row, and slants between rows only. */
+/**
+ * Returns the points at which a line passes a row: straight down beside its nodes or labels, so
+ * that lines slant only between rows.
+ */
 function straightThrough({ x, y }: Point, isRowOfNodes: boolean): readonly Point[] {
   const half = (isRowOfNodes ? NODE_HEIGHT : LABEL_HEIGHT) / 2;
   return [
@@ -226,7 +233,10 @@ function straightThrough({ x, y }: Point, isRowOfNodes: boolean): readonly Point
   ];
 }
 
-/** Where each line meets its node, from its middle: side by side, in the order they come from. */
+/**
+ * Returns where each line meets its node, as the distance from the node's middle: side by side,
+ * ordered by the direction from which the lines come.
+ */
 function ports(
   ends: readonly { readonly at: string; readonly towards: number }[],
 ): readonly number[] {
@@ -282,13 +292,16 @@ function wordsOf({
   ].join(', ');
 }
 
-/** Others' text in a label, where there is no room for all of it. */
+/** Returns untrusted text shortened for a label. */
 export function short(text: string, most = LONGEST_LABEL): string {
   const shown = [...visibleText(text.slice(0, 4 * most))];
   return shown.length > most ? `${shown.slice(0, most).join('')}…` : shown.join('');
 }
 
-/** The same by width: both ends are kept, since names often differ in their last characters. */
+/**
+ * Returns text shortened to a width. Both ends are kept, since names often differ in their last
+ * characters.
+ */
 export function fitting(text: string, width: number): string {
   const shown = [...visibleText(text)];
   if (widthOf(shown.join('')) <= width) return shown.join('');
@@ -300,7 +313,7 @@ export function fitting(text: string, width: number): string {
   return '…';
 }
 
-/** At most what 12 pixels high letters take, in bold too, in any font that a browser may choose. */
+/** Returns an upper bound of the text's width at 12 pixels font size, for any font and for bold. */
 function widthOf(text: string): number {
   let width = 0;
   for (const letter of text)

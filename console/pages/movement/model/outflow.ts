@@ -1,35 +1,40 @@
-/** What leaves at most: exact decimals in strings, added up by asset. */
+/** The most that a plan moves: exact decimal strings, summed by asset. */
 import type { CompiledPlan } from '../../../../domain/plan/types.ts';
 import type { PlannedSend } from '../../../../domain/send/planned-sends.ts';
 import { sumByAsset } from '../../../parts/sums.ts';
 
-/** `amount` in units of the asset; null where an output decides and nothing bounds it. */
+/** `amount` in units of the asset; null when a node's output decides it and nothing limits it. */
 export interface AssetAmount {
   readonly asset: string;
   readonly amount: string | null;
 }
 
-/** What the plan says that it moves at most; null where it says nothing, which is not "nothing". */
+/**
+ * Returns the most that the plan moves; null when the plan does not say, which does not mean
+ * nothing.
+ */
 export function outflowOf(plan: CompiledPlan): readonly AssetAmount[] | null {
-  // Plans from before outflows existed do not have it.
+  // Plans compiled before outflows existed do not have the field.
   const { outflow = null }: { readonly outflow?: CompiledPlan['outflow'] | null } = plan;
   return outflow === null ? null : sumByAsset(outflow);
 }
 
 export interface Fees {
-  /** What the plan lets others keep at most, by asset. */
+  /** The most that the plan allows others to keep, by asset. */
   readonly atMost: readonly AssetAmount[];
-  /** Each node with a fee that the plan names. */
+  /** Plan nodes whose fee the plan names. */
   readonly named: readonly {
     readonly node_key: string;
     readonly asset: string;
     readonly fee: string;
   }[];
-  /** Nodes whose fee the plan does not name: the gas of a chain, the fee of a venue. */
+  /** Plan nodes whose fee the plan does not name, such as a chain's gas or a venue's fee. */
   readonly unnamed: readonly string[];
 }
 
-/** Fees by what the plan says of each send; what it does not name is not counted as nothing. */
+/**
+ * Returns the fees that the plan names for each send. An unnamed fee is listed, not counted as 0.
+ */
 export function feesOf(sends: readonly PlannedSend[]): Fees {
   const named = sends.flatMap(({ node_key, asset, terms: { max_fee: fee } }) =>
     fee === null ? [] : [{ node_key, asset, fee }],
@@ -41,7 +46,7 @@ export function feesOf(sends: readonly PlannedSend[]): Fees {
   };
 }
 
-/** `250.5 USDC and 1 ETH`; of an unbounded one that it is so. */
+/** Returns amounts such as `250.5 USDC and 1 ETH`; an unlimited amount is called unbounded. */
 export function amountsInWords(entries: readonly AssetAmount[]): string {
   const parts = entries.map(
     ({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`,

@@ -1,4 +1,7 @@
-/** Who is paid: by the plan's bytes, with what the service and the allowlist say of each. */
+/**
+ * The payees: read from the plan's bytes, with what the service and the allowlist report about
+ * each.
+ */
 import { looksLike, sameAddress } from '../../../../domain/allowlist/address.ts';
 import { isLabelOf } from '../../../../domain/allowlist/match.ts';
 import {
@@ -13,35 +16,40 @@ export type Warning =
   'no_payee' | 'not_listed' | 'cooling' | 'chain_required' | 'problem' | 'unseen' | 'look_alike';
 
 export interface PayeeView extends PlannedPayee {
-  /** What is paid to it: node, amount in units of the asset (null: `amount_ref` decides). */
+  /**
+   * Payments to this payee. `amount` is in units of the asset; null when `amount_ref` decides it.
+   */
   readonly paid: readonly Pick<
     PlannedSend,
     'node_key' | 'action_type' | 'asset' | 'amount' | 'amount_ref'
   >[];
   readonly label: string | null;
-  /** Who listed it, and when; null without a row, or where rows cannot be read. */
+  /**
+   * Who added the payee to the allowlist; null without an allowlist row, or when the rows cannot be
+   * read.
+   */
   readonly listed_by: string | null;
   readonly listed_at: string | null;
-  /** The end of its cooling; null without one. */
+  /** End of the payee's cooling period; null without one. */
   readonly usable_after: string | null;
   readonly warnings: readonly { readonly warning: Warning; readonly text: string }[];
-  /** Another address that begins and ends like it. */
+  /** Another known address with the same first and last characters; null when there is none. */
   readonly look_alike: string | null;
 }
 
 export interface Reviewed {
   readonly sends: readonly PlannedSend[];
   readonly movement: Pick<Movement, 'review' | 'nodes'>;
-  /** Null where the list cannot be read: then nothing is said of labels. */
+  /** Null when the allowlist cannot be read: then labels are unknown. */
   readonly rows: readonly ListedRow[] | null;
-  /** Milliseconds since 1970, of the service's clock where it is known. */
+  /** Present time in milliseconds since 1970, by the service's clock if it is known. */
   readonly now: number;
 }
 
 type Seen = Review['sends'][number]['payees'][number];
 type Paid = Standing<Seen> & { readonly send: PlannedSend };
 
-/** Each payee once, in the plan's order, with all that is paid to it. */
+/** Returns each payee once, in the plan's order, with all payments to it. */
 export function payeesOf({ sends, movement, rows, now }: Reviewed): readonly PayeeView[] {
   const all = sends.flatMap((send) =>
     paidBy(send, movement).map((payee): Paid => ({ ...payee, send })),
@@ -84,7 +92,7 @@ function viewOf(
   const listed = (rows ?? []).filter((row) => isLabelOf(row, { chain_family, address, chain_id }));
   const isCooling = ({ usable_after: after }: ListedRow) =>
     after !== null && Date.parse(after) > now;
-  // One that is in force is enough.
+  // One allowlist row outside its cooling period is enough for a payment.
   const row = listed.find((each) => !isCooling(each)) ?? listed[0];
   const look_alike =
     address === ''
@@ -142,7 +150,7 @@ function standingWarnings(
   if (standing === 'unseen')
     return [{ warning: 'unseen', text: 'The plan pays it, and the service does not name it.' }];
   if (standing === null) {
-    // Without the service's word the list itself says how it stands.
+    // The service did not report a standing, so the allowlist's rows decide.
     if (rows === null) return [];
     if (row === undefined) return [NOT_LISTED];
     return isCooling(row) ? [cooling(row.usable_after)] : [];

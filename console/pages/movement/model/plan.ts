@@ -1,15 +1,20 @@
-/** The plan that an approval binds, read from its bytes and held to the hash of the movement. */
+/**
+ * The plan that an approval binds: parsed from its bytes and checked against the movement's hash.
+ */
 import { planHash } from '../../../../clients/http/plan.ts';
 import { isObject } from '../../../../domain/json.ts';
 import type { CompiledPlan } from '../../../../domain/plan/types.ts';
 
-/** `differs` and `unreadable` are no plan: nothing of them is shown as one, nothing is offered. */
+/**
+ * Result of reading a plan. With `differs` or `unreadable` no plan is shown and no command is
+ * offered.
+ */
 export type PlanReading =
   | {
       readonly status: 'agrees';
-      /** The bytes as they were answered. */
+      /** The plan's text, as the service returned it. */
       readonly text: string;
-      /** Made here from `text`; what an approval sends. */
+      /** Hash computed here from `text`; an approval sends it. */
       readonly hash: string;
       readonly plan: CompiledPlan;
     }
@@ -20,7 +25,10 @@ export type PlanReading =
       readonly problem: string;
     };
 
-/** Hashes `text` (`GET movements/{id}/plan`) and compares with `approved`, the movement's hash. */
+/**
+ * Hashes `text` (`GET movements/{id}/plan`) and compares the result with `approved`, the movement's
+ * hash.
+ */
 export async function readPlan(text: string, approved: string): Promise<PlanReading> {
   const hash = await planHash(text);
   if (hash !== approved)
@@ -42,7 +50,10 @@ export async function readPlan(text: string, approved: string): Promise<PlanRead
   return { status: 'agrees', text, hash, plan };
 }
 
-/** What has the right hash was compiled by the service: this tells it from something else. */
+/**
+ * Returns the parsed plan, or null when the text is no plan. Text with the right hash was compiled
+ * by the service, so a rough check is enough.
+ */
 function parsed(text: string): CompiledPlan | null {
   const value = jsonOf(text);
   return isPlan(value) ? value : null;

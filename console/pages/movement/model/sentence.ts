@@ -1,4 +1,4 @@
-/** A movement in one sentence: what it does, and why it waits. */
+/** Describes a movement in one sentence: what it does, and why it waits. */
 import type { MovementState } from '../../../../domain/states/movement.ts';
 import { shortAddress } from '../../../parts/format.ts';
 import { visibleText } from '../../../parts/visible.ts';
@@ -22,8 +22,9 @@ const WHAT_ITS_STATE_SAYS: Readonly<Record<MovementState, string>> = {
 };
 
 /**
- * What happens by the plan, then why it waits by the service's own words (`attention.message`),
- * else by its state. `outflow` and `payees` are those of the plan; null where none can be read.
+ * Returns what the plan does, then why the movement waits: `attention.message` if there is one,
+ * else a phrase for its state. `outflow` and `payees` are those of the plan. `outflow` is null when
+ * no plan can be read.
  */
 export function sentenceOf(
   { request_state, attention, template_key, template_version }: Movement,
@@ -49,13 +50,16 @@ function to(payees: readonly PayeeView[]): string {
   return ` to ${who}${others.length === 0 ? '' : ` and ${String(others.length)} more`}`;
 }
 
-/** A name of others, with nothing in it that could reorder or hide the rest of the sentence. */
+/**
+ * Returns an untrusted name, shortened and without characters that could reorder or hide the rest
+ * of the sentence.
+ */
 function name(text: string): string {
   const shown = visibleText(text);
   return shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME)}…` : shown;
 }
 
-/** Codes and node keys keep their letters. */
+/** Makes the first letter lower case, except when the text starts with a code or a node key. */
 function lowerFirst(text: string): string {
   return /^(It|The|A|What|Whether)\b/.test(text)
     ? text.charAt(0).toLowerCase() + text.slice(1)

@@ -1,4 +1,4 @@
-/** What may be done: every action, offered with its consequence or with the reason why not. */
+/** All commands: each with its consequence, or with the reason why it is not offered. */
 import { Button } from '../../../parts/button.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { Choice, Elsewhere, Verb } from '../model/choices.ts';
@@ -25,7 +25,7 @@ const KINDS: Readonly<Partial<Record<Verb, 'main' | 'danger'>>> = {
   cancel: 'danger',
 };
 
-/** `Retry pay`: what is about a node names it. */
+/** Returns the title of a command; a command on a node names the node, such as `Retry pay`. */
 export function titleOf({ verb, node }: Choice): string {
   return node === null ? TITLES[verb] : `${TITLES[verb]} ${short(node.node_key)}`;
 }

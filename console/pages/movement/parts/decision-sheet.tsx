@@ -1,4 +1,7 @@
-/** A decision before it is signed: what is sent, field for field, and whether it still can be. */
+/**
+ * The sheet of a decision before it is signed: each field that is sent, and whether sending is
+ * still possible.
+ */
 import { useEffect, useRef, useState } from 'react';
 import { SignedSheet } from '../../../parts/signed-sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
@@ -25,7 +28,7 @@ import { Event } from './timeline.tsx';
 
 export interface DecisionProps {
   readonly choice: Choice;
-  /** As things stand now; the sheet is refused when they change under it. */
+  /** The present state; the sheet refuses to send when it changes while the sheet is open. */
   readonly at: Standpoint;
   readonly timeline: Timeline;
   readonly look: MovementData['look'];
@@ -35,7 +38,7 @@ export interface DecisionProps {
   readonly onClose: () => void;
 }
 
-/** What the timeline says of it where the answer was lost. */
+/** Outcome of the decision. `events`: later events of the timeline, when the response was lost. */
 interface Done {
   readonly events: Timeline;
   readonly note: string;
@@ -52,19 +55,20 @@ const FRESHNESS = {
 
 export function DecisionSheet(props: DecisionProps) {
   const { choice, at, timeline, look, onClose } = props;
-  // What the sheet was opened with: what is decided about does not change while it is open.
+  // The state when the sheet was opened: the subject of the decision does not change while the
+  // sheet is open.
   const opened = useRef({
     sequence: lastSequence(timeline),
     hash: at.plan?.status === 'agrees' ? at.plan.hash : null,
   });
   const { sequence, hash } = opened.current;
-  // Whether what the sheet shows was read since it was opened, and whether that failed.
+  // Whether the shown data was read again since the sheet was opened, or this read failed.
   const [freshness, setFreshness] = useState<'reading' | 'read' | 'failed'>('reading');
   const [isReread, setReread] = useState(false);
   const firstLook = useRef(look);
   useEffect(() => {
     void firstLook.current().then(
-      // Whom it pays is read from the list, and of other decisions nothing is.
+      // Only an approval needs the allowlist, which tells whom it pays.
       ({ isListed }) => setFreshness(isListed || choice.verb !== 'approve' ? 'read' : 'failed'),
       () => setFreshness('failed'),
     );
@@ -106,7 +110,7 @@ export function DecisionSheet(props: DecisionProps) {
         return events.length === 0 ? null : { events, note };
       }}
       again={AGAIN}
-      // What it was refused for may be what the page does not show yet.
+      // The page may not show yet what caused the refusal.
       reread={async () => {
         await look();
         setReread(true);
@@ -130,7 +134,7 @@ export function DecisionSheet(props: DecisionProps) {
   );
 }
 
-/** The plan that the approval binds: the same values that the hash was made of. */
+/** Shows the plan that the approval binds: the values from which the hash was computed. */
 function Approved({
   hash,
   outflow,

@@ -1,4 +1,7 @@
-/** The live graph: outlines, signs and words; the table below it says the same in text. */
+/**
+ * Draws the live graph with outlines, signs and words; the table below the drawing shows the same
+ * as text.
+ */
 import { isSettled } from '../../../../domain/states/node.ts';
 import { Scroll } from '../../../parts/section.tsx';
 import { visibleText } from '../../../parts/visible.ts';
@@ -56,7 +59,10 @@ export function GraphDrawing({
   );
 }
 
-/** Opens where something happens or waits, else at the top; a wide drawing is empty at its left. */
+/**
+ * Returns where the drawing opens: at the first node in progress, else at the first node. The left
+ * side of a wide drawing is often empty.
+ */
 function startOf(nodes: readonly PlacedNode[]): Point {
   const { x, y, height } = nodes.find(isUnderWay) ?? nodes[0] ?? { x: 0, y: 0, height: 0 };
   return { x, y: y - height };
@@ -107,7 +113,7 @@ function lineThrough(points: readonly Point[]): string {
   return points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${at(x)} ${at(y)}`).join(' ');
 }
 
-/** Slants and arcs take so much of a node's width, on both sides together. */
+/** Width that slants and arcs take from a node, both sides together. */
 const ROOM_OF_OUTLINE = 36;
 
 function outlineOf(outline: Outline, { x, y, width, height }: PlacedNode): string {

@@ -1,4 +1,4 @@
-/** What leaves at most, whom it pays, and what it may cost: read from the plan's own bytes. */
+/** The most that leaves, the payees, and the fees: read from the plan's bytes. */
 import { Address, Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { AssetAmount, Fees } from '../model/outflow.ts';
@@ -63,7 +63,7 @@ export function Payees({
   rowsProblem,
 }: {
   payees: readonly PayeeView[];
-  /** Why the allowlist could not be read; null where it was. */
+  /** Why the allowlist could not be read; null when it was read. */
   rowsProblem: string | null;
 }) {
   return (
@@ -83,7 +83,7 @@ export function Payees({
   );
 }
 
-/** In a sheet: each payee with its whole address, and what warns of it. */
+/** Lists payees in a sheet, with whole addresses and all warnings. */
 export function PayeeList({ payees }: { payees: readonly PayeeView[] }) {
   const warned = payees.flatMap(({ warnings }) => warnings);
   return (

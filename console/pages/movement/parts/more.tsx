@@ -1,4 +1,4 @@
-/** Everything else that the service says of the movement. */
+/** All other information that the service returns about the movement. */
 import type { Movement } from '../model/answers.ts';
 import { stateInWords } from '../../../parts/format.ts';
 import { Text } from '../../../parts/text.tsx';
@@ -158,7 +158,7 @@ function Run({ workflow: { ui_url, namespace, workflow_id, run_id } }: Pick<Move
   );
 }
 
-/** Links lead to web addresses alone. */
+/** Returns whether an address is http or https; only these become links. */
 function isWeb(address: string): boolean {
   return URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol);
 }

@@ -1,4 +1,4 @@
-/** Every node and edge in text: states in words, failures and outputs without a click. */
+/** All nodes and edges as text; failures and outputs are visible without a click. */
 import { Address, Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { Movement } from '../model/answers.ts';
@@ -10,7 +10,7 @@ import { List, Table } from '../../../parts/table.tsx';
 
 type Node = Movement['nodes'][number];
 
-/** In the order of the graph, with what is outside of it last. */
+/** Lists the nodes in the order of the graph; nodes outside the graph come last. */
 export function Nodes({ nodes, graph }: { nodes: readonly Node[]; graph: Placed | null }) {
   const places = new Map(graph?.nodes.map(({ node_key }, index) => [node_key, index]));
   const ordered = nodes.toSorted(

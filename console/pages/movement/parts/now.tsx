@@ -1,4 +1,4 @@
-/** What would happen now: terms of each send, limits, balances, and what would be refused. */
+/** What would happen now: terms of each send, limits, balances, and expected refusals. */
 import { Amount, Id, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
 import type { PlannedSend } from '../../../../domain/send/planned-sends.ts';
@@ -6,7 +6,7 @@ import type { Movement, Review } from '../model/answers.ts';
 import { Fields, field } from '../../../parts/fields.tsx';
 import { Scroll, Section } from '../../../parts/section.tsx';
 
-/** Also of a create's preview, which has the same review. */
+/** Shows the service's review of a movement, or of the preview of a new movement. */
 export function WouldHappen({
   movement,
 }: {
@@ -24,7 +24,7 @@ export function WouldHappen({
   );
 }
 
-/** What the service would refuse as things stand; nothing where it does not say. */
+/** Lists what the service would refuse now; renders nothing when there is no review. */
 export function WouldFail({ of: { review } }: { of: Pick<Movement, 'review'> }) {
   if (review === undefined) return null;
   if (review.would_fail.length === 0)
@@ -182,7 +182,7 @@ const TERMS: readonly (readonly [keyof PlannedSend['terms'], string])[] = [
   ['destination_caller', 'Minted by'],
 ];
 
-/** The terms of each send, by the plan's own bytes. */
+/** Shows the terms of each send, read from the plan's bytes. */
 export function Terms({ sends }: { sends: readonly PlannedSend[] }) {
   if (sends.length === 0) return null;
   return (

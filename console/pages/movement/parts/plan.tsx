@@ -1,4 +1,4 @@
-/** The plan as its bytes, and the hash that was made of them here. */
+/** Shows the plan's text, and the hash computed from it in this browser. */
 import { Text } from '../../../parts/text.tsx';
 import { Id } from '../../../parts/values.tsx';
 import type { PlanReading } from '../model/plan.ts';

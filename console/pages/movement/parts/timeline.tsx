@@ -1,4 +1,4 @@
-/** Every event, newest first. */
+/** Lists all events of the movement, newest first. */
 import { useMemo } from 'react';
 import { stateInWords } from '../../../parts/format.ts';
 import { Text } from '../../../parts/text.tsx';
@@ -54,7 +54,7 @@ export function Event({ event }: { event: Events[number] }) {
   );
 }
 
-/** Who did it: the caller's own label, and the authenticated key. */
+/** Shows the actor of an event: the label that the caller chose, and the authenticated key. */
 function actorOf({ actor }: Events[number]) {
   const names = [actor.label, actor.client_id, actor.key_id === null ? null : actor.key_id].filter(
     (name): name is string => typeof name === 'string' && name !== '',

@@ -1,6 +1,7 @@
 /**
- * Who signs for burns: reads what a transaction sent from its receipt, waits until its block is as
- * deep as the message asks, fills in the four fields that are left to the attester, and signs.
+ * Signs attestations of burns: reads the messages of a transaction from its receipt, waits until
+ * its block is as deep as the message requires, fills in the four fields that the attester decides,
+ * and signs.
  */
 import { concat, keccak256, parseEventLogs, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -16,16 +17,18 @@ import { decoded, field, isBurn, withFields } from './message.ts';
 
 const CONFIRMED = 1_000n;
 const FINALIZED = 2_000n;
-/** How long a fast attestation is valid, in blocks of the destination. */
+/** Validity of a fast attestation, in blocks of the destination chain. */
 const GOOD_FOR_BLOCKS = 10_000n;
 
-/** One message as the API shows it. */
+/** One message in the form of the API. */
 export type MessageView = Readonly<Record<string, unknown>>;
 
 export interface Attestations {
-  /** The messages that a transaction on a domain sent; null for an unknown transaction. */
+  /** Returns the messages that a transaction on a domain sent; null for an unknown transaction. */
   messagesOf(domain: number, transaction: Hex): Promise<readonly MessageView[] | null>;
-  /** Whether there is a message with this nonce, which will be attested again. */
+  /**
+   * Schedules another attestation of the message with this nonce; returns false when there is none.
+   */
   attestAnew(nonce: string): boolean;
 }
 
@@ -40,12 +43,12 @@ export function createAttestations(
   journal: AttesterJournal,
   faults: () => AttesterFaults,
 ): Attestations {
-  /** Two that ask at once get the same answer. */
+  /** Simultaneous calls run one after the other, so that they return the same attestation. */
   const inTurn = createTurns();
 
   const look = async (side: Side, transaction: Hex): Promise<readonly MessageView[] | null> => {
     const emitted = await emittedBy(side, transaction);
-    // What is signed stays signed, also when its burn is no longer on the chain.
+    // A signed message stays available, also when its burn is no longer on the chain.
     const signed = journal
       .all()
       .filter(([key, known]) => key.startsWith(keyOf(side, transaction)) && known.attested);
@@ -65,7 +68,7 @@ export function createAttestations(
     const isFinal = block <= final.number;
     const fee = fastFee(message, fast_fee_bps);
     const fast = field(message, 'minFinalityThreshold') <= CONFIRMED && fee !== null;
-    // A second attestation of a burn that is final by then is not a fast one.
+    // A second attestation of a burn that has become final is not a fast one.
     const again = known.attested !== null;
     const asFast = fast && !(again && isFinal);
     if (!isFinal && !asFast) return;
@@ -130,7 +133,7 @@ export function createAttestations(
   };
 }
 
-/** The messages of a transaction that is in a block, in their order. */
+/** Returns the messages that a mined transaction sent, in their order. */
 async function emittedBy(side: Side, transaction: Hex): Promise<readonly Emitted[]> {
   const receipt = await receiptOf(side.client, transaction);
   if (receipt === null) return [];
@@ -153,13 +156,13 @@ async function emittedBy(side: Side, transaction: Hex): Promise<readonly Emitted
 const keyOf = (side: Side, transaction: Hex): string =>
   `${String(side.domain)}:${transaction.toLowerCase()}:`;
 
-/** The fee of a fast attestation, rounded up; null when the burn allows less. */
+/** Returns the fee of a fast attestation, rounded up; null when the burn allows less. */
 function fastFee(message: Hex, bps: number): bigint | null {
   const fee = (field(message, 'amount') * BigInt(bps) + 9_999n) / 10_000n;
   return fee <= field(message, 'maxFee') ? fee : null;
 }
 
-/** The first attested message of a burn with the same terms. */
+/** Returns the first attested message of a burn with the same terms. */
 function firstEqual(journal: AttesterJournal, message: Hex): Hex {
   const terms = (of: Hex): Hex =>
     withFields(of, {
@@ -172,7 +175,7 @@ function firstEqual(journal: AttesterJournal, message: Hex): Hex {
   return signed.find((other) => terms(other) === terms(message)) ?? message;
 }
 
-/** The message with the field that `tells` falsifies. */
+/** Returns the message with one field falsified; the fault `tells` selects the field. */
 function falsified(message: Hex, { tells }: AttesterFaults): Hex {
   switch (tells) {
     case 'truth':
@@ -189,7 +192,7 @@ function falsified(message: Hex, { tells }: AttesterFaults): Hex {
   }
 }
 
-/** As many signatures as the contract requires, by increasing address of the signers. */
+/** Returns as many signatures as the contract requires, ordered by increasing signer address. */
 async function signed(message: Hex, { signatures }: AttesterFaults): Promise<Hex> {
   const keys = ATTESTERS.slice(0, SIGNATURE_THRESHOLD).map(({ privateKey }) =>
     signatures === 'forged' ? keccak256(privateKey) : privateKey,

@@ -1,44 +1,48 @@
-/** What the attester has seen and signed: one JSON object a line, on disk before it is answered. */
+/**
+ * Journal of what the attester has seen and signed: one JSON object on each line, on disk before
+ * the response is sent.
+ */
 import { z } from 'zod';
 import { openAppendLog } from '../../kit/append-log.ts';
 import { hex, type Hex } from '../../kit/hex.ts';
 
 /** Milliseconds since 1970. */
 const at = z.number();
-/** `<domain>:<transaction>:<which of its messages>`. */
+/** Key of a message: `<domain>:<transaction>:<index among the transaction's messages>`. */
 const key = z.string();
 
 const eventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('seen'), key, at }),
-  /** The message as it was signed, its four fields filled in. */
+  /** The signed message, with its four fields filled in. */
   z.strictObject({ kind: z.literal('attested'), key, nonce: hex, message: hex, at }),
   /** A caller requested another attestation. */
   z.strictObject({ kind: z.literal('asked_anew'), key, at }),
 ]);
 export type AttesterEvent = z.infer<typeof eventSchema>;
 
-/** What is known of one message. */
+/** State of one message. */
 export interface Known {
   readonly seenAt: number;
   readonly attested: { readonly nonce: Hex; readonly message: Hex } | null;
-  /** When another attestation was requested; null while none is due. */
+  /** When another attestation was requested, in milliseconds since 1970; null when none is due. */
   readonly askedAt: number | null;
 }
 
 export interface AttesterJournal {
   known(key: string): Known | undefined;
-  /** The key of the message with this nonce. */
+  /** Returns the journal key of the message with this nonce. */
   keyOf(nonce: string): string | undefined;
-  /** Every message, in order of its first sight. */
+  /** Returns every message, ordered by when it was first seen. */
   all(): readonly (readonly [key: string, known: Known])[];
   append(event: AttesterEvent): void;
   close(): void;
 }
 
 /**
- * Opens `file`, creating it when missing; a last line that a kill cut off is dropped.
+ * Opens `file`, and creates it when missing; drops an incomplete last line, which a killed process
+ * left.
  *
- * @throws Error when a complete line is no event.
+ * @throws Error when a complete line is not an event.
  */
 export function openAttesterJournal(file: string): AttesterJournal {
   const messages = new Map<string, Known>();

@@ -1,10 +1,13 @@
 /**
- * Messages of burns as the published contracts lay them out: fixed offsets, big endian. Source:
- * `MessageV2.sol` and `BurnMessageV2.sol` of github.com/circlefin/evm-cctp-contracts.
+ * Reads and writes burn messages in the layout of the published contracts: fixed offsets, big
+ * endian. Source: `MessageV2.sol` and `BurnMessageV2.sol` of
+ * github.com/circlefin/evm-cctp-contracts.
  */
 import type { Hex } from '../../kit/hex.ts';
 
-/** Where each field begins, and how many bytes it has. */
+/**
+ * BODY: offset of the message body, in bytes. FIELDS: offset and length of each field, in bytes.
+ */
 const BODY = 148;
 const FIELDS = {
   sourceDomain: [4, 4],
@@ -26,14 +29,14 @@ const FIELDS = {
 const LEAST_BYTES = BODY + 228;
 type Field = keyof typeof FIELDS;
 
-/** Whether the message is long enough for a burn. */
+/** Returns whether the message is long enough for a burn. */
 export const isBurn = (message: Hex): boolean => (message.length - 2) / 2 >= LEAST_BYTES;
 
 export function field(message: Hex, name: Field): bigint {
   return BigInt(part(message, name));
 }
 
-/** The message with other values in some fields. */
+/** Returns the message with new values in some fields. */
 export function withFields(
   message: Hex,
   values: Readonly<Partial<Record<Field, bigint | Hex>>>,
@@ -49,7 +52,7 @@ export function withFields(
   return text as Hex;
 }
 
-/** The fields as the API shows them. */
+/** Returns the message's fields in the API's form. */
 export function decoded(message: Hex): Record<string, unknown> {
   const word = (name: Field): string => part(message, name);
   const address = (name: Field): string => `0x${part(message, name).slice(26)}`;

@@ -1,7 +1,7 @@
 /**
- * The attester over HTTP, in the shape of Circle's API:
- * `GET /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; and the routes of
- * the test bench.
+ * The attester's HTTP server, in the shape of Circle's API: `GET
+ * /v2/messages/{domain}?transactionHash=` and `POST /v2/reattest/{nonce}`; plus the routes of the
+ * test bench.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
@@ -20,7 +20,7 @@ interface Parts {
 
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
-/** The express application of the attester. Errors are `{code, error}`. */
+/** Creates the express application of the attester. Error bodies are `{code, error}`. */
 export function createAttesterServer({ attestations, journal, faults }: Parts): Express {
   const app = createApp();
   const limit = createLimit(() => faults.current());
@@ -67,7 +67,7 @@ export function createAttesterServer({ attestations, journal, faults }: Parts): 
   return app;
 }
 
-/** Answers one call with the current faults. */
+/** Handles one call with the current faults. */
 async function suffer(
   faults: FaultBox<AttesterFaults>,
   call: {
@@ -91,7 +91,7 @@ async function suffer(
   await sleep(latency_ms);
   if (fails) throw new HttpError(error_status, 'a fault on demand; nothing was done');
   if (losesAnswer) {
-    // Carried out or refused; the caller gets no answer.
+    // The call was executed or refused; its caller gets no response.
     await work().catch(() => undefined);
     call.request.socket.destroy();
     return;
@@ -101,7 +101,7 @@ async function suffer(
   else call.response.json(body);
 }
 
-/** The faults after `remaining` calls. */
+/** Values of the limited faults once `remaining` calls are used up. */
 const HEALTHY_CALLS = {
   latency_ms: 0,
   error_rate: 0,
@@ -111,7 +111,7 @@ const HEALTHY_CALLS = {
 } as const;
 
 interface Limit {
-  /** Counts a call; true when it exceeds the limit. */
+  /** Counts a call; returns true when the call exceeds the limit. */
   exceeded(): boolean;
   forget(): void;
 }

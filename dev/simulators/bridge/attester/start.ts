@@ -1,4 +1,4 @@
-/** Puts the attester together and opens its port. */
+/** Assembles the attester and opens its port. */
 import { join } from 'node:path';
 import { createFaultBox } from '../../kit/faults.ts';
 import { listen, type Running } from '../../kit/process.ts';
@@ -9,7 +9,7 @@ import { openAttesterJournal } from './journal.ts';
 import { createAttesterServer } from './server.ts';
 
 /**
- * Starts the attester on 127.0.0.1 with what an earlier one has signed.
+ * Starts the attester on 127.0.0.1 with the journal of earlier runs.
  *
  * @throws Error when the port is taken or the journal is damaged.
  */

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../../bootstrap/install.mjs';
 import { ARTIFACTS_FILE, contractSources, sourcesLine } from './sources.ts';
 
-/** The contracts that are deployed, by the name of their artifact. */
+/** The contracts to compile, keyed by the name of their artifact. */
 const CONTRACTS = {
   BURN_TOKEN: 'BurnToken',
   MESSAGE_TRANSMITTER: 'MessageTransmitter',
@@ -59,7 +59,7 @@ interface Output {
   >;
 }
 
-/** The text of artifacts.ts. */
+/** Compiles the contracts and returns the text of artifacts.ts. */
 function artifacts(): string {
   const solc = createRequire(join(ROOT, 'package.json'))('solc') as Compiler;
   const input = {
@@ -110,7 +110,10 @@ function artifactOf(
   ].join('\n');
 }
 
-/** An entry as people write it, which is shorter than its JSON and is what parseAbi reads. */
+/**
+ * Returns an ABI entry in the human-readable form that `parseAbi` reads, which is shorter than its
+ * JSON.
+ */
 function signature({ type, name, inputs, outputs, stateMutability }: Entry): string {
   const taken = parameters(inputs);
   if (type === 'constructor') return `constructor(${taken})${payable(stateMutability)}`;

@@ -1,4 +1,4 @@
-/** The contracts' texts, and the digest by which artifacts.ts says what it was made of. */
+/** The contracts' source texts, and their digest, which artifacts.ts contains. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import { ROOT } from '../../../bootstrap/install.mjs';
 
 const FOLDER = join(ROOT, 'dev', 'simulators', 'bridge', 'contracts');
 
-/** Where the compiled contracts are checked in. */
+/** File with the compiled contracts, which is checked in. */
 export const ARTIFACTS_FILE = join(FOLDER, 'artifacts.ts');
 
-/** Name and text of each, in order of the names. */
+/** Returns name and text of each contract file, ordered by name. */
 export function contractSources(): readonly (readonly [name: string, text: string])[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.sol'))
@@ -17,7 +17,10 @@ export function contractSources(): readonly (readonly [name: string, text: strin
     .map((name) => [name, readFileSync(join(FOLDER, name), 'utf8')]);
 }
 
-/** The line of artifacts.ts that is another one as soon as a contract is. */
+/**
+ * Returns the line of artifacts.ts with the digest of the sources; it changes when any contract
+ * changes.
+ */
 export function sourcesLine(): string {
   const digest = createHash('sha256').update(JSON.stringify(contractSources())).digest('hex');
   return `// sources ${digest}`;

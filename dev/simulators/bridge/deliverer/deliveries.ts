@@ -1,7 +1,7 @@
 /**
- * Brings packets over: reads what endpoints sent, verifies it at the other one and delivers it.
- * Reads from the chains each time what is done already, so it needs no journal for restarts, lost
- * answers and reorganisations.
+ * Delivers packets: reads what the endpoints sent, verifies it at the other endpoint and delivers
+ * it. Reads the present state from the chains each time, so restarts, lost responses and
+ * reorganisations need no journal.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BaseError, encodeFunctionData, parseEventLogs, type TransactionReceipt } from 'viem';
@@ -16,11 +16,14 @@ import type { Side } from '../sides.ts';
 import type { DelivererFaults } from './faults.ts';
 import { readPacket, type Packet } from './packet.ts';
 
-/** After a delivery that the destination contract refused. */
+/** Pause after a delivery that the destination contract refused. */
 const RETRY_MS = 2_000;
-/** Blocks that are read again: a reorganisation may have changed them. */
+/** Number of blocks that are read again, since a reorganisation may have changed them. */
 const OVERLAP = 32n;
-/** Enough for any delivery here; one that reverts is mined all the same. */
+/**
+ * Gas limit, enough for any delivery here. A fixed limit, so that a delivery that reverts is mined
+ * too.
+ */
 const GAS = 500_000n;
 const MINED_WITHIN_MS = 5_000;
 
@@ -34,12 +37,12 @@ interface Carried {
   tries: number;
   repeats: number;
   notBefore: number;
-  /** Delivered in a block that is final. */
+  /** Whether the packet was delivered in a final block and all its repeats are done. */
   settled: boolean;
   deliveredBy: bigint | null;
 }
 
-/** One packet, for people and tests. */
+/** A packet as `GET /packets` shows it to people and tests. */
 export interface PacketView {
   readonly guid: Hex;
   readonly status: Carried['status'];
@@ -56,7 +59,7 @@ export interface Deliveries {
   stop(): Promise<void>;
 }
 
-/** Starts to bring packets between the two sides. */
+/** Starts to deliver packets between the two chains. */
 export function startDeliveries(
   sides: readonly [Side, Side],
   faults: () => DelivererFaults,
@@ -81,7 +84,7 @@ export function startDeliveries(
       const to = sides.find((side) => side.eid === packet?.dstEid);
       if (packet === null || to === undefined) continue;
       const known = carried.get(packet.guid);
-      // In a block that took another's place the same id may be of another send.
+      // After a reorganisation the same packet id may belong to another send.
       if (
         known !== undefined &&
         (known.status !== 'sent' || known.transaction === log.transactionHash)
@@ -103,7 +106,7 @@ export function startDeliveries(
     }
   };
 
-  /** Brings every packet that waits for a side as far as it can go now. */
+  /** Advances every packet for this destination chain as far as possible now. */
   const bring = async (to: Side): Promise<void> => {
     const waiting = [...carried.values()].filter((each) => each.to === to && !each.settled);
     if (waiting.length === 0) return;
@@ -147,7 +150,7 @@ export function startDeliveries(
     if (!may || Date.now() < each.seenAt + delay_ms) return;
     const receipt = await receiptOf(each.from.client, each.transaction);
     if (receipt === null) {
-      // A reorganisation took it back; if it is mined again, the scan finds it again.
+      // A reorganisation removed the send; if it is mined again, the scan finds it again.
       carried.delete(each.packet.guid);
       return;
     }
@@ -192,7 +195,10 @@ export function startDeliveries(
     if ((await send(to, alert)) !== null) each.tries += 1;
   };
 
-  /** The receipt of what was sent; null while an earlier one waits, or this one does. */
+  /**
+   * Sends a transaction and returns its receipt; null while an earlier transaction, or this one, is
+   * not mined.
+   */
   const send = async (to: Side, data: Hex): Promise<TransactionReceipt | null> => {
     const [nonce, mined] = await Promise.all([
       to.client.getTransactionCount({ address: account.address, blockTag: 'pending' }),
@@ -235,7 +241,7 @@ function lzReceive({ origin, receiver, guid, message }: Packet): Hex {
   });
 }
 
-/** The revert data of a refused delivery; rethrows any other error. */
+/** Returns the revert data of a refused delivery; rethrows any other error. */
 function revertData(error: unknown): Hex {
   const found =
     error instanceof BaseError

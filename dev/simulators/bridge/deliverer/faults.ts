@@ -1,21 +1,24 @@
-/** What the deliverer can do wrong. */
+/** Faults of the deliverer that tests can set. */
 import { z } from 'zod';
 import { milliseconds } from '../../kit/faults.ts';
 
 export const delivererFaultsSchema = z.strictObject({
-  /** Nothing is done before a packet is this old. */
+  /** Minimum age of a packet before the deliverer acts on it, in milliseconds. */
   delay_ms: milliseconds,
-  /** Blocks, the packet's own included, before it is verified. */
+  /** Number of blocks, including the packet's own, before a packet is verified. */
   confirmations: z.int().min(1).max(1_000).default(1),
-  /** false: packets are left alone. */
+  /** false: packets are neither verified nor delivered. */
   verify: z.boolean().default(true),
-  /** false: packets are only verified; any other account may deliver them. */
+  /** false: the deliverer only verifies packets; any other account may deliver them. */
   deliver: z.boolean().default(true),
-  /** Each delivered packet is delivered so many times more, which the endpoint refuses. */
+  /** Number of extra deliveries of each delivered packet; the endpoint refuses them. */
   repeat: z.int().min(0).max(10).default(0),
-  /** The first so many tries of each packet fail, and say so with an alert. */
+  /** Number of first attempts of each packet that fail with an alert. */
   fail_times: z.int().min(0).max(1_000).default(0),
-  /** Packets wait, verified, until so many of a destination do; then they go in this order. */
+  /**
+   * Verified packets wait until this number of packets waits for a destination; then they are
+   * delivered in `order`.
+   */
   hold_until: z.int().min(1).max(100).default(1),
   order: z.enum(['as_sent', 'reversed']).default('as_sent'),
 });

@@ -1,11 +1,11 @@
 /**
- * Packets as the endpoint lays them out: version, nonce, path, id, message. Source:
+ * Reads packets in the endpoint's layout: version, nonce, path, id, message. Source:
  * `PacketV1Codec.sol` of github.com/LayerZero-Labs/LayerZero-v2.
  */
 import { keccak256 } from 'viem';
 import type { Hex } from '../../kit/hex.ts';
 
-/** Where a packet comes from, as contracts take it. */
+/** Origin of a packet, in the form that contracts take. */
 export interface Origin {
   readonly srcEid: number;
   readonly sender: Hex;
@@ -21,7 +21,7 @@ export interface Packet {
   readonly payloadHash: Hex;
 }
 
-/** Null for anything but a packet of version 1 to an EVM address. */
+/** Returns the parsed packet; null for anything but a version 1 packet to an EVM address. */
 export function readPacket(encoded: Hex): Packet | null {
   const at = (offset: number, length?: number): Hex =>
     `0x${encoded.slice(2 + 2 * offset, length === undefined ? undefined : 2 + 2 * (offset + length))}`;

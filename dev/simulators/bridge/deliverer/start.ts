@@ -1,6 +1,6 @@
 /**
- * The deliverer: brings packets, and over HTTP takes faults on demand and shows what it carries
- * (`GET /packets`).
+ * The deliverer: delivers packets; over HTTP it accepts faults and shows its packets (`GET
+ * /packets`).
  */
 import { addFaultRoutes, createFaultBox } from '../../kit/faults.ts';
 import { PLAIN_ERRORS, addErrorRoutes, addViews, createApp } from '../../kit/http.ts';
@@ -10,7 +10,7 @@ import { startDeliveries } from './deliveries.ts';
 import { delivererFaultsSchema } from './faults.ts';
 
 /**
- * Starts the deliverer on 127.0.0.1; what waits from before is found on the chains.
+ * Starts the deliverer on 127.0.0.1; packets that still wait are found on the chains.
  *
  * @throws Error when the port is taken.
  */

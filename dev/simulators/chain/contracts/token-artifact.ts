@@ -11,7 +11,7 @@ import { parseAbi } from '../../kit/viem.ts';
  * depend on deployer and nonce only, so they stay.
  */
 
-/** The contract's interface, as viem wants it. */
+/** The contract's interface, in viem's form. */
 export const TOKEN_ABI = parseAbi([
   'constructor(string name, string symbol, uint8 decimals, address holder, uint256 supply)',
   'error AuthorizationInvalid()',
@@ -40,7 +40,7 @@ export const TOKEN_ABI = parseAbi([
   'function version() view returns (string)',
 ]);
 
-/** What a deployment sends, before its encoded constructor arguments. */
+/** Creation bytecode, which a deployment sends before the encoded constructor arguments. */
 export const TOKEN_BYTECODE = `0x${[
   '60c060405234801561001057600080fd5b5060405161119938038061119983398101604081905261002f916101d1565b6000',
   '61003b8682610314565b5060016100488582610314565b5060ff83166080523360a05261005e8282610068565b5050505050',

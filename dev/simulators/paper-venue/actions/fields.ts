@@ -1,15 +1,15 @@
-/** Terms of an order as its action reads them again. */
+/** Reads the stored terms of an order. */
 import { toBaseUnits } from '../../../../domain/money.ts';
 import type { Terms } from '../events.ts';
 
-/** A field that the action itself has written into the terms. */
+/** Returns a field that the action wrote into the terms; throws when the field is missing. */
 export function field(terms: Terms, name: string): string {
   const value = terms[name];
   if (value === undefined) throw new Error(`the order has no ${name}`);
   return value;
 }
 
-/** An amount that was checked to fit, in the asset's smallest unit. */
+/** Returns a checked amount in the asset's smallest unit; throws when it has too many decimals. */
 export function units(amount: string, decimals: number): string {
   const exact = toBaseUnits(amount, decimals);
   if (exact === null) throw new Error(`${amount} has more than ${decimals} decimals`);

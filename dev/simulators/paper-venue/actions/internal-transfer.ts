@@ -1,6 +1,6 @@
 /**
- * `cex_internal_transfer`: from one account or pool of the venue to another, booked at once and
- * without a fee.
+ * `cex_internal_transfer`: moves funds from one account or pool of the venue to another,
+ * immediately and without a fee.
  */
 import { z } from 'zod';
 import { isDecimal, normalize } from '../../../../domain/money.ts';
@@ -21,7 +21,7 @@ const configSchema = z.object({
   asset: z.string().optional(),
 });
 
-/** The transfer action of a venue that lists the tokens of `chain`. */
+/** Creates the transfer action of a venue that lists the tokens of `chain`. */
 export function createInternalTransfer(chain: ChainSettings): VenueAction {
   return {
     actionType: 'cex_internal_transfer',

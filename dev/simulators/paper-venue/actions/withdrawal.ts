@@ -29,7 +29,7 @@ const configSchema = z.object({
 });
 type WithdrawalConfig = z.infer<typeof configSchema>;
 
-/** The withdrawal action of a venue that pays out on `chain`. */
+/** Creates the withdrawal action of a venue that pays out on `chain`. */
 export function createWithdrawal(chain: ChainSettings): VenueAction {
   const tokenOf = (asset: string) =>
     Object.hasOwn(chain.tokens, asset) ? chain.tokens[asset] : undefined;
@@ -126,7 +126,7 @@ function checkPlace(
 }
 
 function checkDestination(address: string, hotWallet: string): Refusal | null {
-  // isAddress also refuses a mixed-case address whose checksum is wrong, which is a typing mistake.
+  // isAddress also refuses a mixed-case address with a wrong checksum, which is a typing mistake.
   if (!isAddress(address))
     return refuse('ADDRESS_INVALID', 'destination_address is not an EVM address');
   if (address === zeroAddress || getAddress(address) === getAddress(hotWallet)) {
