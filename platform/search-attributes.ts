@@ -1,6 +1,6 @@
 /**
  * The search attributes by which movements are found: created if permitted, otherwise the operator
- * is asked to create them.
+ * has to create them.
  */
 import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';

@@ -46,7 +46,7 @@ export interface Database extends PrismaClient {
 export type Pooler = 'none' | 'transaction';
 
 /**
- * Milliseconds after the statement time-out until a statement is given up, if Postgres has not
+ * Milliseconds after the statement time-out until the caller gets an error, if Postgres has not
  * ended it.
  */
 const ANSWER_GRACE_MS = 5_000;

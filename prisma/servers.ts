@@ -31,7 +31,7 @@ export interface ConnectionLimits {
   /** Silence after which the operating system checks whether the server is still there. */
   readonly keepAliveMs?: number | undefined;
   /**
-   * A statement without an answer for this long is given up with its connection: a server whose
+   * A statement without an answer for this long is ended with its connection: a server whose
    * machine has failed sends no error.
    */
   readonly answerTimeoutMs?: number | undefined;
@@ -96,7 +96,7 @@ function certificates(path: string): string {
 /**
  * Returns a class of connections for one pool. Each connects to the server that answered last; if
  * that one fails, the next is tried. TLS files are read for each connection, so that renewed files
- * are used; if a file cannot be read any more, the earlier content is used.
+ * are used; if a file can no longer be read, the earlier content is used.
  */
 export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
   const address = databaseAddress(url);
@@ -142,8 +142,8 @@ export function clientOf(url: string, limits: ConnectionLimits): ClientClass {
     }
 
     /**
-     * Whether the connection was made before the database moved, or its server accepts no writes
-     * any more.
+     * Whether the connection was made before the database moved, or its server no longer
+     * accepts writes.
      */
     get isOutdated(): boolean {
       return this.#readOnly || this.#era !== era;

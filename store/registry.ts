@@ -156,7 +156,7 @@ export async function saveObservedIdentity(
 
 /**
  * Clears the observed address of every stored signer outside `signerKeys`, because no process holds
- * its key any more.
+ * its key now.
  */
 export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
   await run(() =>

@@ -1,4 +1,4 @@
-/** Removes nonces of signed API requests that no valid request can use any more. */
+/** Removes nonces of signed API requests that no valid request can still use. */
 import type { Logger } from 'pino';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';

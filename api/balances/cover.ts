@@ -19,7 +19,7 @@ export function takeAt({ balances, settings }: Desk): Take {
 /**
  * Fetches the venue's balance before a hold is refused for an earlier balance; returns whether
  * there is a new snapshot. When the snapshot is too old, any fetch gives a recent one. When the
- * snapshot is only used up, the fetch must have begun after the request arrived (`since`, by this
+ * snapshot is only used up, the fetch must have started after the request arrived (`since`, by this
  * process's clock): funds that arrived before the request must not be refused because of an earlier
  * fetch.
  */

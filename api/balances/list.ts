@@ -7,7 +7,7 @@ import type { Reply } from '../http/route.ts';
 import type { balancesQuery, BalancesResponse } from './schema.ts';
 
 /**
- * Returns the latest balance of each pool. With `fresh` and a venue, the venue is asked first; if
+ * Returns the latest balance of each pool. With `fresh` and a venue, the venue is read first; if
  * the venue does not answer, the stored balance is returned.
  */
 export async function list(

@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * What a command prints with `--output json`: the unchanged answer of an API operation, or a value
- * with the given schema; null for a command without JSON output. With `lines` the command prints
+ * of the schema; null for a command without JSON output. With `lines` the command prints
  * several such values, one on each line.
  */
 export type Answer =

@@ -30,7 +30,7 @@ export function text(value: string, about: string): OptionSpec<string | undefine
   return { about, value, read: textOf };
 }
 
-/** Returns an option that takes one of the given words. */
+/** Returns an option that takes one of `choices`. */
 export function choice<const C extends string>(
   choices: readonly C[],
   about: string,

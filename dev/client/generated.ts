@@ -101,7 +101,7 @@ function mapValues(value: unknown, change: (each: unknown, key: string) => unkno
 function operationsTable(table: readonly Route[]): string {
   const rows = table.map((route) => `  ${route.id}: ${literal(operationOf(route))},`);
   return [
-    '/** Every operation: how it is asked for, and what a caller may do with it. */',
+    '/** Every operation: how it is requested, and what a caller may do with it. */',
     'export const OPERATIONS = {',
     ...rows,
     '} as const;',

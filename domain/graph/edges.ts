@@ -61,7 +61,7 @@ export function settleGraph(input: SettleInput): Settled {
 }
 
 /**
- * Returns whether nothing leads to the node any more. A cancelled movement cannot be resumed, so
+ * Returns whether the node has become unreachable. A cancelled movement cannot be resumed, so
  * after a cancel a manual gate is unreachable too.
  */
 function isOutOfReach(

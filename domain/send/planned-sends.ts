@@ -31,7 +31,7 @@ export interface PlannedSend {
 
 /**
  * A payee with the allowlist status that the service reports: `unseen` when the service does not
- * report this payee; null when no service was asked.
+ * report this payee; null without an answer of a service.
  */
 export type Standing<Seen extends PlannedPayee> = PlannedPayee & {
   readonly standing: Seen | 'unseen' | null;

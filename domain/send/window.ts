@@ -33,7 +33,7 @@ export function deadlineOf(now_ms: number, window_seconds: number): number {
   return now_ms + window_seconds * 1000;
 }
 
-/** Returns the whole milliseconds left to send; null when nothing may be sent any more. */
+/** Returns the whole milliseconds left to send; null when the time to send is over. */
 export function leftToSend(deadline_ms: number, now_ms: number): number | null {
   const left = deadline_ms - now_ms;
   return left > 0 ? Math.ceil(left) : null;

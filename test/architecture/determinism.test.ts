@@ -50,10 +50,10 @@ describe('the workflow bundle', () => {
     expect(modules.filter((path) => !path.includes('@temporalio/') && banned.test(path))).toEqual(
       [],
     );
-    const asked = [...code.matchAll(/(?<![\w.$])require\(["']([^"']+)["']\)/g)]
+    const required = [...code.matchAll(/(?<![\w.$])require\(["']([^"']+)["']\)/g)]
       .map(([, name]) => name ?? '')
       .filter(isBuiltin);
-    expect(asked).toEqual([]);
+    expect(required).toEqual([]);
     expect(
       modules.filter(
         (path) => isBuiltin(path) || path.startsWith('external') || path.startsWith('node:'),

@@ -111,11 +111,11 @@ test('tests and audit actions that a page names are ones', () => {
     [...read(file).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path),
   );
   expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
-  const told = PAGES.flatMap((file) =>
+  const named = PAGES.flatMap((file) =>
     [...read(file).matchAll(/`([a-z_]+\.[a-z_]+)`/g)].flatMap(([, action = '']) =>
       ENTITIES.has(action.split('.')[0]) && !action.endsWith('.ts') ? [action] : [],
     ),
   );
-  expect(told.filter((action) => !ACTIONS.has(action))).toEqual([]);
-  expect(told.length).toBeGreaterThan(10);
+  expect(named.filter((action) => !ACTIONS.has(action))).toEqual([]);
+  expect(named.length).toBeGreaterThan(10);
 });

@@ -1,4 +1,4 @@
-/** Requests are signed in one place: outside clients/http and tests nobody computes a signature. */
+/** Requests are signed in one place: no other code but clients/http and tests computes one. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';

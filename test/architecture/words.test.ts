@@ -18,8 +18,6 @@ const INSTEAD = new Map(
     nobody: 'no operator, no worker: say who',
     recipient: 'payee',
     recipients: 'payees',
-    receiver: 'payee',
-    receivers: 'payees',
     beneficiary: 'payee',
     beneficiaries: 'payees',
     retrial: 'retry',
@@ -45,9 +43,8 @@ const KEPT: Readonly<Record<string, string>> = {
   mint_recipient: 'field of node configs, stored and on the wire',
   mintRecipient: 'argument of the token messenger',
   feeRecipient: 'function of the token messenger',
-  ERC20InvalidReceiver: 'error of ERC-6093',
-  InvalidReceiver: 'error of the bridge endpoint',
-  receiverVersion: 'field of the bridge endpoint',
+  other_recipient: 'a fault of the simulated attester',
+  recipientAddress: 'a field that a config may name its payee by',
 };
 
 /** Words that stay in these files alone, and why. */
@@ -67,16 +64,37 @@ const KEPT_IN: readonly (readonly [files: RegExp, words: readonly string[], why:
   ],
   [
     /^prisma\/functions\//,
-    ['asked', 'told', 'given', 'nobody', 'recipient', 'receiver', 'beneficiary'],
+    ['asked', 'told', 'given', 'nobody', 'recipient', 'beneficiary'],
     'parameters of released functions, and stored values',
   ],
   [
     /^dev\/simulators\/(?:bridge|chain)\//,
-    ['given', 'recipient', 'receiver'],
+    ['asked', 'given', 'recipient'],
     "words of others' contracts and APIs",
   ],
   [/^dev\/(?:README\.md|stack\/postgres-user\.ts)$/, ['nobody'], 'a user of the operating system'],
-  [/^examples\/callback-receiver\//, ['receiver'], 'who receives callbacks'],
+  [
+    /^test\/(?:faults\/(?:local-activity-rerun|team-answers|silence)|slow\/stranger)/,
+    ['given', 'begun'],
+    'arguments and results that cross Temporal',
+  ],
+  [/^test\/rules\//, ['given', 'asked', 'nobody'], 'quotes of the product'],
+  [
+    /^test\/(?:domain\/plan\/assurance|http\/movement-create|slow\/own-executors)/,
+    ['asked'],
+    'a detail of an answer',
+  ],
+  [/^test\/store\/locks\.test\.ts$/, ['asked', 'told'], 'keys of documents for SQL'],
+  [
+    /^test\/(?:store\/(?:action-types|approval-guard)|sample-venue\/)/,
+    ['nobody'],
+    'a stored value',
+  ],
+  [
+    /^test\/(?:domain\/allowlist\/|store\/(?:said-twice|clauses))/,
+    ['recipient', 'recipients', 'beneficiary'],
+    'fields that a config may name its payee by',
+  ],
   [
     /^docs\/(?:perps-venue-facts|decisions\/00(?:69|97)-.*)\.md$/,
     ['recipient', 'begun', 'nobody'],

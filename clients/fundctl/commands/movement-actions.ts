@@ -202,7 +202,7 @@ function loginName(): string {
   }
 }
 
-/** Returns the error that the service would return; used before the user is asked to confirm. */
+/** Returns the error that the service would return; used before the user has to confirm. */
 function wrongState(now: string, what: string, allowed: readonly string[]): CommandError {
   return new CommandError(
     EXIT.refused,

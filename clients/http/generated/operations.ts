@@ -1,5 +1,5 @@
 // Written by `npm run client:types` from the API; not by hand.
-/** Every operation: how it is asked for, and what a caller may do with it. */
+/** Every operation: how it is requested, and what a caller may do with it. */
 export const OPERATIONS = {
   createMovement: { method: 'POST', path: '/movements', idempotent: true, paged: null, dryRun: true },
   listMovements: { method: 'GET', path: '/movements', idempotent: false, paged: 'movements', dryRun: false },
