@@ -74,7 +74,7 @@ test('what is signed, unmined and left alone is in the way of whatever comes', a
   }
 });
 
-test("what is mined, worked on or unsigned blocks none", async () => {
+test('what is mined, worked on or unsigned blocks none', async () => {
   const one = await lane();
   await one.claim(4, 'UNKNOWN', true);
   await one.claim(6, 'OBSERVING', true);
