@@ -1,7 +1,8 @@
-/** Returns the descriptor of an executor that only observes. */
+/** Executors of observe nodes: they look for an effect and never send. */
 import type { Executor, ExecutorDescriptor } from '../domain/executor.ts';
 import { rejected } from './node-plan.ts';
 
+/** Returns the descriptor of an executor that only observes; `own`: its fields that differ. */
 export function observerDescriptor(
   own: Pick<
     ExecutorDescriptor,

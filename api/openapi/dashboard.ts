@@ -22,7 +22,9 @@ export function dashboardSchemes(): JsonSchema {
       ]),
     ),
     'Dashboard-Session': {
-      ...{ type: 'apiKey', in: 'cookie', name: '__Host-svc-session' },
+      type: 'apiKey',
+      in: 'cookie',
+      name: '__Host-svc-session',
       description:
         'Of `POST /dashboard/session`; over plain http it is called `svc-session-<port>`. It counts for reads, and where the browser says that a page of the same origin asks.',
     },

@@ -465,8 +465,9 @@ export const bridgeRules: readonly Rule[] = [
     test: { file: BURNS, name: 'decide nothing: it waits until they are put back' },
     broken: {
       file: 'venues/evm/same-entries.ts',
-      find: "recorded === now) return;\n  throw new ExecutorFault(\n    'not_yet'",
-      replace: "recorded.length > 0) return;\n  throw new ExecutorFault(\n    'not_yet'",
+      find: "if (!areOther(recorded, now)) return;\n  throw new ExecutorFault(\n    'not_yet'",
+      replace:
+        "if (areOther(recorded, now) || true) return;\n  throw new ExecutorFault(\n    'not_yet'",
     },
   },
   {

@@ -5,6 +5,10 @@ import { rejected } from '../node-plan.ts';
 
 const CODE = 'VENUE_ENTRY_CHANGED';
 
+/** Whether entries were recorded, and are not those of now. Without recorded ones, any apply. */
+const areOther = (recorded: JsonValue | undefined, now: string | null): recorded is string =>
+  typeof recorded === 'string' && recorded !== now;
+
 /**
  * Throws if a sent act would be checked with changed entries. `recorded`: the entries when the act
  * was prepared; `now`: those of the venues file. Other contracts would not show the act, which
@@ -14,7 +18,7 @@ const CODE = 'VENUE_ENTRY_CHANGED';
  *   repeated later.
  */
 export function requireSameEntries(recorded: JsonValue | undefined, now: string | null): void {
-  if (typeof recorded !== 'string' || recorded === now) return;
+  if (!areOther(recorded, now)) return;
   throw new ExecutorFault(
     'not_yet',
     CODE,
@@ -31,7 +35,7 @@ export function requireSameEntries(recorded: JsonValue | undefined, now: string 
  *   under the current entries.
  */
 export function requirePreparedEntries(recorded: JsonValue | undefined, now: string | null): void {
-  if (typeof recorded !== 'string' || recorded === now) return;
+  if (!areOther(recorded, now)) return;
   throw rejected(
     CODE,
     `nothing was sent: the venue entries changed after it was prepared; check them, then retry it. It was prepared under [${recorded}], and the venues file says [${now}] now`,

@@ -27,7 +27,9 @@ const bridgeC: BlueprintMaker = (proposal, { chains }) => {
   });
   const action_type: ActionName = 'bridge_c_observe';
   const arrive: TemplateNode = {
-    ...{ node_key: 'arrive', node_kind: 'observe', action_type },
+    node_key: 'arrive',
+    node_kind: 'observe',
+    action_type,
     executor_selector: { action_type },
     has_side_effect: false,
     config: { match_from: 'send', asset: proposal.asset },

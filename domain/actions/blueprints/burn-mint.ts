@@ -30,7 +30,8 @@ const burnAndMint: BlueprintMaker = (proposal, { chains }) => {
     destination_chain_id: destination.chain_id,
     token_address: carried.token,
     mint_recipient: proposal.destination_address,
-    ...{ max_fee: '0', finality: 'standard' },
+    max_fee: '0',
+    finality: 'standard',
   });
   // The mint receives the amount of its burn, so its config has no amount.
   const config = { asset, burn_from: 'burn' };

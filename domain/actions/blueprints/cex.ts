@@ -13,8 +13,12 @@ const withdrawal: BlueprintMaker = (proposal, { chains, accounts }) => {
     if ('problem' in chain) return chain;
   }
   const config = {
-    ...{ venue: source_chain, asset, network: destination_chain, destination_address },
-    ...{ chain_id: proposal.destination_chain_id, amount_ref: 'intent' },
+    venue: source_chain,
+    asset,
+    network: destination_chain,
+    destination_address,
+    chain_id: proposal.destination_chain_id,
+    amount_ref: 'intent',
   };
   const { provider } = account;
   const node = sending('withdraw', 'cex_withdrawal', config, { provider });

@@ -107,7 +107,10 @@ export function sending(
   selected: { readonly provider?: string; readonly chain_family?: string },
 ): TemplateNode {
   return {
-    ...{ node_key, node_kind: 'action', action_type, has_side_effect: true },
+    node_key,
+    node_kind: 'action',
+    action_type,
+    has_side_effect: true,
     executor_selector: { action_type, ...selected },
     config,
     timeout_policy: { execution_seconds: EXECUTION_SECONDS },
@@ -127,7 +130,12 @@ export function inOneLine(
   const [first] = line;
   const undo = first !== undefined && specOf(first.action_type).allowance ? resetOf(first) : STOP;
   const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
-    ...{ from, to, edge_type, condition_expr: null, priority: 0, join_key: null },
+    from,
+    to,
+    edge_type,
+    condition_expr: null,
+    priority: 0,
+    join_key: null,
   });
   const steps = line
     .slice(1)
@@ -137,7 +145,9 @@ export function inOneLine(
 }
 
 const STOP: TemplateNode = {
-  ...{ node_key: 'stop', node_kind: 'compensation', action_type: 'noop' },
+  node_key: 'stop',
+  node_kind: 'compensation',
+  action_type: 'noop',
   has_side_effect: false,
 };
 
@@ -150,6 +160,8 @@ function resetOf(allow: TemplateNode): TemplateNode {
   const { amount_ref: _drawn, ...config } = allow.config ?? {};
   return {
     ...allow,
-    ...{ node_key: 'reset', node_kind: 'compensation', config: { ...config, amount: '0' } },
+    node_key: 'reset',
+    node_kind: 'compensation',
+    config: { ...config, amount: '0' },
   };
 }
