@@ -50,6 +50,7 @@ const TARGETS = {
   check: { needsTemporal: true, run: runChecks },
   bench: { needsTemporal: true, run: runProgram('bench') },
   chaos: { needsTemporal: true, run: runProgram('chaos') },
+  simulate: { needsTemporal: false, run: runProgram('simulate') },
   fuzz: { needsTemporal: true, run: runProgram('fuzz') },
   fundadmin: { needsTemporal: false, run: runProgram('embedded-fundadmin') },
   fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
@@ -114,8 +115,8 @@ async function main({ needsTemporal, run }) {
 }
 
 /**
- * npm passes a SIGTERM on to the shell between it and us, and that shell dies of it without telling
- * us. When we lose our parent under npm, we take it as that signal.
+ * npm passes a SIGTERM only to the shell between npm and this process. The shell ends and sends no
+ * signal on, so under npm the end of our parent process counts as a SIGTERM.
  */
 function followNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -135,7 +136,7 @@ function checkNode() {
   }
 }
 
-/** The program sees itself as `node dist/<program>.js …` would show it. */
+/** Runs a program in this process; its arguments look as with `node dist/<program>.js …`. */
 function runProgram(program) {
   return async (programArgs) => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
@@ -144,7 +145,7 @@ function runProgram(program) {
   };
 }
 
-/** The build is made already; `--into <folder>` lays out what production runs of it. */
+/** Implements `--into <folder>`: copies the files of production from the finished build. */
 function layOut([option, folder, ...rest]) {
   if (option === undefined) return 0;
   if (option !== '--into' || folder === undefined || rest.length > 0) {
@@ -176,7 +177,7 @@ async function runJest(extra) {
   }
 }
 
-/** What needs no stack of its own, unless files or projects are named. */
+/** Runs the tests that need no stack of their own, or only the named files or projects. */
 function runQuickTests(extra) {
   return runTests(extra.length > 0 ? extra : ['--selectProjects', 'unit', 'stack']);
 }
@@ -195,14 +196,14 @@ function recordExamples() {
   return runTests(['--runInBand', ...files.map((file) => `test/${file}`)]);
 }
 
-/** The dashboard's signing in a real browser, which is looked for before anything is started. */
+/** Runs the tests in a real browser; finds the browser before anything is started. */
 function runBrowserTests(extra) {
   process.env.TEST_CHROMIUM = findChromium();
   return runTests(['--config', join(ROOT, 'test', 'browser', 'jest.config.mjs'), ...extra]);
 }
 
 /**
- * Types, lint, format and import directions, two at a time, then the tests, unless with `--static`.
+ * Checks types, lint, format and imports, two at a time, and then runs the tests unless `--static`.
  */
 async function runChecks(extra) {
   let failed = 0;
@@ -240,7 +241,7 @@ async function runChecks(extra) {
   return failed === 0 && tests === 0 ? 0 : 1;
 }
 
-/** A child that shares our terminal; signals sent to us alone are passed on. */
+/** Runs Node as a child on this terminal; passes on the signals that only this process got. */
 function runNode(nodeArgs, env) {
   return runCommand(process.execPath, nodeArgs, { cwd: ROOT, env });
 }
@@ -255,7 +256,7 @@ function stopSetUp(signal) {
   signalCommands(signal);
   const code = 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGHUP' ? 1 : 15);
   const leave = () => process.exit(code);
-  // The helpers end by themselves first: tests stop what they started, a build removes its caches.
+  // Helper commands end first: tests stop the processes that they started, builds remove caches.
   Promise.all([temporalBuildInFlight()?.cancel(), commandsEnded(15_000)])
     .then(closeTestRooms)
     .then(leave, leave);

@@ -81,6 +81,8 @@ export interface DatabaseOptions {
   readonly mayBegin?: () => boolean;
   /** Called with each new connection. */
   readonly onConnect?: (connection: pg.PoolClient) => void;
+  /** Gives out the connections; when absent, a pool of `poolSize` connections to `url`. */
+  readonly openPool?: typeof openPool;
 }
 
 /**
@@ -89,7 +91,7 @@ export interface DatabaseOptions {
 export function connectDatabase(options: DatabaseOptions): Database {
   const { pooler = 'none', statementTimeoutMs, connectTimeoutMs = 5_000 } = options;
   const settings = pooler === 'transaction' ? {} : settingsOf(options);
-  const source = openPool({
+  const source = (options.openPool ?? openPool)({
     client: clientClassOf(withSettings(options.url, settings), {
       connectTimeoutMs,
       keepAliveMs: options.keepAliveMs ?? 10_000,

@@ -40,6 +40,7 @@ export const PROGRAMS = {
   'bench-team': 'bench/processes/team.ts',
   'bench-worker': 'bench/processes/worker.ts',
   chaos: 'test/chaos/main.ts',
+  simulate: 'test/simulation/main.ts',
   fuzz: 'test/fuzz/main.ts',
   contracts: 'dev/simulators/bridge/contracts/compile.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',

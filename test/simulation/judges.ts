@@ -1,0 +1,184 @@
+/**
+ * What must be true of a world when it has come to rest. The judges read the books of what is
+ * outside and the rows of the database, and use no rule of the service.
+ */
+import type { Statements } from './machine/database.ts';
+import type { Life } from './lives.ts';
+import type { Server } from './runtime/server.ts';
+import type { Desk, Order } from './worlds/desk.ts';
+
+/** A contradiction: what was found, in words, and of which movement. */
+export interface Verdict {
+  readonly rule: string;
+  readonly movement_id: string | null;
+  readonly found: string;
+}
+
+export interface Facts {
+  readonly movements: readonly {
+    readonly movement_id: string;
+    readonly request_state: string;
+    readonly reservation_status: string;
+    readonly amount: string;
+  }[];
+  readonly nodes: readonly {
+    readonly movement_id: string;
+    readonly node_key: string;
+    readonly state: string;
+    readonly attempt: number;
+    readonly executor_key: string | null;
+  }[];
+  readonly timeline: readonly { readonly movement_id: string; readonly sequences: number[] }[];
+  readonly unapplied: readonly { readonly movement_id: string; readonly kind: string }[];
+  readonly approvals: readonly { readonly movement_id: string }[];
+  readonly runs: ReadonlyMap<string, string | null>;
+  readonly orders: readonly Order[];
+  readonly lives: readonly Pick<Life, 'movement_id' | 'number' | 'mayBeApproved' | 'isOver'>[];
+  readonly payee: string;
+}
+
+const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
+
+export async function judge(world: {
+  readonly statements: Statements;
+  readonly desks: readonly Desk[];
+  readonly lives: readonly Life[];
+  readonly payee: string;
+  readonly server: Server;
+}): Promise<Verdict[]> {
+  const { statements, server } = world;
+  const movements = await statements.ask<Facts['movements'][number]>(
+    `SELECT movement_id::text, request_state, reservation_status, amount::text FROM movements`,
+  );
+  return contradictions({
+    movements,
+    nodes: await statements.ask(
+      `SELECT movement_id::text, node_key, state, attempt, executor_binding ->> 'executor_key' AS executor_key FROM movement_nodes`,
+    ),
+    timeline: await statements.ask(
+      `SELECT movement_id::text, array_agg(sequence::integer ORDER BY sequence) AS sequences
+         FROM timeline_events GROUP BY 1`,
+    ),
+    unapplied: await statements.ask(
+      `SELECT movement_id::text, kind FROM commands WHERE applied_at IS NULL`,
+    ),
+    approvals: await statements.ask(`SELECT movement_id::text FROM movement_approvals`),
+    runs: new Map(
+      movements.map(({ movement_id }) => [movement_id, server.statusOf(`movement/${movement_id}`)]),
+    ),
+    orders: world.desks.flatMap(({ orders }) => orders),
+    lives: world.lives,
+    payee: world.payee,
+  });
+}
+
+/** The rules, each by itself. */
+export function contradictions(facts: Facts): Verdict[] {
+  return Object.entries(RULES).flatMap(([rule, check]) =>
+    check(facts).map(([movement_id, found]) => ({ rule, movement_id, found })),
+  );
+}
+
+type Found = readonly [movement_id: string | null, found: string];
+
+const paidOf = ({ orders }: Facts): readonly Order[] =>
+  orders.filter(({ state }) => state === 'paid' || state === 'taken');
+
+const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
+  'an attempt is paid once at most': (facts) =>
+    repeated(paidOf(facts), ({ key }) => key).map((key) => [key.slice(0, 36), `${key} is paid twice`]),
+  'a node is paid once at most': (facts) =>
+    repeated(paidOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
+      (node) => [node.slice(0, 36), `${node} is paid twice`],
+    ),
+  'a node is COMPLETED if and only if it is paid': (facts) => {
+    const paid = new Set(
+      facts.orders
+        .filter(({ state }) => state === 'paid')
+        .map(({ movement_id, node_key }) => `${movement_id} ${node_key}`),
+    );
+    return facts.nodes
+      .filter(({ executor_key }) => executor_key?.endsWith('.desk') === true)
+      .filter(
+        ({ movement_id, node_key, state }) =>
+          (state === 'COMPLETED') !== paid.has(`${movement_id} ${node_key}`),
+      )
+      .map(({ movement_id, node_key, state }) => [
+        movement_id,
+        `${node_key} is ${state}, and the desk has ${paid.has(`${movement_id} ${node_key}`) ? '' : 'not '}paid it`,
+      ]);
+  },
+  'what is paid is what was approved': (facts) => {
+    const amounts = new Map(facts.movements.map((each) => [each.movement_id, each.amount]));
+    const approved = new Set(facts.approvals.map(({ movement_id }) => movement_id));
+    return facts.orders
+      .filter(
+        ({ movement_id, amount, payee }) =>
+          Number(amounts.get(movement_id)) !== Number(amount) ||
+          payee !== facts.payee ||
+          !approved.has(movement_id),
+      )
+      .map(({ movement_id, key, amount, payee }) => [
+        movement_id,
+        `${key} pays ${amount} to ${payee}`,
+      ]);
+  },
+  'nothing is paid that nobody approved': (facts) => {
+    const mayBe = new Set(
+      facts.lives.flatMap((life) => (life.mayBeApproved ? (life.movement_id ?? []) : [])),
+    );
+    return facts.orders
+      .filter(({ movement_id }) => !mayBe.has(movement_id))
+      .map(({ movement_id, key }) => [movement_id, `${key} was ordered`]);
+  },
+  'everything ends': (facts) => [
+    ...facts.lives
+      .filter(({ isOver }) => !isOver)
+      .map(({ movement_id, number }): Found => [
+        movement_id,
+        `life ${String(number)} has not ended: ${stateOf(facts, movement_id)}`,
+      ]),
+    ...facts.nodes
+      .filter(({ state }) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'READY'].includes(state))
+      .map(({ movement_id, node_key, state }): Found => [movement_id, `${node_key} is ${state}`]),
+  ],
+  'a movement is created once': (facts) =>
+    facts.movements.length > facts.lives.length
+      ? [[null, `${String(facts.movements.length)} movements of ${String(facts.lives.length)} lives`]]
+      : [],
+  'a timeline has no gaps': (facts) =>
+    facts.timeline
+      .filter(({ sequences }) => sequences.some((each, index) => each !== index + 1))
+      .map(({ movement_id, sequences }) => [movement_id, sequences.join(' ')]),
+  'every command is applied': (facts) =>
+    facts.unapplied.map(({ movement_id, kind }) => [movement_id, `${kind} is not applied`]),
+  'a run closes with its movement': (facts) =>
+    facts.movements
+      .filter(
+        ({ movement_id, request_state }) =>
+          (facts.runs.get(movement_id) === 'RUNNING') !== !ENDED.includes(request_state),
+      )
+      .map(({ movement_id, request_state }) => [
+        movement_id,
+        `it is ${request_state}, and its run ${String(facts.runs.get(movement_id))}`,
+      ]),
+  'nothing is held for what has ended': (facts) =>
+    facts.movements
+      .filter(
+        ({ request_state, reservation_status }) =>
+          ENDED.includes(request_state) && reservation_status === 'held',
+      )
+      .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]),
+};
+
+function stateOf({ movements, nodes }: Facts, movementId: string | null): string {
+  const movement = movements.find(({ movement_id }) => movement_id === movementId);
+  const own = nodes.filter(({ movement_id }) => movement_id === movementId);
+  return `${movement?.request_state ?? 'not created'} ${own.map(({ node_key, state }) => `${node_key}=${state}`).join(' ')}`;
+}
+
+function repeated<T>(items: readonly T[], keyOf: (item: T) => string): string[] {
+  const seen = new Map<string, number>();
+  for (const item of items) seen.set(keyOf(item), (seen.get(keyOf(item)) ?? 0) + 1);
+  return [...seen].filter(([, count]) => count > 1).map(([key]) => key);
+}

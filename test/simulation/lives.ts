@@ -1,0 +1,303 @@
+/** What callers and operators do: each movement has a life of its own, made up by the seed. */
+import type { Machine } from './machine/machine.ts';
+import type { Api, ApiAnswer } from './service.ts';
+import type { Desk } from './worlds/desk.ts';
+
+export interface Life {
+  readonly number: number;
+  readonly template: string;
+  readonly amount: string;
+  movement_id: string | null;
+  /** Somebody has sent an approval that may have arrived. */
+  mayBeApproved: boolean;
+  rejected: boolean;
+  state: string | null;
+  isOver: boolean;
+}
+
+export interface LivesOptions {
+  readonly machine: Machine;
+  readonly movements: number;
+  readonly payee: string;
+  readonly desks: readonly Desk[];
+  /** An API that is up; null while none is. */
+  readonly api: () => Api | null;
+  readonly isCalm: () => boolean;
+}
+
+interface Shape {
+  readonly name: string;
+  readonly nodes: readonly object[];
+  readonly edges: readonly object[];
+}
+
+/** How long a caller waits for an answer, in milliseconds. */
+const PATIENCE_MS = 30_000;
+/** Milliseconds within which all movements begin. */
+const BEGIN_WITHIN_MS = 240_000;
+/** An order is a multiple of this, so that amounts tell movements apart. */
+const UNIT = 1_000;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The plans of a world: payments in a row, side by side, behind a gate, in place of others. */
+function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
+  const [keyed = '', blind = ''] = desks.map(({ descriptor }) => descriptor.executor_key);
+  const pay = (node_key: string, executor: string, node_kind = 'action') => {
+    const action_type = executor.replace('.', '_');
+    return {
+      node_key,
+      node_kind,
+      action_type,
+      executor_selector: { action_type },
+      has_side_effect: true,
+      config: { payee },
+      retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
+    };
+  };
+  const gate = { node_key: 'gate', node_kind: 'manual_gate', action_type: 'manual_gate' };
+  const noop = { node_key: 'done', node_kind: 'action', action_type: 'noop' };
+  const edge = (from: string, to: string, edge_type = 'on_success') => ({ from, to, edge_type });
+  return [
+    { name: 'one', nodes: [pay('pay', keyed)], edges: [] },
+    { name: 'blind', nodes: [pay('pay', blind)], edges: [] },
+    {
+      name: 'row',
+      nodes: [pay('first', keyed), pay('second', blind), noop],
+      edges: [edge('first', 'second'), edge('second', 'done')],
+    },
+    {
+      name: 'side-by-side',
+      nodes: [pay('left', keyed), pay('right', blind), noop],
+      edges: [edge('left', 'done'), edge('right', 'done')],
+    },
+    {
+      name: 'gated',
+      nodes: [pay('before', keyed), gate, pay('after', keyed)],
+      edges: [edge('before', 'gate'), edge('gate', 'after')],
+    },
+    {
+      name: 'instead',
+      nodes: [pay('try', blind), pay('instead', keyed), noop],
+      edges: [edge('try', 'done'), edge('try', 'instead', 'on_failure')],
+    },
+    {
+      name: 'undone',
+      nodes: [pay('pay', keyed), pay('more', blind), pay('undo', keyed, 'compensation')],
+      edges: [edge('pay', 'more'), edge('pay', 'undo', 'on_cancel')],
+    },
+  ];
+}
+
+/** Begins all lives; their `isOver` tells when each has ended. */
+export async function live(options: LivesOptions): Promise<{ readonly list: readonly Life[] }> {
+  const { machine, movements, payee, desks } = options;
+  const plans = shapes(payee, desks);
+  const list = Array.from({ length: movements }, (_, number): Life => {
+    const plan = machine.dice.pick(plans);
+    return {
+      number,
+      template: `simulation/${plan.name}`,
+      amount: `${String(number + 1)}.${String(UNIT + number).slice(-3)}`,
+      movement_id: null,
+      mayBeApproved: false,
+      rejected: false,
+      state: null,
+      isOver: false,
+    };
+  });
+  void begin(options, plans, list);
+  return { list };
+}
+
+async function begin(
+  options: LivesOptions,
+  plans: readonly Shape[],
+  list: readonly Life[],
+): Promise<void> {
+  const caller = new Caller(options);
+  for (const { name, nodes, edges } of plans) {
+    const body = {
+      template_key: `simulation/${name}`,
+      version: 1,
+      name,
+      nodes,
+      edges,
+      completion_policy: { completion_assurance: 'provider_completed' },
+    };
+    // A registration whose answer was lost is there when it is sent again.
+    const { status, body: answer } = await caller.insist('POST', '/plan-templates', body, {});
+    if (status !== 201 && status !== 409)
+      throw new Error(`the plan ${name} was not taken: ${JSON.stringify(answer)}`);
+  }
+  for (const life of list) void new Operator(options, caller, life).run();
+}
+
+class Caller {
+  readonly #options: LivesOptions;
+  constructor(options: LivesOptions) {
+    this.#options = options;
+  }
+
+  /** Status 0: no answer came. */
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<ApiAnswer> {
+    const { machine } = this.#options;
+    const none: ApiAnswer = { status: 0, body: {} };
+    const answer = await machine.step(`${method} ${path}`, async () => {
+      const api = this.#options.api();
+      return { work: api?.call(method, path, body, headers) ?? null };
+    });
+    if (answer.work === null) {
+      await sleep(1_000);
+      return none;
+    }
+    const found = await Promise.race([
+      answer.work,
+      sleep(PATIENCE_MS).then(() => none),
+    ]);
+    machine.log(`callers ${method} ${path}: ${String(found.status)}`);
+    return found;
+  }
+
+  /** Sends until the service has said something about it. */
+  async insist(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ApiAnswer> {
+    for (;;) {
+      const answer = await this.send(method, path, body, headers);
+      if (answer.status !== 0 && answer.status < 500) return answer;
+      await sleep(1_000);
+    }
+  }
+}
+
+interface NodeView {
+  readonly node_key: string;
+  readonly state: string;
+  readonly attempt: number;
+}
+
+/** Looks after one movement. */
+class Operator {
+  readonly #options: LivesOptions;
+  readonly #caller: Caller;
+  readonly #life: Life;
+  #retries = 0;
+
+  constructor(options: LivesOptions, caller: Caller, life: Life) {
+    this.#options = options;
+    this.#caller = caller;
+    this.#life = life;
+  }
+
+  async run(): Promise<void> {
+    const { machine, isCalm } = this.#options;
+    const { dice } = machine;
+    const life = this.#life;
+    await sleep(dice.between(1, BEGIN_WITHIN_MS));
+    const { status, body } = await this.#caller.insist(
+      'POST',
+      '/movements',
+      {
+        template_key: life.template,
+        template_version: 1,
+        intent: { asset: 'USDC', amount: life.amount },
+        strategy_id: 'simulation',
+        approval_ttl_seconds: 120,
+      },
+      { 'idempotency-key': `life-${String(life.number)}` },
+    );
+    if (status !== 201 && status !== 200)
+      throw new Error(`a movement was not taken: ${String(status)} ${JSON.stringify(body)}`);
+    const id = String(body['movement_id']);
+    life.movement_id = id;
+    const decision = dice.pick(['approve', 'reject', 'nothing'] as const, (each) =>
+      each === 'approve' ? 18 : 1,
+    );
+    await sleep(dice.between(0, 20_000));
+    if (decision === 'approve') {
+      life.mayBeApproved = true;
+      await this.#caller.insist(
+        'POST',
+        `/movements/${id}/approve`,
+        { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' },
+        {},
+      );
+    } else if (decision === 'reject') {
+      life.rejected = true;
+      await this.#caller.insist('POST', `/movements/${id}/reject`, { approver_id: 'operator' }, {});
+    }
+    const cancelAt = dice.chance(0.15) ? machine.now + dice.between(0, 60_000) : null;
+    let isCancelled = false;
+    for (;;) {
+      await sleep(dice.between(2_000, 10_000));
+      if (cancelAt !== null && !isCancelled && machine.now >= cancelAt) {
+        isCancelled = true;
+        await this.#act(`/movements/${id}/actions/cancel`);
+      }
+      const seen = await this.#caller.send('GET', `/movements/${id}`);
+      if (seen.status !== 200) continue;
+      const state = String(seen.body['request_state']);
+      life.state = state;
+      if (await this.#isOver(id, state, seen.body['nodes'] as readonly NodeView[])) break;
+      if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
+    }
+    life.isOver = true;
+  }
+
+  async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {
+    const { machine } = this.#options;
+    switch (state) {
+      case 'FAILED':
+        if (this.#retries >= 2 || !machine.dice.chance(0.5)) return true;
+        this.#retries += 1;
+        await this.#act(`/movements/${id}/actions/retry`);
+        return false;
+      case 'WAITING_MANUAL_ACTION':
+        await this.#act(`/movements/${id}/actions/resume`);
+        return false;
+      case 'MANUAL_INTERVENTION':
+        for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
+        return false;
+      case 'CANCELLED':
+        return nodes.every(({ state: each }) =>
+          ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(each),
+        );
+      default:
+        return ['COMPLETED', 'REJECTED', 'EXPIRED'].includes(state);
+    }
+  }
+
+  /** A person asks the desk itself, and says what its books say. */
+  async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
+    const { desks, machine } = this.#options;
+    // Sometimes the service is left to find out.
+    if (machine.dice.chance(0.3)) return;
+    // Whoever answers for the desk does so when nothing is on its way.
+    await sleep(40_000);
+    const key = `${id}:${node_key}:${String(attempt)}`;
+    const order = desks.flatMap((desk) => desk.orderOf(key) ?? [])[0];
+    if (order?.state === 'taken') return;
+    const isPaid = order?.state === 'paid';
+    await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      outcome: isPaid ? 'completed' : 'failed',
+      reason: 'the books of the desk say so',
+      evidence: { ticket: '1' },
+      ...(isPaid
+        ? { output: { submitted_amount: order.amount, received_amount: order.amount } }
+        : {}),
+    });
+  }
+
+  async #act(path: string, body?: unknown): Promise<ApiAnswer> {
+    return this.#caller.send('POST', path, body);
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The database of a world: a real Postgres, whose statements are steps of the machine. A statement
+ * can fail before or after its effect, end with its process, and be held open, so that others wait
+ * for its locks.
+ */
+import pg from 'pg';
+import { inProcess, type Machine, type Process } from './machine.ts';
+
+/** What befalls a statement. */
+export type StatementFault =
+  | 'lost before' // the connection breaks, and the statement has not arrived
+  | 'lost after' // the connection breaks, and the statement has been carried out
+  | 'conflict' // a serialization failure: nothing is written
+  | 'dies before' // the process ends, and the statement has not arrived
+  | 'dies after' // the process ends, and the statement has been carried out
+  | 'held' // the transaction stays open while others go on
+  | 'held, then dies'; // and its process ends before the commit
+
+export interface Statement {
+  readonly process: Process | null;
+  readonly text: string;
+}
+
+interface Blocked {
+  readonly done: Promise<unknown>;
+  readonly client: pg.Client;
+  readonly deliver: () => Promise<void>;
+}
+
+export interface DatabaseWorld {
+  readonly machine: Machine;
+  readonly url: string;
+  /** What happens to this statement; null: nothing. */
+  readonly fault: (statement: Statement) => StatementFault | null;
+  /** The process has died in the middle of a statement. */
+  readonly died: (process: Process) => void;
+}
+
+const BROKEN = 'Connection terminated unexpectedly';
+
+/** All connections of all processes of a world. */
+export class Statements {
+  readonly #world: DatabaseWorld;
+  readonly #free: pg.Client[] = [];
+  readonly #all: pg.Client[] = [];
+  #watcher: pg.Client | null = null;
+  #blocked: Blocked[] = [];
+  #held = 0;
+  #clockSetTo = -1;
+  /** What the clock of the database is ahead of the true time, in milliseconds. */
+  skewMs = 0;
+
+  constructor(world: DatabaseWorld) {
+    this.#world = world;
+  }
+
+  /** Runs a statement of the calling process, in its turn. */
+  run(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const { machine } = this.#world;
+    const process = inProcess.getStore() ?? null;
+    return new Promise((resolve, reject) => {
+      const answer = {
+        resolve: (result: pg.QueryResult) => {
+          if (process?.state !== 'dead') resolve(result);
+        },
+        reject: (error: unknown) => {
+          if (process?.state !== 'dead')
+            reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      };
+      machine.post({
+        process,
+        label: `sql ${nameOf(query.text)}`,
+        go: () => this.#go(query, process, answer),
+      });
+    });
+  }
+
+  /** Runs a statement of the simulation itself, at once. */
+  async ask<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = await this.#take();
+    try {
+      await this.#setClock(client);
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      this.#free.push(client);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((client) => client.end()));
+  }
+
+  async #go(query: pg.QueryConfig, process: Process | null, answer: Answer): Promise<void> {
+    const { machine, fault, died } = this.#world;
+    const suffered = fault({ process, text: query.text });
+    if (suffered !== null) machine.log(`  fault: ${suffered}`);
+    if (suffered === 'dies before' && process !== null) return died(process);
+    if (suffered === 'lost before') return answer.reject(new Error(BROKEN));
+    if (suffered === 'conflict')
+      return answer.reject(
+        Object.assign(new Error('could not serialize access'), { code: '40001' }),
+      );
+    const client = await this.#take();
+    await this.#setClock(client);
+    if (suffered === 'held' || suffered === 'held, then dies') {
+      await this.#hold(client, query, process, answer, suffered);
+      return;
+    }
+    await this.#finish(client, client.query(query), async (result) => {
+      this.#free.push(client);
+      if (suffered === 'dies after' && process !== null) died(process);
+      else if (suffered === 'lost after') answer.reject(new Error(BROKEN));
+      else if (result instanceof Error) answer.reject(result);
+      else answer.resolve(result as pg.QueryResult);
+    });
+  }
+
+  /** Begins, runs the statement, and leaves the commit to a later step. */
+  async #hold(
+    client: pg.Client,
+    query: pg.QueryConfig,
+    process: Process | null,
+    answer: Answer,
+    how: 'held' | 'held, then dies',
+  ): Promise<void> {
+    const { machine, died } = this.#world;
+    await client.query('BEGIN');
+    this.#held += 1;
+    await this.#finish(client, client.query(query), async (result) => {
+      const isFailed = result instanceof Error;
+      // Whoever froze meanwhile still commits: its transaction is on its way.
+      machine.post({
+        process: null,
+        label: `${process?.name ?? '-'} commits what it held`,
+        go: async () => {
+          const isGone = process?.state === 'dead' || how === 'held, then dies';
+          if (how === 'held, then dies' && process !== null && process.state !== 'dead')
+            died(process);
+          await client.query(isGone || isFailed ? 'ROLLBACK' : 'COMMIT');
+          this.#held -= 1;
+          this.#free.push(client);
+          if (isFailed) answer.reject(result);
+          else answer.resolve(result as pg.QueryResult);
+          await this.#unblock();
+        },
+      });
+    });
+  }
+
+  /** Waits for the statement, or until it waits itself for a lock that somebody holds. */
+  async #finish(
+    client: pg.Client,
+    running: Promise<unknown>,
+    then: (result: unknown) => Promise<void>,
+  ): Promise<void> {
+    const done = running.catch((error: unknown) =>
+      error instanceof Error ? error : new Error(String(error)),
+    );
+    const deliver = async (): Promise<void> => then(await done);
+    if (this.#held === 0) return deliver();
+    if (await this.#isBlocked(client, done)) {
+      this.#world.machine.log('  waits for a lock');
+      this.#blocked.push({ done, client, deliver });
+    } else await deliver();
+  }
+
+  async #isBlocked(client: pg.Client, done: Promise<unknown>): Promise<boolean> {
+    this.#watcher ??= await this.#connect();
+    const pid: unknown = Reflect.get(client, 'processID');
+    let isDone = false;
+    void done.then(() => (isDone = true));
+    for (;;) {
+      const { rows } = await this.#watcher.query<{ blocked: boolean }>(
+        'SELECT cardinality(pg_blocking_pids($1)) > 0 AS blocked',
+        [pid],
+      );
+      if (isDone) return false;
+      if (rows[0]?.blocked === true) return true;
+    }
+  }
+
+  /** What waited for a lock goes on, in the order in which it came, or waits for the next one. */
+  async #unblock(): Promise<void> {
+    const waited = this.#blocked;
+    this.#blocked = [];
+    for (const each of waited)
+      if (await this.#isBlocked(each.client, each.done)) this.#blocked.push(each);
+      else await each.deliver();
+  }
+
+  async #take(): Promise<pg.Client> {
+    return this.#free.pop() ?? (await this.#connect());
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.#world.url });
+    await client.connect();
+    this.#all.push(client);
+    return client;
+  }
+
+  async #setClock(client: pg.Client): Promise<void> {
+    const at = this.#world.machine.now + this.skewMs;
+    if (at === this.#clockSetTo) return;
+    this.#clockSetTo = at;
+    await client.query({
+      name: 'clock',
+      text: "SELECT setval('simulated_clock', $1::bigint)",
+      values: [at],
+    });
+  }
+}
+
+interface Answer {
+  readonly resolve: (result: pg.QueryResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A pool as the service knows it, over the world's connections. */
+export class SimulatedPool extends pg.Pool {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    super();
+    this.#statements = statements;
+    const run = (query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> =>
+      this.#statements.run(
+        typeof query === 'string' ? { text: query, ...(values ? { values } : {}) } : query,
+      );
+    this.query = run as typeof this.query;
+  }
+}
+
+/** The first words of a statement that tell it from others. */
+function nameOf(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().slice(0, 64);
+}
+
+/** The clock and the ids of the database, read from the simulation; run once in a new database. */
+export const DATABASE_SEAMS = `
+  CREATE SEQUENCE simulated_clock;
+  CREATE SEQUENCE simulated_ids;
+  CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+    SELECT to_timestamp(last_value / 1000.0) FROM simulated_clock
+  $$;
+  CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7000'
+      || '8' || lpad(to_hex(nextval('simulated_ids')), 15, '0'))::uuid
+  $$;
+`;

@@ -1,0 +1,190 @@
+/**
+ * The one scheduler of a simulation. It owns the time and the order of everything that waits: a
+ * statement, a call of an outside world, a timer, a report to Temporal. One step runs at a time, a
+ * seed decides which, and between two steps the code of the service runs until all of it waits.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { dice, type Dice } from '../../chaos/random.ts';
+
+/** A process of the service, or whatever else can stop by itself: callers, an outside world. */
+export interface Process {
+  readonly name: string;
+  /** `frozen`: nothing of it runs, and it does not notice that time passes. */
+  state: 'up' | 'frozen' | 'dead';
+  /** What its clock is ahead of the true time, in milliseconds. */
+  skewMs: number;
+}
+
+/** What waits for its turn. */
+interface Waiting {
+  readonly process: Process | null;
+  readonly label: string;
+  readonly isPossible?: () => boolean;
+  readonly go: () => Promise<void>;
+}
+
+export interface Timer {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly process: Process | null;
+  readonly label: string;
+  readonly go: () => void | Promise<void>;
+  cancelled: boolean;
+}
+
+/** The process whose code is running; undefined in the code of the simulation itself. */
+export const inProcess = new AsyncLocalStorage<Process>();
+
+// Taken before machine/seams.ts replaces what the service sees.
+const turn = setImmediate;
+
+/** Turns of the event loop after which code that waits for nothing outside has come to its end. */
+const TURNS = 3;
+/** Milliseconds since 1970 at which every world begins. */
+const BEGIN = Date.UTC(2030, 0, 1);
+/** The longest that one step takes, in milliseconds. */
+const LONGEST_STEP_MS = 4;
+/** How often a timer goes before steps that could be made: those take long then. */
+const SLOW = 0.004;
+
+export class Machine {
+  readonly dice: Dice;
+  readonly #order: Dice;
+  #now = BEGIN;
+  #waiting: Waiting[] = [];
+  #timers: Timer[] = [];
+  #steps = 0;
+  readonly #digest = createHash('sha256');
+  /** Called with each line of the log. */
+  readonly #tell: (line: string) => void;
+  readonly #lastLines: string[] = [];
+
+  constructor(seed: number, tell: (line: string) => void = () => undefined) {
+    this.dice = dice(seed, 'faults');
+    this.#order = dice(seed, 'order');
+    this.#tell = tell;
+  }
+
+  /** The true time, in milliseconds since 1970. */
+  get now(): number {
+    return this.#now;
+  }
+
+  get begin(): number {
+    return BEGIN;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** The last lines of the log, for the report of a failure. */
+  get lastLines(): readonly string[] {
+    return this.#lastLines;
+  }
+
+  /** What the whole log comes to; equal for equal runs. */
+  digest(): string {
+    return this.#digest.copy().digest('hex');
+  }
+
+  log(line: string): void {
+    const whole = `${String(this.#now - BEGIN)} ${line}`;
+    this.#digest.update(`${whole}\n`);
+    this.#lastLines.push(whole);
+    if (this.#lastLines.length > 400) this.#lastLines.splice(0, 200);
+    this.#tell(whole);
+  }
+
+  /**
+   * Waits for a turn and then does `work`, as the process whose code calls this. Never returns in a
+   * process that has died.
+   */
+  step<T>(label: string, work: () => Promise<T>): Promise<T> {
+    const process = inProcess.getStore() ?? null;
+    return new Promise<T>((resolve, reject) => {
+      this.post({
+        process,
+        label,
+        go: async () => {
+          try {
+            const answer = await work();
+            if (process?.state !== 'dead') resolve(answer);
+          } catch (error) {
+            if (process?.state !== 'dead')
+              reject(error instanceof Error ? error : new Error(String(error)));
+          }
+        },
+      });
+    });
+  }
+
+  /** Something that happens in its turn; nobody waits for it. */
+  post(waiting: Waiting): void {
+    if (waiting.process?.state !== 'dead') this.#waiting.push(waiting);
+  }
+
+  /** Calls `go` at this time of the true clock. */
+  timer(timer: Omit<Timer, 'cancelled'>): Timer {
+    const entry: Timer = { ...timer, cancelled: false };
+    let [low, high] = [0, this.#timers.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#timers[middle]?.at ?? 0) <= entry.at) low = middle + 1;
+      else high = middle;
+    }
+    this.#timers.splice(low, 0, entry);
+    return entry;
+  }
+
+  /** Runs until `isOver` returns true. @throws when nothing can happen any more. */
+  async run(isOver: () => boolean): Promise<void> {
+    for (;;) {
+      await settle();
+      if (isOver()) return;
+      await this.#next();
+    }
+  }
+
+  async #next(): Promise<void> {
+    const ready = this.#waiting.filter(
+      ({ process, isPossible }) =>
+        (process === null || process.state === 'up') && isPossible?.() !== false,
+    );
+    const timer = this.#firstTimer();
+    const isDue = timer !== undefined && timer.at <= this.#now;
+    if (timer !== undefined && (isDue || ready.length === 0 || this.#order.chance(SLOW))) {
+      this.#timers.splice(this.#timers.indexOf(timer), 1);
+      this.#now = Math.max(this.#now, timer.at);
+      await timer.go();
+      return;
+    }
+    if (ready.length === 0) throw new Error('nothing can happen any more: an await has leaked');
+    const chosen = ready[this.#order.between(0, ready.length - 1)];
+    if (chosen === undefined) throw new Error('nothing was chosen');
+    this.#waiting.splice(this.#waiting.indexOf(chosen), 1);
+    this.#now += this.#order.between(0, LONGEST_STEP_MS);
+    this.#steps += 1;
+    this.log(`${chosen.process?.name ?? '-'} ${chosen.label}`);
+    await chosen.go();
+  }
+
+  #firstTimer(): Timer | undefined {
+    this.#timers = this.#timers.filter(
+      ({ cancelled, process }) => !cancelled && process?.state !== 'dead',
+    );
+    return this.#timers.find(({ process }) => process === null || process.state === 'up');
+  }
+
+  /** The process ends, with all that it was doing. */
+  kill(process: Process): void {
+    process.state = 'dead';
+    this.#waiting = this.#waiting.filter((each) => each.process !== process);
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let count = 0; count < TURNS; count += 1)
+    await new Promise<void>((resolve) => turn(resolve));
+}

@@ -1,0 +1,217 @@
+/**
+ * Everything of the platform that the service reads time or chance from, replaced for code that
+ * runs in a simulated process. Whoever imports this file first has replaced it; the simulation's
+ * own code, which runs in no process, goes on with the real ones.
+ */
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { randomOf } from '../../../dev/simulators/paper-venue/faults.ts';
+import { inProcess, type Machine, type Process, type Timer } from './machine.ts';
+
+/** What is replaced. A test holds this list against what the code below assigns. */
+export const REPLACED = [
+  'Date',
+  'performance.now',
+  'setTimeout',
+  'clearTimeout',
+  'setInterval',
+  'clearInterval',
+  'AbortSignal.timeout',
+  'node:timers/promises.setTimeout',
+  'node:crypto.randomUUID',
+  'node:crypto.randomBytes',
+  'node:crypto.randomInt',
+  'node:crypto.randomFillSync',
+  'crypto.getRandomValues',
+  'Math.random',
+] as const;
+
+const real = {
+  Date,
+  performanceNow: performance.now.bind(performance),
+  setTimeout,
+  clearTimeout,
+  setInterval,
+  clearInterval,
+  random: Math.random,
+};
+
+let machine: Machine | null = null;
+let next: () => number = Math.random;
+
+/** From now on simulated processes see the time and the chance of this machine. */
+export function use(current: Machine, seed: number): void {
+  machine = current;
+  next = randomOf(seed);
+}
+
+/** The machine and the process of the calling code; null outside of a simulated process. */
+function here(): { readonly machine: Machine; readonly process: Process } | null {
+  const process = inProcess.getStore();
+  return machine === null || process === undefined ? null : { machine, process };
+}
+
+const nowOf = (at: { readonly machine: Machine; readonly process: Process }): number =>
+  at.machine.now + at.process.skewMs;
+
+class SimulatedDate extends real.Date {
+  constructor(...given: unknown[]) {
+    const at = given.length === 0 ? here() : null;
+    if (at !== null) super(nowOf(at));
+    else super(...(given as []));
+  }
+  static override now(): number {
+    const at = here();
+    return at === null ? real.Date.now() : nowOf(at);
+  }
+}
+
+/** What the replaced functions return in place of a timer of the platform. */
+class Handle {
+  timer: Timer | null = null;
+  unref(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+  hasRef(): boolean {
+    return true;
+  }
+}
+
+function schedule(
+  at: { readonly machine: Machine; readonly process: Process },
+  handle: Handle,
+  ms: number,
+  call: () => void,
+): void {
+  const { machine: on, process } = at;
+  handle.timer = on.timer({
+    at: on.now + Math.max(1, ms),
+    process,
+    label: 'timer',
+    go: () => inProcess.run(process, call),
+  });
+}
+
+function cancel(handle: unknown): boolean {
+  if (!(handle instanceof Handle)) return false;
+  if (handle.timer !== null) handle.timer.cancelled = true;
+  handle.timer = null;
+  return true;
+}
+
+function simulatedTimeout(call: (...args: unknown[]) => void, ms = 1, ...args: unknown[]): unknown {
+  const at = here();
+  if (at === null) return real.setTimeout(call, ms, ...args);
+  const handle = new Handle();
+  schedule(at, handle, ms, () => call(...args));
+  return handle;
+}
+
+function simulatedInterval(call: (...args: unknown[]) => void, ms = 1, ...args: unknown[]): unknown {
+  const at = here();
+  if (at === null) return real.setInterval(call, ms, ...args);
+  const handle = new Handle();
+  const again = (): void =>
+    schedule(at, handle, ms, () => {
+      again();
+      call(...args);
+    });
+  again();
+  return handle;
+}
+
+function bytes(length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => Math.floor(next() * 256)));
+}
+
+function fill<T extends NodeJS.ArrayBufferView>(view: T): T {
+  const { length } = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  new Uint8Array(view.buffer, view.byteOffset, view.byteLength).set(bytes(length));
+  return view;
+}
+
+/** Lets `simulated` do it in a simulated process, and `original` everywhere else. */
+function inside<Args extends unknown[], R>(
+  original: (...args: Args) => R,
+  simulated: (...args: Args) => R,
+): (...args: Args) => R {
+  return (...args) => (here() === null ? original(...args) : simulated(...args));
+}
+
+const originalTimeout = timers.setTimeout;
+const originalAbort = AbortSignal.timeout.bind(AbortSignal);
+
+function simulatedSleep<T>(ms = 1, value?: T, options: { signal?: AbortSignal } = {}): Promise<T> {
+  const { signal } = options;
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new DOMException('The operation was aborted', 'AbortError'));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve(value as T);
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function simulatedAbort(ms: number): AbortSignal {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new DOMException('timed out', 'TimeoutError')), ms);
+  return controller.signal;
+}
+
+function uuid(): `${string}-${string}-${string}-${string}-${string}` {
+  const raw = bytes(16);
+  raw[6] = ((raw[6] ?? 0) & 0x0f) | 0x40;
+  raw[8] = ((raw[8] ?? 0) & 0x3f) | 0x80;
+  const hex = raw.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+Object.assign(globalThis, {
+  Date: SimulatedDate,
+  setTimeout: simulatedTimeout,
+  setInterval: simulatedInterval,
+  clearTimeout: (handle: unknown) => {
+    if (!cancel(handle)) real.clearTimeout(handle as NodeJS.Timeout);
+  },
+  clearInterval: (handle: unknown) => {
+    if (!cancel(handle)) real.clearInterval(handle as NodeJS.Timeout);
+  },
+});
+performance.now = inside(real.performanceNow, () => {
+  const at = here();
+  // A clock that only runs forward, and starts anew with the machine.
+  return at === null ? 0 : at.machine.now - at.machine.begin + 1_000;
+});
+Math.random = inside(real.random, () => next());
+AbortSignal.timeout = inside(originalAbort, simulatedAbort);
+const { randomUUID, randomBytes, randomInt, randomFillSync } = crypto;
+Object.assign(crypto, {
+  randomUUID: inside(randomUUID as () => ReturnType<typeof uuid>, uuid),
+  randomBytes: inside(randomBytes as (length: number) => Buffer, bytes),
+  randomInt: inside(randomInt as (low: number, high?: number) => number, (low, high) =>
+    high === undefined ? Math.floor(next() * low) : low + Math.floor(next() * (high - low)),
+  ),
+  randomFillSync: inside(
+    randomFillSync as (view: NodeJS.ArrayBufferView) => NodeJS.ArrayBufferView,
+    fill,
+  ),
+});
+const getRandomValues = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+globalThis.crypto.getRandomValues = inside(
+  getRandomValues as (view: never) => never,
+  fill as unknown as (view: never) => never,
+) as typeof getRandomValues;
+timers.setTimeout = inside(
+  originalTimeout as typeof simulatedSleep,
+  simulatedSleep,
+) as typeof originalTimeout;
+syncBuiltinESMExports();

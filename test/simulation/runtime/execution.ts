@@ -1,0 +1,509 @@
+/**
+ * One workflow run, as the Temporal server and a worker's Core keep it: a history, tasks, timers,
+ * activities, and the sandbox that a worker has cached. It has no clock and starts nothing by
+ * itself: whoever drives it says what happens next, and at what time.
+ *
+ * What is modelled is what temporal.io documents and the recorded histories show:
+ * - what arrives while a workflow task is under way is kept aside and joins the history behind the
+ *   task's own events, activities' ends last;
+ * - a task that would close the run while something is kept aside fails (UNHANDLED_COMMAND), its
+ *   worker forgets the run, and its local activities run again;
+ * - a local activity belongs to its task: its marker is written when the task completes;
+ * - a worker without the run in its cache replays the history.
+ */
+import type { coresdk, google, temporal } from '@temporalio/proto';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import type { Command, Job, RunInfo, Sandbox, SandboxedRun } from './sandbox.ts';
+
+type Payload = temporal.api.common.v1.IPayload;
+type Failure = temporal.api.failure.v1.IFailure;
+
+/** An event of the history; `name` is what it is of: a signal, an activity's type, a marker. */
+export interface Event {
+  readonly kind: string;
+  readonly name?: string;
+}
+
+export interface ActivityCall {
+  readonly seq: number;
+  readonly activityId: string;
+  readonly type: string;
+  readonly args: readonly Payload[];
+  readonly options: CallOptions;
+}
+
+/** Times in milliseconds; null: without a limit. */
+export interface CallOptions {
+  readonly taskQueue: string;
+  readonly scheduleToStartMs: number | null;
+  readonly startToCloseMs: number | null;
+  readonly heartbeatMs: number | null;
+  readonly retry: {
+    readonly initialMs: number;
+    readonly coefficient: number;
+    readonly maximumMs: number;
+    /** Zero: without a limit. */
+    readonly maximumAttempts: number;
+  };
+}
+
+export type ActivityEnd =
+  | { readonly completed: Payload | null }
+  | { readonly failed: Failure }
+  | { readonly cancelled: Failure | null }
+  | { readonly timedOut: Failure };
+
+interface Activity extends ActivityCall {
+  readonly cancellation: number;
+  state: 'scheduled' | 'ended';
+  cancelRequested: boolean;
+  /** Whether the workflow has its result. */
+  resolved: boolean;
+}
+
+interface LocalActivity extends ActivityCall {
+  end: ActivityEnd | null;
+}
+
+/** What has reached the history since the last task, as jobs for the next. */
+interface Arrived {
+  readonly event: Event;
+  readonly before?: Event;
+  readonly job: Job | null;
+}
+
+/** An activation as it was made: a replay makes it again. */
+interface Past {
+  readonly jobs: readonly Job[];
+  readonly at: number;
+  readonly historyLength: number;
+}
+
+interface Task {
+  readonly startedAt: number;
+  /** Events that its completion writes, in their order. */
+  readonly writes: Event[];
+  readonly effects: (() => void)[];
+  readonly local: Map<number, LocalActivity>;
+  readonly activations: Past[];
+  closing: 'COMPLETED' | 'FAILED' | 'CONTINUED_AS_NEW' | 'CANCELED' | null;
+  handedOn: readonly Payload[];
+}
+
+export interface ExecutionOptions extends RunInfo {
+  readonly args: readonly Payload[];
+  /** Events after which the run is asked to go on in a new one. */
+  readonly suggestsNewRunAfter?: number;
+}
+
+export class Execution {
+  readonly history: Event[] = [];
+  /** How it closed; null while it is open. */
+  status: Task['closing'] = null;
+  /** Arguments of the run that follows. */
+  handedOn: readonly Payload[] = [];
+  readonly #sandbox: Sandbox;
+  readonly #options: ExecutionOptions;
+  #cached: SandboxedRun | null = null;
+  /** Activations of completed tasks, to be made again by a worker that has not seen them. */
+  readonly #past: Past[] = [];
+  #arrived: Job[] = [];
+  #aside: Arrived[] = [];
+  #task: Task | null = null;
+  #taskScheduled = false;
+  readonly #activities = new Map<number, Activity>();
+  /** Version flags that the history has markers of. */
+  readonly #patches = new Set<string>();
+  readonly #timers = new Map<number, { readonly fires_at: number }>();
+
+  constructor(sandbox: Sandbox, options: ExecutionOptions) {
+    this.#sandbox = sandbox;
+    this.#options = options;
+    this.history.push({ kind: 'WORKFLOW_EXECUTION_STARTED' });
+    this.#arrived.push({ initializeWorkflow: initOf(options) });
+  }
+
+  /** The first task is scheduled by the server together with the start. */
+  scheduleFirstTask(): void {
+    this.#scheduleTask();
+  }
+
+  get workflowType(): string {
+    return this.#options.workflowType;
+  }
+
+  get runId(): string {
+    return this.#options.runId;
+  }
+
+  get taskIsScheduled(): boolean {
+    return this.#taskScheduled && this.#task === null;
+  }
+
+  get taskIsUnderWay(): boolean {
+    return this.#task !== null;
+  }
+
+  /** Local activities of the task under way that have not answered. */
+  get localCalls(): readonly ActivityCall[] {
+    return [...(this.#task?.local.values() ?? [])].filter(({ end }) => end === null);
+  }
+
+  /** Activities that have not ended. */
+  get calls(): readonly (ActivityCall & { readonly cancelRequested: boolean })[] {
+    return [...this.#activities.values()].filter(({ state }) => state === 'scheduled');
+  }
+
+  /** When each timer fires, in milliseconds since 1970, by its sequence number. */
+  get timers(): ReadonlyMap<number, { readonly fires_at: number }> {
+    return this.#timers;
+  }
+
+  /** @returns false when the run is closed: the server refuses the signal. */
+  signal(signalName: string, input: readonly Payload[]): boolean {
+    if (this.status !== null) return false;
+    this.#arrive({
+      event: { kind: 'WORKFLOW_EXECUTION_SIGNALED', name: signalName },
+      job: { signalWorkflow: { signalName, input: [...input], identity: '', headers: {} } },
+    });
+    return true;
+  }
+
+  /** A timer's time has come. A cancelled one is none. */
+  fire(seq: number): void {
+    if (!this.#timers.delete(seq)) return;
+    this.#arrive({ event: { kind: 'TIMER_FIRED' }, job: { fireTimer: { seq } } });
+  }
+
+  /** How an activity ended; `isStarted`: an attempt was under way, whose start is written with it. */
+  endActivity(seq: number, end: ActivityEnd, isStarted = true): void {
+    const activity = this.#activities.get(seq);
+    // The server refuses the answer of an activity that it does not know any longer.
+    if (activity === undefined || activity.state === 'ended' || this.status !== null) return;
+    activity.state = 'ended';
+    const { type: name } = activity;
+    this.#arrive({
+      ...(isStarted ? { before: { kind: 'ACTIVITY_TASK_STARTED', name } } : {}),
+      event: { kind: `ACTIVITY_TASK_${eventOf(end)}`, name },
+      job: { resolveActivity: { seq, isLocal: false, result: resolutionOf(activity, end) } },
+    });
+  }
+
+  /** A worker takes the scheduled task: it runs the workflow until it waits. */
+  async startTask(at: number): Promise<void> {
+    if (!this.taskIsScheduled) throw new Error('no workflow task is scheduled');
+    this.#taskScheduled = false;
+    this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
+    const jobs = this.#arrived;
+    this.#arrived = [];
+    this.#task = {
+      startedAt: at,
+      writes: [],
+      effects: [],
+      local: new Map(),
+      activations: [],
+      closing: null,
+      handedOn: [],
+    };
+    await this.#ensureCached();
+    await this.#activate(jobs, at);
+  }
+
+  /** Local activities of the task under way have answered; those that answered together. */
+  async endLocals(ends: readonly (readonly [seq: number, end: ActivityEnd])[], at: number) {
+    const task = this.#task;
+    const jobs = ends.flatMap(([seq, end]) => {
+      const local = task?.local.get(seq);
+      if (task === null || local === undefined || local.end !== null) return [];
+      local.end = end;
+      task.writes.push({ kind: 'MARKER_RECORDED', name: 'core_local_activity' });
+      return [{ resolveActivity: { seq, isLocal: true, result: resolutionOf(local, end) } }];
+    });
+    if (jobs.length > 0) await this.#activate(jobs, at);
+  }
+
+  /** Whether the worker can report the task: it waits for no local activity. */
+  get taskIsDone(): boolean {
+    return this.#task !== null && this.localCalls.length === 0;
+  }
+
+  /** The worker reports the task. */
+  async completeTask(): Promise<void> {
+    const task = this.#task;
+    if (task === null || !this.taskIsDone) throw new Error('the workflow task is not done');
+    this.#task = null;
+    if (task.closing !== null && this.#aside.length > 0) {
+      this.history.push({ kind: 'WORKFLOW_TASK_FAILED' });
+      this.#arrived = task.activations[0]?.jobs.slice() ?? [];
+      await this.forget();
+      this.#flush();
+      return;
+    }
+    this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
+    for (const effect of task.effects) effect();
+    this.#past.push(...task.activations);
+    if (task.closing !== null) {
+      this.status = task.closing;
+      this.handedOn = task.handedOn;
+      await this.forget();
+      return;
+    }
+    this.#flush();
+  }
+
+  /** The worker died with the task under way; the server notices when the task's time is over. */
+  async loseTask(): Promise<void> {
+    const task = this.#task;
+    if (task === null) return;
+    this.#task = null;
+    this.#arrived = task.activations[0]?.jobs.slice() ?? [];
+    this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
+    await this.forget();
+    this.#flush();
+    this.#scheduleTask();
+  }
+
+  /** No worker has the run in its cache: the next task replays the history. */
+  async forget(): Promise<void> {
+    await this.#cached?.dispose();
+    this.#cached = null;
+  }
+
+  #arrive(arrived: Arrived): void {
+    if (this.#task !== null) {
+      this.#aside.push(arrived);
+      return;
+    }
+    this.#write(arrived);
+    this.#scheduleTask();
+  }
+
+  #write({ before, event, job }: Arrived): void {
+    this.history.push(...(before === undefined ? [] : [before]), event);
+    const seq = job?.resolveActivity?.seq;
+    // A workflow that did not wait for a cancelled activity's end has its result already.
+    const hasResult = seq != null && this.#activities.get(seq)?.resolved === true;
+    if (job !== null && !hasResult) this.#arrived.push(job);
+  }
+
+  /** What was kept aside joins the history; ends of activities behind all else. */
+  #flush(): void {
+    if (this.#aside.length === 0) return;
+    const aside = this.#aside;
+    this.#aside = [];
+    for (const each of aside)
+      if (each.before !== undefined) this.history.push(each.before);
+      else this.#write(each);
+    for (const { before, event, job } of aside)
+      if (before !== undefined) this.#write({ event, job });
+    this.#scheduleTask();
+  }
+
+  #scheduleTask(): void {
+    if (this.#taskScheduled || this.#task !== null || this.status !== null) return;
+    this.#taskScheduled = true;
+    this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' });
+  }
+
+  async #ensureCached(): Promise<void> {
+    if (this.#cached !== null) return;
+    this.#cached = await this.#sandbox.run(this.#options);
+    const patches = [...this.#patches].map((patchId) => ({ notifyHasPatch: { patchId } }));
+    const past = this.#past.map((each, index) =>
+      index === 0 ? { ...each, jobs: [...patches, ...each.jobs] } : each,
+    );
+    for (const each of past) await this.#cached.activate(this.#activation(each, true));
+  }
+
+  #activation({ jobs, at, historyLength }: Past, isReplaying: boolean) {
+    const { runId, suggestsNewRunAfter = Infinity } = this.#options;
+    return {
+      runId,
+      timestamp: msToTs(at),
+      isReplaying,
+      historyLength,
+      continueAsNewSuggested: historyLength >= suggestsNewRunAfter,
+      availableInternalFlags: [],
+      jobs: inTheirOrder(jobs),
+    };
+  }
+
+  async #activate(jobs: readonly Job[], at: number): Promise<void> {
+    const [task, run] = [this.#task, this.#cached];
+    if (task === null || run === null) throw new Error('no workflow task is under way');
+    const activation = { jobs, at, historyLength: this.history.length };
+    task.activations.push(activation);
+    const commands = await run.activate(this.#activation(activation, false));
+    const resolved: Job[] = [];
+    for (const command of commands) this.#carryOut(task, command, at, resolved);
+    if (resolved.length > 0) await this.#activate(resolved, at);
+  }
+
+  #carryOut(task: Task, command: Command, at: number, resolved: Job[]): void {
+    const {
+      scheduleLocalActivity,
+      scheduleActivity,
+      requestCancelActivity,
+      startTimer,
+      cancelTimer,
+      setPatchMarker,
+      upsertWorkflowSearchAttributes,
+      completeWorkflowExecution,
+      failWorkflowExecution,
+      continueAsNewWorkflowExecution,
+    } = command;
+    if (scheduleLocalActivity != null) {
+      const call = callOf(scheduleLocalActivity);
+      task.local.set(call.seq, { ...call, end: null });
+    } else if (scheduleActivity != null) {
+      const call = callOf(scheduleActivity);
+      task.writes.push({ kind: 'ACTIVITY_TASK_SCHEDULED', name: call.type });
+      task.effects.push(() =>
+        this.#activities.set(call.seq, {
+          ...call,
+          cancellation: scheduleActivity.cancellationType ?? 0,
+          state: 'scheduled',
+          cancelRequested: false,
+          resolved: false,
+        }),
+      );
+    } else if (requestCancelActivity?.seq != null) {
+      const { seq } = requestCancelActivity;
+      const activity = this.#activities.get(seq);
+      const isInHistory = !this.#aside.some(({ job }) => job?.resolveActivity?.seq === seq);
+      // Its end is in the history: there is nothing to cancel.
+      if (activity === undefined || (activity.state === 'ended' && isInHistory)) return;
+      task.writes.push({ kind: 'ACTIVITY_TASK_CANCEL_REQUESTED' });
+      const isTried = activity.cancellation === 0;
+      task.effects.push(() => {
+        activity.cancelRequested = true;
+        activity.resolved ||= isTried;
+      });
+      // TRY_CANCEL: the workflow does not wait for the activity's end.
+      if (isTried)
+        resolved.push({
+          resolveActivity: {
+            seq,
+            isLocal: false,
+            result: resolutionOf(activity, { cancelled: null }),
+          },
+        });
+    } else if (startTimer?.seq != null) {
+      const { seq, startToFireTimeout } = startTimer;
+      const milliseconds =
+        Number(startToFireTimeout?.seconds ?? 0) * 1_000 +
+        (startToFireTimeout?.nanos ?? 0) / 1_000_000;
+      task.writes.push({ kind: 'TIMER_STARTED' });
+      task.effects.push(() => this.#timers.set(seq, { fires_at: at + milliseconds }));
+    } else if (cancelTimer?.seq != null) {
+      const { seq } = cancelTimer;
+      task.writes.push({ kind: 'TIMER_CANCELED' });
+      task.effects.push(() => {
+        this.#timers.delete(seq);
+        // One that has fired meanwhile is cancelled all the same.
+        this.#aside = this.#aside.filter(({ job }) => job?.fireTimer?.seq !== seq);
+      });
+    } else if (setPatchMarker?.patchId != null) {
+      if (this.#patches.has(setPatchMarker.patchId)) return;
+      this.#patches.add(setPatchMarker.patchId);
+      task.writes.push(
+        { kind: 'MARKER_RECORDED', name: 'core_patch' },
+        { kind: 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES' },
+      );
+    } else if (upsertWorkflowSearchAttributes != null) {
+      task.writes.push({ kind: 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES' });
+    } else if (completeWorkflowExecution != null) {
+      this.#close(task, 'COMPLETED');
+    } else if (failWorkflowExecution != null) {
+      this.#close(task, 'FAILED');
+    } else if (continueAsNewWorkflowExecution != null) {
+      task.handedOn = continueAsNewWorkflowExecution.arguments ?? [];
+      this.#close(task, 'CONTINUED_AS_NEW');
+    } else {
+      throw new Error(`a command that is not modelled: ${Object.keys(command).join(', ')}`);
+    }
+  }
+
+  #close(task: Task, how: NonNullable<Task['closing']>): void {
+    task.closing = how;
+    task.writes.push({ kind: `WORKFLOW_EXECUTION_${how}` });
+  }
+}
+
+function initOf({ workflowId, runId, workflowType, args, startedAt }: ExecutionOptions) {
+  return {
+    workflowId,
+    workflowType,
+    arguments: [...args],
+    randomnessSeed: msToTs(1_000).seconds ?? null,
+    headers: {},
+    attempt: 1,
+    firstExecutionRunId: runId,
+    startTime: msToTs(startedAt),
+  };
+}
+
+/** Signals before what resolves, as Core hands them over. */
+function inTheirOrder(jobs: readonly Job[]): Job[] {
+  const rank = (job: Job): number =>
+    job.initializeWorkflow != null ? 0 : job.signalWorkflow != null ? 1 : 2;
+  return [...jobs].sort((a, b) => rank(a) - rank(b));
+}
+
+function callOf(
+  command:
+    | coresdk.workflow_commands.IScheduleActivity
+    | coresdk.workflow_commands.IScheduleLocalActivity,
+): ActivityCall {
+  const { retryPolicy } = command;
+  const initialMs = msOf(retryPolicy?.initialInterval) ?? 1_000;
+  return {
+    seq: command.seq ?? 0,
+    activityId: command.activityId ?? '',
+    type: command.activityType ?? '',
+    args: command.arguments ?? [],
+    options: {
+      taskQueue: 'taskQueue' in command ? (command.taskQueue ?? '') : '',
+      scheduleToStartMs: msOf(command.scheduleToStartTimeout),
+      startToCloseMs: msOf(command.startToCloseTimeout),
+      heartbeatMs: 'heartbeatTimeout' in command ? msOf(command.heartbeatTimeout) : null,
+      retry: {
+        initialMs,
+        coefficient: retryPolicy?.backoffCoefficient ?? 2,
+        maximumMs: msOf(retryPolicy?.maximumInterval) ?? 100 * initialMs,
+        maximumAttempts: retryPolicy?.maximumAttempts ?? 0,
+      },
+    },
+  };
+}
+
+/** A duration in milliseconds; null when there is none, or it is zero. */
+function msOf(duration: google.protobuf.IDuration | null | undefined): number | null {
+  const ms = Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1e6;
+  return ms === 0 ? null : ms;
+}
+
+function eventOf(end: ActivityEnd): string {
+  if ('completed' in end) return 'COMPLETED';
+  if ('failed' in end) return 'FAILED';
+  return 'cancelled' in end ? 'CANCELED' : 'TIMED_OUT';
+}
+
+/** As Core hands an activity's end to the workflow. */
+function resolutionOf({ activityId, type }: ActivityCall, end: ActivityEnd) {
+  if ('completed' in end) return { completed: { result: end.completed } };
+  const wrapped = (message: string, cause: Failure | null): Failure => ({
+    message,
+    activityFailureInfo: { activityId, activityType: { name: type } },
+    cause,
+  });
+  if ('cancelled' in end) {
+    const cause = { message: 'Activity cancelled', canceledFailureInfo: {} };
+    return { cancelled: { failure: wrapped('Activity cancelled', end.cancelled ?? cause) } };
+  }
+  return {
+    failed: {
+      failure: wrapped('Activity task failed', 'failed' in end ? end.failed : end.timedOut),
+    },
+  };
+}

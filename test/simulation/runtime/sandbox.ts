@@ -1,0 +1,102 @@
+/**
+ * The SDK's own sandbox for workflow code, in this process: activations in, commands out. The
+ * modules are internal to the SDK, so this is the one file that knows them; the versions of
+ * `@temporalio/worker` and this file change together.
+ */
+import { createRequire } from 'node:module';
+import type { coresdk } from '@temporalio/proto';
+import type { Workflow } from '@temporalio/worker/lib/workflow/interface.js';
+import type { ReusableVMWorkflowCreator } from '@temporalio/worker/lib/workflow/reusable-vm.js';
+import { workflowBundle } from '../../../activities/bundle.ts';
+
+export type Activation = coresdk.workflow_activation.IWorkflowActivation;
+export type Job = coresdk.workflow_activation.IWorkflowActivationJob;
+type CreateOptions = Parameters<ReusableVMWorkflowCreator['createWorkflow']>[0];
+export type Command = coresdk.workflow_commands.IWorkflowCommand;
+
+// Loaded as CommonJS: the package does not export these paths for import.
+const require = createRequire(import.meta.url);
+const { ReusableVMWorkflowCreator: Creator } =
+  require('@temporalio/worker/lib/workflow/reusable-vm.js') as {
+    readonly ReusableVMWorkflowCreator: typeof ReusableVMWorkflowCreator;
+  };
+const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js') as {
+  parseWorkflowCode(code: string): Parameters<typeof ReusableVMWorkflowCreator.create>[0];
+};
+
+const ACTIVITIES = [
+  ...['load', 'decide', 'expire', 'preflight', 'prepare', 'submit', 'observe', 'recover'],
+  ...['cancel', 'ask', 'record', 'loadTransfer', 'submitTransfer', 'lookTransfer'],
+];
+
+/** Longest that one activation may compute, in milliseconds. */
+const ACTIVATION_MS = 10_000;
+
+/** A run of workflow code. Its methods are called one at a time. */
+export interface SandboxedRun {
+  /** @throws when the workflow code throws what is no failure of its workflow. */
+  activate(activation: Activation): Promise<readonly Command[]>;
+  dispose(): Promise<void>;
+}
+
+export interface RunInfo {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly workflowType: string;
+  readonly taskQueue: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+export class Sandbox {
+  readonly #creator: ReusableVMWorkflowCreator;
+
+  private constructor(creator: ReusableVMWorkflowCreator) {
+    this.#creator = creator;
+  }
+
+  /** Loads the workflows as the last build made them. */
+  static async open(): Promise<Sandbox> {
+    const bundle = parseWorkflowCode(workflowBundle().code);
+    return new Sandbox(await Creator.create(bundle, ACTIVATION_MS, new Set(ACTIVITIES), undefined));
+  }
+
+  async run(info: RunInfo): Promise<SandboxedRun> {
+    const { startedAt } = info;
+    const start = new Date(startedAt);
+    const workflow: Workflow = await this.#creator.createWorkflow({
+      info: {
+        ...info,
+        namespace: 'default',
+        firstExecutionRunId: info.runId,
+        attempt: 1,
+        startTime: start,
+        runStartTime: start,
+        historyLength: 0,
+        historySize: 0,
+        continueAsNewSuggested: false,
+        searchAttributes: {},
+        typedSearchAttributes: undefined,
+        taskTimeoutMs: 10_000,
+        unsafe: { now: () => startedAt, isReplaying: false, isReplayingHistoryEvents: false },
+      } as unknown as CreateOptions['info'],
+      randomnessSeed: [1, 2, 3, 4],
+      now: startedAt,
+      showStackTraceSources: false,
+    });
+    return {
+      async activate(activation) {
+        const { successful, failed } = await workflow.activate(activation);
+        await workflow.getAndResetSinkCalls();
+        if (successful == null)
+          throw new Error(`the activation failed: ${failed?.failure?.message ?? 'unknown'}`);
+        return successful.commands ?? [];
+      },
+      dispose: () => workflow.dispose(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#creator.destroy();
+  }
+}

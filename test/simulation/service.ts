@@ -1,0 +1,221 @@
+/** The processes of the service in a simulation: its own parts, put together as service/ does. */
+import { pino } from 'pino';
+import { createTransferActivities } from '../../activities/capital-transfers/activities.ts';
+import { Leaving } from '../../activities/leaving.ts';
+import { createMovementActivities } from '../../activities/movement.ts';
+import { startCommandRelay } from '../../activities/relays/commands.ts';
+import { createHealthRefresher } from '../../activities/relays/health.ts';
+import { startScout } from '../../activities/relays/scout.ts';
+import { startSweeper, startWaitingSweeper } from '../../activities/relays/sweeper.ts';
+import type { ApiDependencies } from '../../api/dependencies.ts';
+import { answer } from '../../api/http/answer.ts';
+import { toAnswer } from '../../api/http/errors.ts';
+import { createRouter } from '../../api/http/router.ts';
+import { parseTarget } from '../../api/http/target.ts';
+import { createNoopExecutor } from '../../executors/local/noop.ts';
+import { createExecutorRegistry } from '../../executors/registry.ts';
+import type { Executor } from '../../domain/executor.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
+import { createHandOver } from '../../platform/handover.ts';
+import type { Temporal } from '../../platform/temporal.ts';
+import { connectDatabase, type Database } from '../../prisma/client.ts';
+import { keepCommands, noteTaken } from '../../store/commands.ts';
+import { createSignerRegistry } from '../../signers/registry.ts';
+import { createEvmSigning } from '../../venues/evm/signing.ts';
+import { openVenues } from '../../venues/open.ts';
+import { routes } from '../../venues/routes.ts';
+import { SimulatedPool, type Statements } from './machine/database.ts';
+import { inProcess, type Machine, type Process } from './machine/machine.ts';
+import type { Server, Worker } from './runtime/server.ts';
+
+const PREFIX = '/v3';
+const SETTINGS = {
+  apiPrefix: PREFIX,
+  approvalTtlSeconds: 600,
+  authEnabled: false,
+  balanceStaleSeconds: 60,
+  bridgeSnapshotMaxAgeSeconds: 3_600,
+  edition: 'community',
+  temporalNamespace: 'default',
+  temporalUiUrl: 'http://localhost:8233',
+} as unknown as ApiDependencies['settings'];
+const SWEEP_IDLE_SECONDS = 20;
+const HEALTH_SECONDS = 60;
+/** Times of the loops in milliseconds, longer than in production: the outcome does not depend on it. */
+const PAUSE_MS = 3_000;
+
+export interface ServiceWorld {
+  readonly machine: Machine;
+  readonly statements: Statements;
+  readonly server: Server;
+  readonly temporal: Temporal;
+  readonly executors: readonly Executor[];
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export interface Api {
+  readonly process: Process;
+  call(method: string, path: string, body?: unknown, headers?: Headers): Promise<ApiAnswer>;
+}
+type Headers = Readonly<Record<string, string>>;
+
+const log = pino({ level: process.env['SIMULATION_LOG'] ?? 'silent' });
+
+function openDatabase({ statements }: ServiceWorld): Database {
+  const pool = new SimulatedPool(statements);
+  const source = { pool, share: () => source };
+  return connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
+}
+
+function parts(world: ServiceWorld) {
+  const executors = createExecutorRegistry({
+    locals: [createNoopExecutor(), ...world.executors],
+    remotes: [],
+  });
+  const signers = createSignerRegistry([]);
+  const venues = openVenues([], []);
+  return { executors, signers, venues, db: openDatabase(world) };
+}
+
+/** Starts an API in this process. */
+export function startApi(world: ServiceWorld, process: Process): Api {
+  const { executors, signers, venues, db } = parts(world);
+  const find = createRouter(routes);
+  const handOver = inProcess.run(process, () =>
+    createHandOver({
+      temporal: world.temporal,
+      log,
+      leases: {
+        keep: (ids, seconds) => keepCommands(db, ids, seconds),
+        taken: (ids) => noteTaken(db, ids),
+      },
+    }),
+  );
+  const deps: ApiDependencies = {
+    db,
+    log,
+    executors,
+    signers,
+    chains: venues.chainAssets,
+    balances: NO_BALANCES,
+    handOver: (movementId, command) =>
+      handOver.send({
+        movementId,
+        kind: command?.kind ?? 'wake',
+        commandId: command?.command_id ?? null,
+      }),
+    settings: SETTINGS,
+  };
+  let requests = 0;
+  return {
+    process,
+    call: (method, path, body, headers = {}) =>
+      inProcess.run(process, async () => {
+        requests += 1;
+        const request_id = `${process.name}-${String(requests)}`;
+        const target = parseTarget(PREFIX + path);
+        const match = find(method, path.split('?')[0] ?? '');
+        if (match.kind !== 'route') throw new Error(`no route: ${method} ${path}`);
+        const sent = Object.entries({
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        }).map(([name, value]) => [name, [value]] as const);
+        try {
+          const reply = await answer(
+            {
+              route: match.route,
+              params: match.params,
+              caller: { client_id: null, key_id: null, role: 'admin' },
+            },
+            {
+              method,
+              target,
+              headers: Object.fromEntries(sent),
+              body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+              request_id,
+            },
+            {
+              request_id,
+              started: 0n,
+              encoding: undefined,
+              route: match.route.id,
+              caller: null,
+              span: null,
+            },
+            deps,
+          );
+          // What a caller gets has crossed a wire.
+          const plain: unknown =
+            'text' in reply ? { text: reply.text } : JSON.parse(JSON.stringify(reply.body));
+          return { status: reply.status, body: plain as Record<string, unknown> };
+        } catch (error) {
+          const refusal = toAnswer(error, request_id);
+          if (refusal.status >= 500) log.warn({ err: error, method, path }, 'a request failed');
+          return refusal as ApiAnswer;
+        }
+      }),
+  };
+}
+
+/** Starts a worker in this process, with the loops that bring lost messages again. */
+export function startWorker(world: ServiceWorld, process: Process): Worker {
+  const { executors, signers, venues, db } = parts(world);
+  const { temporal, server } = world;
+  return inProcess.run(process, () => {
+    const leaving = new Leaving();
+    const activities = {
+      ...createMovementActivities({
+        db,
+        log,
+        executors,
+        signers,
+        chains: venues.chainAssets,
+        unansweredSeconds: 60,
+        unhurriedSeconds: 20,
+        signing: createEvmSigning(venues.chains, venues.acts),
+        leaving,
+      }),
+      ...createTransferActivities({
+        db,
+        log,
+        leaving,
+        providers: [],
+        pendingSeconds: 60,
+        unhurriedSeconds: 20,
+        refreshBalances: () => undefined,
+      }),
+    };
+    const commands = startCommandRelay({ db, temporal, log, pauseMs: PAUSE_MS });
+    const idle = { stop: () => Promise.resolve(), poke: () => undefined };
+    startScout({
+      db,
+      log,
+      poked: {
+        commands: { loop: commands, everyMs: 500 },
+        transfers: { loop: idle, everyMs: 500 },
+        callbacks: { loop: idle, everyMs: 500 },
+        audit: { loop: idle, everyMs: 500 },
+        proposals: { loop: idle, everyMs: 500 },
+        looks: { loop: idle, everyMs: 500 },
+      },
+    });
+    const relay = { db, temporal, log, sweepIdleSeconds: SWEEP_IDLE_SECONDS };
+    startSweeper(relay);
+    startWaitingSweeper(relay);
+    createHealthRefresher({
+      db,
+      executors,
+      signers,
+      temporal,
+      intervalSeconds: HEALTH_SECONDS,
+      log,
+    }).start();
+    const worker: Worker = { process, activities };
+    server.addWorker(worker);
+    return worker;
+  });
+}

@@ -1,0 +1,227 @@
+/** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
+import { allowAddress } from '../../store/allowlist.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { DATABASE_SEAMS, SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
+import { inProcess, Machine, type Process } from './machine/machine.ts';
+import { use } from './machine/seams.ts';
+import { judge, type Verdict } from './judges.ts';
+import { live, type Life } from './lives.ts';
+import { createClient, type CallFault } from './runtime/client.ts';
+import { Server } from './runtime/server.ts';
+import type { Sandbox } from './runtime/sandbox.ts';
+import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
+import { Desk, type NetworkFault } from './worlds/desk.ts';
+
+export { DATABASE_SEAMS };
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly movements: number;
+  /** A migrated database of this world's own, with the simulation's seams. */
+  readonly databaseUrl: string;
+  readonly sandbox: Sandbox;
+  readonly tell?: (line: string) => void;
+  /** How often faults strike; 1 unless a run without faults is wanted. */
+  readonly storm?: number;
+}
+
+export interface WorldReport {
+  readonly seed: number;
+  readonly digest: string;
+  readonly steps: number;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly states: Readonly<Record<string, number>>;
+  readonly verdicts: readonly Verdict[];
+  readonly lastLines: readonly string[];
+}
+
+/** Whom the desks may pay. */
+export const PAYEE = `0x${'ab'.repeat(20)}`;
+
+/** Probabilities of each fault, at each of its chances. */
+const STATEMENT: Readonly<Record<StatementFault, number>> = {
+  'lost before': 0.002,
+  'lost after': 0.003,
+  conflict: 0.002,
+  'dies before': 0.0007,
+  'dies after': 0.001,
+  held: 0.01,
+  'held, then dies': 0.0005,
+};
+const CALL: Readonly<Record<CallFault, number>> = {
+  'lost before': 0.03,
+  'lost after': 0.03,
+  twice: 0.03,
+};
+const NETWORK: Readonly<Record<NetworkFault, number>> = {
+  'lost request': 0.03,
+  'lost answer': 0.04,
+  late: 0.03,
+  broken: 0.03,
+};
+/** Milliseconds between the start of a worker and its freeze, and how long that lasts. */
+const FREEZE_MS = [20_000, 120_000] as const;
+const FROZEN_MS = [5_000, 40_000] as const;
+const RESTART_MS = [500, 8_000] as const;
+/** The longest that a world may take until it has come to rest, in milliseconds of its own time. */
+const LONGEST_MS = 40 * 60_000;
+
+export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  const machine = new Machine(options.seed, options.tell);
+  use(machine, options.seed ^ 0x5bd1e995);
+  const faults: Record<string, number> = {};
+  const storm = options.storm ?? 1;
+  // Nothing strikes before the world has been set up.
+  let isCalm = true;
+  const strike = <F extends string>(
+    kind: string,
+    table: Readonly<Record<F, number>>,
+    mayDie = true,
+  ): F | null => {
+    if (isCalm || storm === 0) return null;
+    for (const fault of Object.keys(table) as F[]) {
+      if (!machine.dice.chance(table[fault] * storm)) continue;
+      if (!mayDie && fault.includes('dies')) continue;
+      faults[`${kind} ${fault}`] = (faults[`${kind} ${fault}`] ?? 0) + 1;
+      return fault;
+    }
+    return null;
+  };
+  const statements = new Statements({
+    machine,
+    url: options.databaseUrl,
+    fault: () => strike('statement', STATEMENT),
+    died: (process) => died(process),
+  });
+  const server = new Server({ machine, sandbox: options.sandbox });
+  const temporal = createClient({ machine, server, fault: () => strike('temporal', CALL) });
+  const desks = [
+    { executor_key: 'keyed.desk', knowsKeys: true },
+    { executor_key: 'blind.desk', knowsKeys: false },
+  ].map(
+    (each) =>
+      new Desk({ ...each, machine, refuses: 0.08, fault: () => strike('network', NETWORK) }),
+  );
+  const world: ServiceWorld = {
+    machine,
+    statements,
+    server,
+    temporal,
+    executors: desks.map((desk) => desk.executor()),
+  };
+  const apis: Api[] = [];
+  let started = 0;
+  const start = (kind: 'api' | 'worker'): void => {
+    started += 1;
+    const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs: 0 };
+    machine.log(`${process.name} starts`);
+    if (kind === 'api') apis.push(startApi(world, process));
+    else {
+      startWorker(world, process);
+      if (storm > 0) freezeLater(process);
+    }
+  };
+  const later = (range: readonly [number, number], go: () => void): void =>
+    void machine.timer({
+      process: null,
+      at: machine.now + machine.dice.between(...range),
+      label: 'weather',
+      go,
+    });
+  const freezeLater = (process: Process): void =>
+    later(FREEZE_MS, () => {
+      if (process.state !== 'up' || isCalm) return;
+      process.state = 'frozen';
+      faults['process frozen'] = (faults['process frozen'] ?? 0) + 1;
+      machine.log(`${process.name} is frozen`);
+      later(FROZEN_MS, () => {
+        if (process.state !== 'frozen') return;
+        process.state = 'up';
+        machine.log(`${process.name} goes on`);
+        freezeLater(process);
+      });
+    });
+  const died = (process: Process): void => {
+    if (process.state === 'dead') return;
+    machine.kill(process);
+    machine.log(`${process.name} has died`);
+    later(RESTART_MS, () => start(process.name.startsWith('api') ? 'api' : 'worker'));
+  };
+  const setup: Process = { name: 'setup', state: 'up', skewMs: 0 };
+  try {
+    start('api');
+    start('worker');
+    start('worker');
+    await allow(world, setup);
+    isCalm = false;
+    const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
+    const lives = await inProcess.run(callers, () =>
+      live({
+        machine,
+        movements: options.movements,
+        payee: PAYEE,
+        desks,
+        api: () => {
+          const up = apis.filter(({ process }) => process.state === 'up');
+          return up.length === 0 ? null : machine.dice.pick(up);
+        },
+        isCalm: () => isCalm,
+      }),
+    );
+    const until = machine.now + LONGEST_MS;
+    // Faults stop when half of the movements have come to an end, so that none outlasts its world.
+    const isMostlyOver = (): boolean =>
+      lives.list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
+    await machine.run(() => isMostlyOver() || machine.now > until);
+    isCalm = true;
+    machine.log('the storm is over');
+    await machine.run(() => lives.list.every(({ isOver }) => isOver) || machine.now > until);
+    // What is late still arrives, and what is left to write is written.
+    const rest = machine.now + 120_000;
+    await machine.run(() => machine.now > rest);
+    const verdicts = await judge({ statements, desks, lives: lives.list, payee: PAYEE, server });
+    const states: Record<string, number> = {};
+    for (const { state } of lives.list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
+    return {
+      seed: options.seed,
+      digest: machine.digest(),
+      steps: machine.steps,
+      faults,
+      states,
+      verdicts,
+      lastLines: machine.lastLines,
+    };
+  } finally {
+    await server.close();
+    await statements.close();
+  }
+}
+
+/** Puts whom the desks pay on the allowlist. */
+async function allow({ machine, statements }: ServiceWorld, setup: Process): Promise<void> {
+  const pool = new SimulatedPool(statements);
+  const source = { pool, share: () => source };
+  const db = connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
+  let isDone = false;
+  const done = inProcess.run(setup, () =>
+    allowAddress(
+      db,
+      { chain_family: 'evm', address: PAYEE, chain_id: null, label: 'desk' },
+      {
+        by: 'simulation',
+        reason: 'the desks pay it',
+        cooling_seconds: null,
+        audit: (action, id) => ({
+          action,
+          entity_type: 'allowed_address',
+          entity_key: id,
+          outcome: 'success',
+        }),
+      },
+    ).then(() => (isDone = true)),
+  );
+  await machine.run(() => isDone);
+  await done;
+}
+
+export type { Life };
