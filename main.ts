@@ -23,7 +23,8 @@ async function main(): Promise<void> {
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
-  // A stop was requested during the start. That stop would not end parts that start now.
+  // A stop was requested during the start. It would not end parts that start from here on, so none
+  // is started.
   if (stops.stopping) return;
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);

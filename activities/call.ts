@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { CallOptions } from '../domain/executor.ts';
 import { traceHeaders } from '../platform/tracing.ts';
 
-/** How many calls each activity has made so far; a number in the request id. */
+/** Number of calls that each activity has made so far; it is a part of the request id. */
 const made = new WeakMap<Context, number>();
 
 /**

@@ -14,8 +14,8 @@ import { readEnd, readMovementView } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 
 /**
- * Writes the decision if the stored movement leads to the same one. Returns `applied: false` when
- * another decision or a node's change came first; the run then loads the movement again.
+ * Writes the decision if the stored movement leads to the same decision. Returns `applied: false`
+ * when another decision or a change of a node came first; the run then loads the movement again.
  */
 export async function writeIfItFollows(db: Database, handed: DecideArgs): Promise<DecideResult> {
   const view = await readMovementView(db, handed.movement_id);
@@ -38,9 +38,9 @@ export async function writeDecision(
 }
 
 /**
- * Returns the decision that the view leads to if it equals `handed`, else null. Only the run knows
- * which nodes a cancel stopped in time, so those are taken from `handed`: a READY node without a
- * send may be stopped, unless the plan lets it run after a cancel.
+ * Returns the decision that follows from the view if it equals `handed`, else null. Only the run
+ * knows which nodes a cancel stopped in time, so these are taken from `handed`: a READY node that
+ * was not sent may be stopped, unless the plan lets it run after a cancel.
  */
 function decisionFor(view: LoadedMovement, handed: DecideArgs): DecideArgs | null {
   const lasting = onCancelTargets(view.edges);

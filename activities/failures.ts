@@ -11,7 +11,10 @@ export class Overtaken extends Error {
 /** Executor errors after which a node gives up, when its policy sets no number. */
 export const DEFAULT_MAX_ATTEMPTS = 8;
 
-/** Returns a failure that is no error: Temporal repeats the look after `seconds`. */
+/**
+ * Returns the failure that means "look again": not an error, only Temporal's way to repeat the
+ * activity after `seconds`.
+ */
 export function lookAgain(message: string, seconds: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
@@ -59,7 +62,7 @@ export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number)
   );
 }
 
-/** A setting of phases, and of looks at capital transfers. */
+/** The setting of phases and capital transfers that slows down looks for a person's decision. */
 export interface Unhurried {
   /** Seconds between two looks at a send that waits for a person; a minute when left out. */
   readonly unhurriedSeconds?: number;
@@ -71,9 +74,9 @@ export function unhurriedSeconds({ unhurriedSeconds: seconds = 60 }: Unhurried):
 }
 
 /**
- * Returns the failure that Temporal may store. For an unexpected error, that is only its name: the
- * message may hold a query, a key or a venue's text, and a history cannot be cleaned, so the
- * message goes to the log.
+ * Returns the failure in a form that Temporal may store. For an unexpected error only its name is
+ * kept, and the message goes to the log: it may hold a query, a key or a venue's text, and nothing
+ * can be removed from a history.
  */
 export function forHistory(error: unknown, log: Logger): unknown {
   if (error instanceof TemporalFailure || error instanceof Overtaken) return error;

@@ -10,7 +10,10 @@ import type { CallOptions } from '../domain/executor.ts';
 export type Send =
   { readonly movement_id: string; readonly node_key: string } | { readonly transfer_id: string };
 
-/** A dependency of phases and of looks at transfers; when left out, the worker never stops. */
+/**
+ * A dependency of phases and of looks at transfers; when left out, calls do not end with the
+ * worker.
+ */
 export interface Leaves {
   readonly leaving?: Leaving;
 }
@@ -60,7 +63,7 @@ export class Leaving {
    * @throws a failure that makes another worker repeat the activity, when this worker stops.
    */
   async repeatable<T>(call: (options: CallOptions) => Promise<T>): Promise<T> {
-    const stops = lookAgain('its worker stops; another one goes on', AGAIN_SECONDS);
+    const stops = lookAgain('this worker stops; another repeats the activity', AGAIN_SECONDS);
     if (this.#left) throw stops;
     const options = callOptions();
     const abort = new AbortController();

@@ -42,12 +42,13 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       return first === null ? decided : { ...decided, begun: first };
     },
     async expire({ movement_id }) {
-      // The database refuses this when an approval came first or when its clock says that it is too
-      // early; the run then loads the movement and sees its state.
+      // The database refuses the expiry when an approval came first, or when it is too early by the
+      // database's clock; the run then loads the movement and sees its state.
       await applyTransition(deps.db, expire(movement_id));
     },
     preflight: (args) => {
-      // `whole` marks a node that only looks. Older workers know this activity, so its name stays.
+      // `whole` marks a node that only looks. The activity keeps its name, because older workers
+      // know it.
       if (args.whole === true) return beating(deps, () => preflightAndLook(deps, args));
       return args.chained === true
         ? beating(deps, () => preflightAndPrepare(deps, args))
@@ -84,9 +85,12 @@ async function load(
     const outcome = await writeDecision(deps.db, decision);
     return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
   } catch (error) {
-    // This load has marked commands as seen, so the run must get its view; the run then decides
+    // This load has marked commands as seen, so its view must reach the run, which then decides
     // itself.
-    deps.log.warn({ err: error, movement_id }, 'a load could not write what follows from it');
+    deps.log.warn(
+      { err: error, movement_id },
+      'a load could not write the next decision; the run decides',
+    );
     return view;
   }
 }

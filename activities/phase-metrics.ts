@@ -61,8 +61,8 @@ function notYet(error: unknown): boolean {
  */
 const phaseStarts = new Map<string, number>();
 /**
- * Most start times that are kept. When another process records the answer, the start time is never
- * taken here, so the oldest are dropped.
+ * Maximum number of start times kept; the oldest are dropped. A start time stays unused when
+ * another process records the answer.
  */
 const MOST_STARTS = 10_000;
 

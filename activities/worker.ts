@@ -22,7 +22,9 @@ import { FAILURE_CONVERTER } from './bundle.ts';
 import { nameOf, type Leaving } from './leaving.ts';
 
 const RETRY_MS = 500;
-/** Pause when an operator has to act first; it is long so that the log stays short. */
+/**
+ * Milliseconds between tries while an operator has to act first; long, so that the log stays short.
+ */
 const OPERATOR_RETRY_MS = 10_000;
 /** Milliseconds that the SDK gets to close after `stopSeconds`. */
 const CLOSE_MS = 1_000;
@@ -79,7 +81,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
   let outOfTime = false;
   const pause = new AbortController();
   const use = async (renewed: TemporalAccess): Promise<void> => {
-    // A worker that is not connected reads the current access when it connects.
+    // An unconnected worker needs no change: it reads the current access when it connects.
     if (worker === null) return;
     const next = await NativeConnection.connect(connectionOptions(renewed));
     const old = connection;
@@ -164,7 +166,7 @@ export function startWorker(options: WorkerOptions): RunningWorker {
       }
       if (!outOfTime) return [];
       const sends = leaving.sends.map(nameOf);
-      return sends.length > 0 ? sends : ['activities whose end was not reported to Temporal'];
+      return sends.length > 0 ? sends : ['activities that had not reported their end to Temporal'];
     },
   };
 }

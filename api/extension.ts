@@ -46,9 +46,9 @@ export function withExtensions(
     for (const [id, mapped] of Object.entries(roles)) {
       const route = table.find((each) => each.id === id);
       if (route === undefined)
-        throw new Error(`the extension ${name} gives roles to ${id}, which is no route`);
+        throw new Error(`the extension ${name} sets roles for ${id}, but no route has this id`);
       if (route.roles.length > 0 || added.has(id))
-        throw new Error(`the extension ${name} gives roles to ${id}, which has its own`);
+        throw new Error(`the extension ${name} sets roles for ${id}, which has its own roles`);
       added.set(id, mapped);
     }
   }

@@ -82,36 +82,37 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
   const executor = facts.executor_key ?? 'its executor';
   switch (facts.reason) {
     case 'approval':
-      return `It waits for an approval until ${expiresAt}.`;
+      return `The movement waits for an approval until ${expiresAt}.`;
     case 'approval_expires_soon':
-      return `It waits for an approval, and its time is over at ${expiresAt}.`;
+      return `The movement waits for an approval, which it needs before ${expiresAt}.`;
     case 'manual_gate':
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
-        ? `A condition behind ${node} could not be evaluated, and with it the movement failed.`
-        : `${node === '' ? 'It' : node} failed${node === '' ? '' : ', and with it what the movement was to do'}.${planAdvice(facts)}`;
+        ? `A condition behind ${node} could not be evaluated, so the movement failed.`
+        : `${node === '' ? 'The movement' : node} failed${node === '' ? '' : ', so the movement failed'}.${planAdvice(facts)}`;
     case 'lane_blocked': {
       const by = facts.blocked_by;
       if (by === null || by === undefined)
         return `${node} waits for an earlier transaction of its account.`;
-      return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; what became of that one is unknown.`;
+      return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; the outcome of that transaction is unknown.`;
     }
     case 'lane_stuck': {
       const at = facts.stuck_at;
-      if (at === null || at === undefined) return `${node} waits in a nonce lane that is stuck.`;
-      return `${node} cannot go on before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up, and the transaction that is to do it, which moves nothing, cannot be sent: ${at.why}. Send the account coins of the chain, raise the caps of its lane (fundctl signers raise-caps), or bring its signer back.`;
+      if (at === null || at === undefined)
+        return `${node} waits for a transaction nonce that cannot be used up.`;
+      return `${node} cannot continue before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up. The zero-value transaction that should use up the nonce cannot be sent: ${at.why}. Send native coins of the chain to the account, raise the caps of its nonce lane (fundctl signers raise-caps), or make its signer available.`;
     }
     case 'delivery_late':
-      return `${node} waits longer than its path of the bridge allows: ${facts.error_message ?? 'it was not delivered'}. The service keeps looking, since tokens never return by themselves.`;
+      return `${node} waits longer than its bridge path allows: ${facts.error_message ?? 'the funds were not delivered'}. The service keeps checking, since a bridge never returns the funds by itself.`;
     case 'executor_unavailable':
-      return `${node} does not go on: ${whyUnavailable(facts, executor)}.`;
+      return `${node} cannot continue: ${whyUnavailable(facts, executor)}.`;
     case 'observed_long':
       return AMOUNTS_DIFFER.includes(facts.error_code ?? '')
-        ? `What ${executor} shows of ${node} is not what was sent: ${facts.error_message ?? 'the amounts differ'}. It is observed on; look at both sides.`
-        : `${node} is observed for longer than usual${since(facts)} and has not ended. It is observed on; look at what ${executor} shows of it.`;
+        ? `${executor} reports something else for ${node} than was sent: ${facts.error_message ?? 'the amounts differ'}. The service keeps observing ${node}; compare both sides.`
+        : `${node} is observed for longer than usual${since(facts)} and has not ended. The service keeps observing ${node}; check what ${executor} shows for it.`;
   }
 }
 
@@ -122,7 +123,8 @@ function planAdvice({ error_code }: AttentionFacts): string {
 }
 
 /**
- * Error codes for which the SQL function `attention_of` knows that more waiting changes nothing.
+ * Error codes after which waiting longer changes nothing. The SQL function `attention_of` has the
+ * same list.
  */
 export const AMOUNTS_DIFFER: readonly string[] = [
   'DEPOSIT_AMOUNT_MISMATCH',
@@ -142,7 +144,7 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
     return 'its executor is not registered';
   if (facts.executor_status !== 'active') return `${executor} is ${facts.executor_status}`;
   if (facts.executor_health === 'down') return `${executor} is down`;
-  return `${executor} has not answered about it for more than a minute`;
+  return `${executor} has not answered for more than a minute`;
 }
 
 /**
@@ -157,13 +159,13 @@ export function approvalOffers(
   const most = outflow
     .map(({ asset, amount }) => `${amount ?? 'an unbounded amount of'} ${asset}`)
     .join(', ');
-  const cancels = { action: 'cancel', consequence: 'It ends as CANCELLED, and nothing is moved.' };
+  const cancels = { action: 'cancel', consequence: 'The movement is CANCELLED; nothing is moved.' };
   return [
     {
       action: 'approve',
       consequence: `The plan runs as it was hashed; it can move ${most === '' ? 'nothing' : `at most ${most}`}.`,
     },
-    { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
+    { action: 'reject', consequence: 'The movement ends as REJECTED, and nothing is moved.' },
     ...(cancellable ? [cancels] : []),
   ];
 }
@@ -208,7 +210,7 @@ function executorOffers(facts: AttentionFacts): readonly Offer[] {
   return [
     {
       action: 'enable_executor',
-      consequence: `${executor_key ?? 'The executor'} is used again by every movement; a node that was refused meanwhile fails and can be retried.`,
+      consequence: `Every movement can use ${executor_key ?? 'the executor'} again; a node that was refused in the meantime fails and can be retried.`,
     },
   ];
 }
@@ -226,7 +228,7 @@ function rotateOffers(
   return [
     {
       action: 'rotate_signer',
-      consequence: `Another signer signs for ${node.node_key} and whatever else of ${stuck_at?.signer_key ?? 'its signer'} was never signed; what was signed waits on.`,
+      consequence: `Another signer signs for ${node.node_key} and for every other node of ${stuck_at?.signer_key ?? 'its signer'} that has signed nothing; nodes that have signed keep waiting.`,
     },
   ];
 }
@@ -262,7 +264,7 @@ function retryOffers(snapshot: MovementSnapshot): readonly Offer[] {
       action: 'retry',
       ...nameOf(chosen),
       consequence: failed
-        ? `${node} runs again as a new attempt with a new key; what the failed one gave back is taken again.`
+        ? `${node} runs again as a new attempt with a new key; the amount that the failed attempt released is reserved again.`
         : `${node} is looked up under its old key first, and is sent again only if it is proven that nothing landed.`,
     },
   ];
@@ -282,13 +284,13 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
     return [
       {
         action: 'resolve',
-        consequence: `If what ${node} burnt was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads it there and completes ${node}. If it was not minted, it waits for its attestation; the burn is on the chain, so it cannot be resolved as failed.`,
+        consequence: `If the burn of ${node} was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads that transaction and completes ${node}. If it was not minted, ${node} waits for the attestation; the burn is on the chain, so ${node} cannot be resolved as failed.`,
       },
     ];
   return [
     {
       action: 'resolve',
-      consequence: `A person answers for ${node} with evidence: as completed its amount counts as sent and the plan goes on; as failed it counts as not sent, and a retry pays under a new key. Refused while its send may be under way.`,
+      consequence: `You state the outcome of ${node}, with evidence. Completed: its amount counts as sent, and the plan continues. Failed: its amount counts as not sent, and a retry pays under a new key. The command is refused while the send may be under way.`,
     },
   ];
 }
@@ -300,11 +302,11 @@ function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonl
     .filter(({ moves }) => moves.includes('CANCELLED'))
     .map(({ node_key }) => node_key);
   const ends =
-    stopped.length === 0 ? 'nothing is left to stop' : `${stopped.join(', ')} never runs`;
+    stopped.length === 0 ? 'no node is left to stop' : `${stopped.join(', ')} never runs`;
   return [
     {
       action: 'cancel',
-      consequence: `${ends}; what is in flight is followed to its end; then ${lane.join(', ')} may run.`,
+      consequence: `${ends}; nodes in flight are followed to their end; then ${lane.join(', ')} may run.`,
     },
   ];
 }
@@ -339,7 +341,7 @@ function acknowledgeOffers(snapshot: MovementSnapshot): readonly Offer[] {
     {
       action: 'acknowledge',
       consequence:
-        'It stays FAILED and no longer needs a person, until it is retried; the reason is kept.',
+        'The movement stays FAILED and needs no person until it is retried; the reason is kept.',
     },
   ];
 }

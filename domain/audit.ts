@@ -67,6 +67,6 @@ export function vouchedText(row: VouchedRow): string {
 
 function canonical(value: object): string {
   const text = canonicalize(value);
-  if (text === undefined) throw new Error('an audit record has no canonical form');
+  if (text === undefined) throw new Error('the audit record cannot be written as canonical JSON');
   return text;
 }

@@ -87,7 +87,7 @@ export function namesPayments(actionType: string): boolean {
   return specOf(actionType).claim?.named.includes('payments') ?? false;
 }
 
-/** The fields of a plan node that say what the node watches. */
+/** The fields of a plan node that say where the node waits for payments. */
 interface Watch {
   readonly node_kind: string;
   readonly action_type: string;

@@ -37,7 +37,7 @@ const MODES: Readonly<Record<string, TlsMode>> = {
 };
 const OURS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'];
 const ADVICE =
-  'say sslmode=verify-full (with sslrootcert=<file> for a CA of your own); sslmode=no-verify to encrypt without knowing who answers; or sslmode=disable to encrypt nothing';
+  'say sslmode=verify-full (with sslrootcert=<file> for a CA of your own); sslmode=no-verify to encrypt without checking the server; or sslmode=disable to encrypt nothing';
 
 /** Reads a database address. A fault never repeats text of the address, which may hold a secret. */
 export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaults {
@@ -46,8 +46,8 @@ export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaul
   if (scheme === undefined) return { faults: ['must be a postgresql:// URL'] };
   const places = hosts.split(',');
   const urls = places.map((place) => `${scheme}${userinfo}${place}${rest}`);
-  // Without a host, the address means a local socket. With a user before it, that is not a valid
-  // URL, so localhost is inserted for parsing.
+  // An address without a host means a local socket. With a user name, such an address is not a
+  // valid URL, so localhost is inserted for parsing.
   const parsed = urls.map((url, index) => {
     const whole = places[index] === '' ? url.replace(/@(?=[/?]|$)/, '@localhost') : url;
     return URL.canParse(whole) ? new URL(whole) : null;
@@ -91,9 +91,9 @@ export function readDatabaseAddress(text: string): DatabaseAddress | AddressFaul
     warning: !isRemote
       ? null
       : mode === 'off'
-        ? 'the connection to the database is not encrypted: whoever is on the way reads and changes it'
+        ? 'the connection to the database is not encrypted: anyone on the network path can read and change it'
         : mode === 'unverified'
-          ? 'the database’s certificate is not checked: whoever is on the way may answer in its place'
+          ? 'the database’s certificate is not checked: another server may answer in its place'
           : null,
     options: query.get('options'),
   };

@@ -1,6 +1,7 @@
 /**
- * Decides what must be written next for a movement, and how its view changes by that. Pure: used by
- * the workflow run, and by the activities that write a decision for the run.
+ * Decides what must be written next for a movement, and how that changes the run's view of the
+ * movement. Pure: used by the workflow run, and by the activities that write a decision for the
+ * run.
  */
 import { withConditions } from './conditions/apply.ts';
 import { walk, type WalkResult } from './graph/walk.ts';

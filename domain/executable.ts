@@ -86,7 +86,10 @@ const CHECKS: Readonly<Record<PlanCheck, (node: TemplateNode, plan: Plan) => str
     if (node.config?.['destination_caller'] === undefined) return [];
     return secondLegsOf(node, nodes).length > 0 ? [] : [`caller_without_mint:${node.node_key}`];
   },
-  /** The node completes or observes a first leg, so that first leg must be an ancestor. */
+  /**
+   * The node completes or observes a bridge transfer, so the node that sends it must be an
+   * ancestor.
+   */
   first_leg_known: (node, plan) => {
     const first = namedFirstLeg(node, plan.nodes);
     const known =

@@ -180,13 +180,13 @@ export type VersionOutcome =
   | { readonly ok: false; readonly why: string };
 
 /**
- * The durable memory of one submit, which the caller passes to the executor: identity is stored
- * before any effect. All writes check the submit epoch, so a worker that was declared dead can
- * write nothing.
+ * The durable memory of one submit, which the caller passes to the executor: the identity of a
+ * transaction is stored before it is sent. All writes check the submit epoch, so a worker that was
+ * declared dead can write nothing.
  */
 export interface SubmitJournal {
   /**
-   * Returns every transaction of this node and attempt, oldest first; empty if none was fenced. For
+   * Returns every transaction of this node and attempt, oldest first; empty if none was stored. For
    * each nonce, the last one is the newest version.
    */
   transactions(): Promise<readonly JournaledTransaction[]>;
@@ -204,10 +204,10 @@ export interface SubmitJournal {
     readonly from: string;
   }): Promise<RaisedCaps | null>;
   /**
-   * Returns what now stops the bytes that `address` signed from being sent; null if they may be
-   * sent (again). Checked right before each send except the first, for which the fence decides, and
-   * again before each endpoint. `replaces`: the bytes are new, and `accepted` is about the bytes
-   * that they replace.
+   * Returns why the bytes that `address` signed may not be sent now; null if they may be sent.
+   * Checked right before each send except the first, for which the send fence decides, and again
+   * before each endpoint. `replaces`: the bytes are new, and `accepted` is about the bytes that
+   * they replace.
    */
   held(signed: {
     readonly address: string;
@@ -222,7 +222,7 @@ export interface SubmitJournal {
   /**
    * Drops the node's claim on a nonce that another, finalized transaction has used. Returns false
    * if `transaction` is no longer the newest version, or a recovery took over; the caller then
-   * looks again.
+   * reads the transactions again.
    */
   releaseNonce(transaction: JournaledTransaction): Promise<boolean>;
   /**
@@ -370,7 +370,7 @@ export interface ExecutorDescriptor extends DeclaredFacts {
   readonly timeout_seconds: number;
   /**
    * True for a module whose phases return immediately: one activity may run a whole chain of its
-   * nodes, each after its own fence.
+   * nodes, each after its own last check before the send.
    */
   readonly in_process: boolean;
 }

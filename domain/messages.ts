@@ -96,14 +96,17 @@ export interface LoadedNode {
   readonly state: NodeState;
   readonly attempt: number;
   readonly resumed: boolean;
-  /** Whether the node FAILED because a stop ended its send. Absent in histories of 0.4.0. */
+  /**
+   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED. Absent in
+   * histories of 0.4.0.
+   */
   readonly ended_by_stop?: boolean;
   readonly recover_first: boolean;
   readonly error_code: string | null;
   readonly settled_order: number;
   /**
-   * For a bridge's second leg: the key of the node whose funds it brings. Absent in histories of
-   * 0.4.0.
+   * For the second leg of a bridge transfer: the key of the first leg, which sent the funds. Absent
+   * in histories of 0.4.0.
    */
   readonly brings?: string | null;
   readonly executor_key: string;
@@ -147,7 +150,10 @@ export interface LoadedMovement {
   /** Results of conditions, by the edge's position in the plan. */
   readonly conditions?: ConditionResults;
   readonly nodes: readonly LoadedNode[];
-  /** Present when nodes that wait for their send fence should try it again. */
+  /**
+   * Present when nodes that wait at their send fence (the last check before a send) should try
+   * again.
+   */
   readonly woken?: true;
   /**
    * The version of the workflow's behaviour for this load. Absent in histories of 0.1.0, 1 in
@@ -167,7 +173,7 @@ export interface DecideArgs {
   readonly to: MovementState;
   readonly ready: readonly { readonly node_key: string; readonly attempt: number }[];
   readonly skip: readonly { readonly node_key: string; readonly attempt: number }[];
-  /** READY nodes that a cancel stops before they pass their send fence. */
+  /** READY nodes that a cancel ends before they send. */
   readonly stop: readonly { readonly node_key: string; readonly attempt: number }[];
   readonly frontier: readonly string[];
   readonly ended: boolean;
@@ -219,8 +225,8 @@ export const PHASES = ['preflight', 'prepare', 'submit', 'observe', 'recover'] a
 export type Phase = (typeof PHASES)[number];
 
 /**
- * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the send fence is
- * closed for now; `stop`: this movement starts nothing more.
+ * What to do after a phase. `again`: the same phase after `delay_ms`; `wait`: the send fence (the
+ * last check before a send) is closed for now; `stop`: this movement starts nothing more.
  */
 export const PHASE_NEXT = [
   'continue',
@@ -240,11 +246,14 @@ export interface PhaseResult {
   /** The phase that returned this result, when it was a chained phase and not the requested one. */
   readonly phase?: Phase;
   readonly error_code: string | null;
-  /** Whether the node FAILED because a stop ended its send; no failure edge fires. */
+  /**
+   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED; no failure edge
+   * fires.
+   */
   readonly ended_by_stop?: boolean;
   /**
-   * Milliseconds before the next phase: before `again`, and before a submit that recovery proved
-   * unlanded is repeated.
+   * Milliseconds to wait before the next phase: before `again`, or before repeating a submit that
+   * recovery proved not to have landed.
    */
   readonly delay_ms?: number;
   /** Results of the conditions on the edges that leave a settled node. */

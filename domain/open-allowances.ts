@@ -9,5 +9,5 @@ export interface Allowance {
 /** Returns the sentence that says how these allowances are taken back. */
 export function setsToZero(open: readonly Allowance[]): string {
   const of = open.map(({ amount, asset, spender }) => `${amount} ${asset} for ${spender}`);
-  return `A movement of its own sets each of these allowances to 0: ${of.join('; ')}.`;
+  return `Set each of these allowances to 0 with a separate movement: ${of.join('; ')}.`;
 }

@@ -29,7 +29,10 @@ export interface SignedNode extends RequirementTerms {
   readonly amount: string;
   /** As in the context that the executor receives. */
   readonly matched?: ExecutionContext['matched'];
-  /** Outputs of earlier looks: how far a search has come. This field decides nothing. */
+  /**
+   * Outputs of earlier checks of the outcome, for example how far a search has come. This field
+   * decides nothing.
+   */
   readonly output?: JsonObject;
   /**
    * The terms that the service's own executor recorded with the prepared action; absent if none
@@ -87,7 +90,7 @@ export function usableSeconds(request: SignRequest, now_ms: number): number {
   return until === null ? 0 : Math.ceil((until - now_ms) / 1000) + AUTHORIZATION_SETTLE_SECONDS;
 }
 
-/** Input of a look at the outcome of what was signed. */
+/** Input of a check of the outcome of a signed transaction or authorization. */
 export interface SignedLook {
   readonly request: SignRequest;
   /** The account that signed. */
@@ -124,11 +127,11 @@ export interface Signing {
   /** Reads the account's next nonce by the transactions that the chain has mined. */
   nextNonce(chainId: number, address: string, call: CallOptions): Promise<number>;
   /**
-   * Follows what was signed to its end. If needed, sends it again, with a higher fee or as a
-   * zero-value transaction. COMPLETED: the plan's transfer is in a block as deep as `assurance`
-   * requires; the output has its facts. FAILED: nothing was moved, and nothing signed can still
-   * move funds. OBSERVING: neither yet. READY (recover only): nothing was ever signed, or something
-   * else has used its nonce.
+   * Follows a signed transaction or authorization until its outcome is proven. If needed, sends it
+   * again, with a higher fee or as a zero-value transaction. COMPLETED: the plan's transfer is in a
+   * block as deep as `assurance` requires; the output has its facts. FAILED: nothing was moved, and
+   * nothing signed can still move funds. OBSERVING: neither yet. READY (recover only): nothing was
+   * ever signed, or something else has used its nonce.
    */
   settle(node: SignedNode, look: SignedLook, call: CallOptions): Promise<ExecutionResult>;
 }

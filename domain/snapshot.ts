@@ -29,7 +29,7 @@ export interface NodeSnapshot {
    * prisma/functions).
    */
   readonly resolvable?: boolean;
-  /** Whether the node FAILED because a stop ended its send. */
+  /** Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED. */
   readonly ended_by_stop?: boolean;
   /** The amount that the node resolved when it started; null before. */
   readonly amount: string | null;

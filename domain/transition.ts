@@ -41,12 +41,14 @@ export interface NodeFields {
   readonly recover_first?: boolean;
   readonly restored?: boolean;
   readonly resumed?: boolean;
-  /** Whether an operator had an unknown outcome looked at: until a retry, nothing is sent. */
+  /**
+   * Whether an operator requested a check of an unknown outcome; until a retry, nothing is sent.
+   */
   readonly only_look?: boolean;
   /** The attempt whose transaction an operator wants cancelled. */
   readonly cancel_asked?: number;
   readonly error_count?: number;
-  /** Number of consecutive looks without an answer; the database keeps the time of the first. */
+  /** Number of consecutive queries without an answer; the database keeps the time of the first. */
   readonly unanswered?: number;
   readonly external_ref?: string | null;
   readonly output?: JsonObject | null;
@@ -145,8 +147,8 @@ export interface Hold {
 }
 
 /**
- * Conditions for a larger hold: a balance snapshot of these venues, younger than this, must cover
- * the increase, and the increase must fit the budget.
+ * Conditions for increasing a hold (a reserved amount): a balance snapshot of these venues, younger
+ * than this, must cover the increase, and the increase must fit the budget.
  */
 export interface Take {
   readonly venues: readonly string[];
@@ -171,8 +173,8 @@ export interface SendOver {
   /** Seconds after a send in which its effect may still appear at its destination. */
   readonly settle_seconds: number;
   /**
-   * Whether what the attempt has signed must also be unable to land: another, finalized transaction
-   * has used its nonce.
+   * Whether the transactions that the attempt has signed must also be unable to land, because
+   * another, finalized transaction has used their nonce.
    */
   readonly nonces_closed: boolean;
 }
@@ -181,7 +183,10 @@ export interface SendOver {
 export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
   | {
-      /** What the node signed is in a final block, so "nothing was paid" would be false. */
+      /**
+       * The transaction that the node signed is in a final block, so "nothing was paid" would be
+       * false.
+       */
       readonly reason: 'payment_mined';
       readonly chain: number;
       readonly tx_hash: string;
@@ -195,7 +200,7 @@ export type SendObstacle =
       readonly hashes: readonly string[];
     };
 
-/** What approved a movement: an authenticated key, a policy, or a template's cap. */
+/** The authority that approved a movement: an authenticated key, a policy, or a template's cap. */
 export type Approval =
   | { readonly by: 'key' | 'policy' | 'template_cap'; readonly name: string }
   | { readonly by: 'auth_off' };
@@ -221,8 +226,8 @@ export interface Transition {
     /** Payees that must be on the allowlist and past their cooling period. */
     readonly addresses?: readonly PayeeAddress[];
     /**
-     * An amount that must be within what was approved, and within what the node that it passes on
-     * from has sent.
+     * An amount that must not exceed the approved amount, nor the amount sent by the node whose
+     * funds it passes on.
      */
     readonly flow?: { readonly node_key: string; readonly amount: string };
     /**
@@ -288,8 +293,8 @@ export interface BindingProblem {
   readonly key: string;
   readonly reason: string;
   /**
-   * Only for `flow`: the largest total that may be moved, and what the other nodes have moved of
-   * it.
+   * Only for `flow`: the largest total that may be moved, and how much of it other nodes have
+   * moved.
    */
   readonly limit?: string;
   readonly used?: string;

@@ -76,8 +76,8 @@ export function pending(afterSeconds: number, extras: Extras = {}): Pending {
 
 /**
  * Result: the send had its effect, which is final as far as this executor can tell. `assurance`
- * says what has been proven, if that is more than the provider's own statement. If it is less than
- * `context.completion_assurance` requires, the service continues to observe.
+ * says what has been proven, if that is more than the provider's own statement. If `assurance` is
+ * weaker than `context.completion_assurance`, the service continues to observe.
  */
 export function completed(
   extras: Extras & { readonly assurance?: CompletionAssurance } = {},
@@ -86,7 +86,8 @@ export function completed(
 }
 
 /**
- * Result: proven that nothing landed and nothing will, or that the provider has ended the send.
+ * Result: proof that nothing was sent and nothing can arrive later, or that the provider has ended
+ * the send.
  * Never return this for "I could not reach the bank": throw an exception (or return {@link unknown}
  * in recover), since a failed node may be paid again.
  */
@@ -109,8 +110,8 @@ export function unknown(message: string): Unknown {
 
 /**
  * Thrown for a request that can never be served, however often it is repeated: a 4xx over HTTP, a
- * failure without retry on a task queue. Ends the node in preflight and prepare. In submit it
- * proves nothing, so return {@link failed} there.
+ * failure without retry on a task queue. Ends the node in preflight and prepare. In submit this
+ * error proves nothing, so return {@link failed} there.
  */
 export class Rejected extends Error {
   override readonly name = 'Rejected';
@@ -123,7 +124,7 @@ export class Rejected extends Error {
   }
 }
 
-/** Thrown for "not now": a 503 over HTTP, a failure with retry on a task queue. */
+/** Thrown when a later call may succeed: a 503 over HTTP, a failure with retry on a task queue. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly retryAfterSeconds: number | undefined;

@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path';
 export interface AppendLog {
   /** The lines that the file had when it was opened, parsed. */
   readonly lines: readonly unknown[];
-  /** Appends a line; returns once it is on disk. After an error it accepts no more lines. */
+  /** Appends a line; returns once it is on disk. After an error the log accepts no more lines. */
   append(line: unknown): void;
   close(): void;
 }

@@ -40,13 +40,13 @@ export type Progress = Accepted | Pending | Completed | Failed;
  */
 export interface ExecutorDefinition<P extends JsonObject> {
   readonly name: string;
-  /** Schema of prepared_action. It must accept what prepare returns, without changing it. */
+  /** Schema of prepared_action. Must accept the output of prepare and must not change it. */
   readonly prepared: z.ZodType<P>;
   preflight(context: ExecutionContext, call: CallOptions): Promise<null | Failed>;
   prepare(context: ExecutionContext, call: CallOptions): Promise<Prepared<P> | Failed>;
   /**
-   * The only phase with an effect. It must have one effect per `context.idempotency_key`, however
-   * often it is called.
+   * The only phase with an effect: exactly one effect for each `context.idempotency_key`, however
+   * often submit is called.
    */
   submit(submission: Submission<P>, call: CallOptions): Promise<Progress>;
   observe(context: ExecutionContext, call: CallOptions): Promise<Progress>;

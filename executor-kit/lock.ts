@@ -1,4 +1,7 @@
-/** Lets only one process use a journal: two would not see, and would repeat, each other's sends. */
+/**
+ * Lets only one process use a journal: two processes would not see each other's sends and would
+ * repeat them.
+ */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, realpathSync } from 'node:fs';
@@ -14,7 +17,7 @@ const RETRY_MS = 100;
  * Only Linux has such names; elsewhere nothing is locked. Waits up to `waitMs` for an earlier
  * process to end; the error calls that process `holder`.
  *
- * @throws Error when another process still holds the lock then.
+ * @throws Error when another process still holds the lock after `waitMs`.
  */
 export async function lockPath(
   path: string,

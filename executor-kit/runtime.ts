@@ -20,6 +20,6 @@ export function installRuntime(level: LogLevel): void {
       shutdownSignals: [],
     });
   } catch {
-    // The team's own code has installed a runtime already; that one stays.
+    // The team's own code has already installed a runtime, which stays in use.
   }
 }

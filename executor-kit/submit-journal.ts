@@ -127,7 +127,7 @@ function mustBeLegal(known: JournalEntry, change: JournalChange): void {
     (change.external_ref ?? known.external_ref) !== known.external_ref
   ) {
     throw new Error(
-      'the reference of an entry cannot change: a second one would be a second effect',
+      'the reference of an entry cannot change: a second reference means a second effect',
     );
   }
 }

@@ -29,8 +29,8 @@ export interface WorkerOptions {
   /** The service's SVC_PAYLOAD_KEYS; required if the service encrypts payloads in Temporal. */
   readonly payloadKeys?: string | undefined;
   /**
-   * Content of the file that the registry entry names as `result_secret_file`. Without it the
-   * service does not believe a FAILED after a submit has started, and asks a person.
+   * Content of the file that the registry entry names as `result_secret_file`. Without
+   * the secret the service does not trust FAILED after a submit has started: a person must decide.
    */
   readonly resultSecret?: string | undefined;
   readonly log?: (line: string) => void;
@@ -128,7 +128,7 @@ export function executorActivities(
     call = callOptions(),
   ): Promise<ExecutionResult> => {
     const result = await run(phase, request, call);
-    if (result === null) throw new Error(`${phase} gave no answer`);
+    if (result === null) throw new Error(`the executor returned no answer for ${phase}`);
     return secret === undefined
       ? result
       : signedResult(secret, { idempotency_key: keyOf(request), phase }, result);
@@ -163,8 +163,8 @@ async function submitInTime(
       REJECTED_FAILURE,
     );
   }
-  // No refusal (Rejected): an earlier delivery of the same submit may have sent. The service calls
-  // recover next.
+  // Not `Rejected`: an earlier delivery of the same submit may have sent the payment. The service
+  // calls recover next.
   if (left <= 0)
     throw ApplicationFailure.nonRetryable(
       'the time to send has passed; nothing was sent',
@@ -186,7 +186,7 @@ function callOptions(): CallOptions {
 
 /**
  * Converts an error to a Temporal failure. The message of an unexpected error goes only to this
- * log: others can read Temporal's history, and it keeps everything.
+ * log: others can read Temporal's history, which keeps every message.
  */
 function failureOf(
   phase: ExecutorPhase,

@@ -38,8 +38,8 @@ const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
  *
  * Preflight: a pass is null (204 over HTTP), so a body can only be a refusal.
  *
- * Prepare never reports COMPLETED, even when there is nothing to do: that would bypass the fence
- * and its checks. Such an action reports SUBMITTING and completes in submit.
+ * Prepare never reports COMPLETED, even when there is nothing to do: that would bypass the last
+ * check before a send. Such an action reports SUBMITTING and completes in submit.
  *
  * READY and UNKNOWN answer the question "did anything land?", which only recover asks.
  */

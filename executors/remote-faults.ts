@@ -23,7 +23,7 @@ export function statusFault(answer: RemoteAnswer): ExecutorFault {
   return new ExecutorFault(
     'protocol',
     'EXECUTOR_PROTOCOL_ERROR',
-    `the executor answered ${status}, which the protocol does not have`,
+    `the executor answered ${status}, which the protocol does not define`,
   );
 }
 

@@ -145,7 +145,7 @@ async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHea
       return { state: 'down', detail: `health answered ${answer.status}` };
     const body = readJson(answer.body);
     const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-    return isObject ? { state: 'up' } : { state: 'down', detail: 'health answered no object' };
+    return isObject ? { state: 'up' } : { state: 'down', detail: 'the health answer is no object' };
   } catch (error) {
     return {
       state: 'down',

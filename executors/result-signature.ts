@@ -1,7 +1,7 @@
 /**
- * Signs and checks results of a team's worker. A result that nothing was sent ends a node for good.
- * Anyone with access to Temporal can forge a result, but not its signature: that needs the secret
- * of the registry entry.
+ * Signs and checks results of a team's worker. A result that says that nothing was sent ends a node
+ * for good. Anyone with access to Temporal can forge a result, but not its signature: that needs
+ * the secret of the registry entry.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export function resultSignature(secret: string, call: AnsweredCall, result: obje
   const unsigned = Object.fromEntries(
     Object.entries(result).filter(([name]) => name !== RESULT_SIGNATURE),
   );
-  // Through JSON, since undefined fields are not sent.
+  // Converted through JSON first, because undefined fields are not sent.
   const text = canonicalize(JSON.parse(JSON.stringify(unsigned))) ?? '';
   return createHmac('sha256', secret)
     .update(['svc-executor-result/1', call.idempotency_key, call.phase, text].join('\n'), 'utf8')

@@ -1,23 +1,24 @@
-/** Fetches balances: one fetch at a time for each venue; all who ask during the fetch share it. */
+/** Fetches balances: one fetch at a time for each venue; all callers during a fetch share it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
 
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
   /**
-   * Fetches and stores the venue's balances; null when the venue has no fetcher. Rejects when the
-   * venue gave no usable answer. Shares a fetch that is running or started within the last second.
+   * Fetches and stores the venue's balances; null when this process cannot fetch the venue. Rejects
+   * when the venue returned no usable answer. Shares a fetch that is running or started within the
+   * last second.
    */
   refresh(venueKey: string, options?: Wanted): Promise<void> | null;
 }
 
-/** Recent fetches that must not be shared. */
+/** Which recent fetches the caller must not share. */
 export interface Wanted {
   /** Do not share a fetch that has ended. */
   readonly anew?: boolean;
   /**
-   * Do not share a fetch that began before this time of `performance.now()`. The next fetch begins
-   * at least a second after the last one began, and all who wait share it.
+   * Do not share a fetch that started before this time of `performance.now()`. The next fetch
+   * starts at least a second after the last one, and all waiting callers share it.
    */
   readonly since?: number;
 }
@@ -30,8 +31,8 @@ const AT_MOST_EVERY_MS = 1_000;
 const ANSWER_WITHIN_MS = 10_000;
 
 /**
- * Creates the desk. `store` gets the fetch as a function, since it must note the time before the
- * fetch starts.
+ * Creates the desk. `store` receives the fetch as a function, because it must read the time before
+ * the fetch starts.
  */
 export function createBalanceDesk(
   fetchers: readonly BalanceFetcher[],
@@ -56,8 +57,8 @@ export function createBalanceDesk(
   };
 
   /**
-   * Begins the next fetch after the current one. If the current fetch fails, so does this one: the
-   * venue has just failed to answer.
+   * Starts the next fetch after the current one. If the current fetch fails, the next one fails
+   * too: the venue has just failed to answer.
    */
   const nextOf = (fetcher: BalanceFetcher, before: Fetch): Promise<void> => {
     const key = fetcher.venue_key;

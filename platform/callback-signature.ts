@@ -19,8 +19,8 @@ export class SecretError extends Error {
 }
 
 /**
- * Returns the keys of a comma-separated list: the bytes of each text, or the decoded text after
- * `whsec_`.
+ * Returns the keys of a comma-separated list. A key is the bytes of the text; after `whsec_`, the
+ * base64-decoded bytes of the rest.
  */
 export function callbackKeys(list: string): readonly Buffer[] {
   return list.split(',').map((secret, index) => {

@@ -27,9 +27,9 @@ export interface TracingConfig {
 
 /** Values that combine several settings. */
 interface Together {
-  /** What the process does; secrets of other duties are not in this configuration. */
+  /** The duties of the process; secrets that only other duties need are absent. */
   readonly duties: readonly Duty[];
-  /** False without authentication: no caller is known for whom requests could be counted. */
+  /** False without authentication, since requests then have no caller to count them for. */
   readonly rateLimitEnabled: boolean;
   /** Cooling period in seconds before a new address is paid; null for no cooling. */
   readonly allowlistCoolingSeconds: number | null;
@@ -78,7 +78,7 @@ function fieldsOf(values: Values): Fields {
   const named = SETTING_LIST.flatMap(([name, { field }]) =>
     field === PART ? [] : [[field, values[name]] as const],
   );
-  // Each field is the value of the setting that names the field, so the type is true.
+  // Each field holds the value of the setting that names it, so the cast is correct.
   return Object.fromEntries(named) as unknown as Fields;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The keys of the dashboard's operators: a JSON object of operators and their secrets, or of
- * operators and `{secret, role, allowlist?}`. An operator with only a secret reads, and writes the
- * allowlist.
+ * The keys of the dashboard's operators: a JSON object from operator to secret, or to `{secret,
+ * role, allowlist?}`. An operator with only a secret may read, and may write the allowlist.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';

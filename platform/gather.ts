@@ -1,7 +1,7 @@
 /**
- * Combines many small requests into few calls: requests that arrive in one turn of the event loop
- * share a call, and requests that arrive while calls run are collected. A single request does not
- * wait.
+ * Combines many small requests into few calls. Requests that arrive in one turn of the event loop
+ * share a call; requests that arrive while calls run are collected for the next one. A single
+ * request does not wait.
  */
 
 export interface GatherOptions<Ask, Answer> {
@@ -19,7 +19,10 @@ interface Waiting<Ask, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Returns a function that makes one request; a call begins after every request it serves. */
+/**
+ * Returns a function that makes one request. A call starts only after all of its requests were
+ * made.
+ */
 export function gather<Ask, Answer>({
   calls,
   most,
@@ -54,7 +57,7 @@ export function gather<Ask, Answer>({
       queue.push({ ask, resolve, reject });
       if (planned || active >= calls) return;
       planned = true;
-      // Requests from sockets that the event loop is just reading still join this call.
+      // setImmediate lets requests from sockets that the event loop is reading now join this call.
       setImmediate(() => {
         planned = false;
         next();

@@ -1,7 +1,6 @@
 /**
- * Hands committed commands to Temporal in the background: with bounded memory, wakes before starts,
- * and without storing. A lost command is only late: the relay sends wakes until the command is
- * applied.
+ * Hands committed commands to Temporal in the background, from a bounded queue in memory. A command
+ * that is lost here is only late: the relay sends wakes until the command is applied.
  */
 import type { Logger } from 'pino';
 import type { Temporal, Wake } from './temporal.ts';
@@ -30,11 +29,14 @@ export interface CommandLeases {
 interface Job {
   readonly wake: Wake;
   readonly call: () => Promise<void>;
-  /** Time until which the relay leaves the command alone, as far as this process knows. */
+  /**
+   * When the command's lease ends, as far as this process knows; until then no relay sends the
+   * command.
+   */
   heldUntil: number;
 }
 
-/** Maximum queue length; a longer queue is a burst, which the relay serves as well. */
+/** Maximum queue length. The relay takes the commands beyond it. */
 const QUEUE_LIMIT = 10_000;
 /** Milliseconds assumed left of a new command's lease of two seconds (prisma/functions). */
 const BORN_WITH_MS = 1_500;
@@ -46,7 +48,10 @@ const SLOWEST_PACE = 20;
 const SHORTEST_SECONDS = 5;
 /** Maximum lease in seconds: how long commands of a dead process may have to wait. */
 const LONGEST_SECONDS = 30;
-/** Milliseconds without success after which leases are no longer renewed: the relay may succeed. */
+/**
+ * Milliseconds without success after which leases are no longer renewed: the relay, in another
+ * process, may succeed.
+ */
 const PATIENCE_MS = 10_000;
 /** Maximum milliseconds for which a stop still sends queued commands. */
 export const FLUSH_MS = 10_000;
@@ -57,7 +62,7 @@ export function createHandOver(options: {
   readonly temporal: Pick<Temporal, 'wake'>;
   readonly log: Logger;
   readonly concurrency?: number;
-  /** Binds the later call to the trace that is active when it is requested. */
+  /** Binds a call, which runs later, to the trace that is active when the call is requested. */
   readonly bind?: ((work: () => Promise<void>) => () => Promise<void>) | undefined;
   readonly leases?: CommandLeases;
 }): HandOver {
@@ -164,7 +169,7 @@ function createKeeper(
   };
   const follow = (): void => {
     if (stopped || timer !== undefined) return;
-    // A new queue begins: earlier failures do not count for it.
+    // The queue was empty until now: failures before that do not count.
     if (turn === undefined) lastGood = Math.max(lastGood, performance.now());
     timer = setTimeout(() => {
       turn = tick().finally(() => {

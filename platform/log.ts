@@ -32,8 +32,8 @@ export function createLogger(
 }
 
 /**
- * Adds a message of ours to an error that is logged without one: pino would otherwise use the
- * error's own message, which the functions below have not cleaned.
+ * Adds a fixed message to an error that is logged without one. Otherwise pino would log the error's
+ * own message, from which no secret was removed.
  */
 function withMessage(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const [first, message] = args;

@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 
 export interface Loop {
-  /** Starts the next run now, or right after the current one: work is known to be due. */
+  /**
+   * Starts the next run now, or right after the current one. For callers who know that work is due.
+   */
   poke(): void;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * What is never written to a log or shown in a view, whatever its origin: a list of names and a
+ * Defines which values are never written to a log or shown in a view: a list of field names, and a
  * rule for texts.
  */
 

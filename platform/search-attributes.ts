@@ -1,6 +1,6 @@
 /**
- * The search attributes by which movements are found: created if permitted, otherwise the operator
- * has to create them.
+ * The search attributes by which Temporal finds movements. The service creates them if it is
+ * permitted to; otherwise an operator has to.
  */
 import type { Logger } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../domain/messages.ts';
@@ -22,7 +22,7 @@ export const KEYWORD = TYPES.indexOf(TYPE);
 const NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
 
 const PERMISSION_DENIED = 7;
-/** The gRPC status of operator calls on Temporal Cloud, whatever the key. */
+/** The gRPC status with which Temporal Cloud refuses operator calls, even with a valid key. */
 const UNAUTHENTICATED = 16;
 const ALREADY_EXISTS = 6;
 /** The gRPC status of operator calls that a managed server does not offer. */
@@ -69,7 +69,7 @@ export async function ensureSearchAttributes(
       );
     log.warn(
       { namespace },
-      `${what}, nor can it see whether they exist. Unless they do, run: ${createCommand(namespace, missing)}`,
+      `${what}, and the service cannot see whether they exist. If they do not, run: ${createCommand(namespace, missing)}`,
     );
     return;
   }

@@ -114,7 +114,7 @@ export function openSecret(keys: SecretsKeys, sealed: Uint8Array, associated: st
     ]).toString('utf8');
   } catch {
     throw new SecretsError(
-      `the text sealed with key ${id} of SVC_SECRETS_KEY was altered, or belongs to something else`,
+      `the text sealed with key ${id} of SVC_SECRETS_KEY was altered, or was moved from another row`,
     );
   }
 }

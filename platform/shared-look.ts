@@ -1,8 +1,8 @@
-/** Shares a read of an outside system between all who ask for it at the same time or soon after. */
+/** Shares one read of an outside system between all callers at the same time or soon after. */
 
 /**
- * Returns a function that returns the result of `look` for a key. For each key only one look runs
- * at a time, and a new one begins at least `ms` milliseconds after the last began.
+ * Returns a function that returns the result of `look` for a key. For each key one look runs at a
+ * time, and the next one starts at least `ms` milliseconds after the last one started.
  */
 export function shareLooks<T>(
   ms: number,

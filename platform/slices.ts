@@ -1,7 +1,7 @@
 /** Runs long calculations in slices, so that other work is not delayed. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Milliseconds of one slice: longer than most steps, and too short to be noticed. */
+/** Milliseconds of one slice: longer than most steps, and too short for other work to notice. */
 const SLICE_MS = 5;
 
 /**

@@ -33,7 +33,9 @@ function tlsOptions({ ca, client, serverName }: NonNullable<TemporalAccess['tls'
 
 export interface AccessWatch {
   current(): TemporalAccess;
-  /** Calls `use` with each renewed access; `use` throws when the renewed access cannot be used. */
+  /**
+   * Calls `use` with each renewed access. `use` must throw when it cannot connect with that access.
+   */
   follow(use: (renewed: TemporalAccess) => Promise<void>): void;
   /** Returns whole days until the first certificate expires; null without certificates. */
   daysLeft(): number | null;
@@ -41,8 +43,9 @@ export interface AccessWatch {
 }
 
 /**
- * Reads the files of key and certificates repeatedly and hands over a renewed access. An unusable
- * access changes nothing: it is logged once and read again.
+ * Reads the files of key and certificates repeatedly, and passes a renewed access on. If the
+ * renewed access cannot be used, the present one stays; the fault is logged once and the files are
+ * read again.
  */
 export function watchAccess(options: {
   readonly access: TemporalAccess;
@@ -60,8 +63,7 @@ export function watchAccess(options: {
     log,
     work: async () => {
       try {
-        // Address and namespace stay those of the start, where the runs are: a process never
-        // switches servers.
+        // Address and namespace never change after the start: the runs are on that server.
         const found = { ...read(), address, namespace };
         if (!isSameAccess(found, access)) {
           for (const use of users) await use(found);

@@ -10,10 +10,13 @@ export interface TemporalFault {
 }
 
 const PROBE_MS = 1_000;
-/** Milliseconds to wait: a TLS 1.3 server refuses a client certificate after the handshake. */
+/**
+ * Milliseconds to wait after the handshake: a TLS 1.3 server refuses a client certificate only
+ * then.
+ */
 const AFTER_HANDSHAKE_MS = 700;
 /** Some servers refuse a client certificate by closing the connection. */
-const HUNG_UP = 'it hangs up after the handshake';
+const HUNG_UP = 'the server closes the connection after the handshake';
 
 const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;
@@ -71,7 +74,7 @@ export async function explainTemporal(
     case 'over':
       return about(
         'address',
-        `the certificate of ${address} is over (${found.code}). Whoever runs the server has to renew it.`,
+        `the certificate of ${address} has expired (${found.code}). Whoever runs the server has to renew it.`,
       );
     case 'client_refused':
       return access.tls?.client === undefined

@@ -46,7 +46,7 @@ const ATTENTION = SEARCH_ATTRIBUTES.attention;
 const running = (type: string) => `WorkflowType="${type}" AND ExecutionStatus="Running"`;
 const PAGE_SIZE = 1_000;
 
-/** The entity of a workflow run: a movement or a capital transfer. */
+/** The movement or the capital transfer that a workflow run belongs to. */
 export type RunOf = { readonly movementId: string } | { readonly transferId: string };
 
 export type Wake = RunOf & {
@@ -66,7 +66,10 @@ interface Link {
 
 export interface Temporal {
   readonly client: Client;
-  /** Signal-with-start: a running run checks again, a missing run is started. */
+  /**
+   * Sends a signal-with-start: a running run loads its movement or transfer again, and a missing
+   * run is started.
+   */
   wake(wake: Wake): Promise<void>;
   /** Signals a run why its movement needs a person; does nothing when the run is closed. */
   tell(workflowId: string, attention: SignalledAttention): Promise<void>;
@@ -196,7 +199,7 @@ export function connectTemporal(
     listShownReasons: () =>
       limited(async ({ client }) => {
         const shown = new Map<string, string>();
-        // The query has one reason and no other condition: a server on SQL then uses the
+        // The query names a single reason and nothing else: a server on SQL can then use the
         // attribute's index instead of scanning all running runs.
         for (const reason of SIGNALLED_REASONS) {
           const query = `${ATTENTION}="${reason}"`;
@@ -267,7 +270,7 @@ function summaryOf({ amount, asset, template_key }: About): string {
   return `${amount} ${asset} · ${template_key}`;
 }
 
-/** Returns short lines, which the UI does not cut. */
+/** Returns short lines, since the UI cuts long ones. */
 function endedDetails({ movement_id, state }: EndedBadly): string {
   return [
     `The movement is **${state}**, and its run is closed:`,

@@ -1,16 +1,19 @@
 /**
- * Limits how many callers are inside at the same time. Others wait in order of arrival, with a
- * maximum number and time. A refused caller has done nothing yet.
+ * Limits how many callers work at the same time. Further callers wait in order of arrival, up to a
+ * maximum number and time. When a caller is refused, its work has not started.
  */
 
-/** Why a caller was refused: too many already wait, it waited too long, or it has disconnected. */
+/**
+ * Why a caller was refused: too many callers wait (`full`), it waited too long (`late`), or it has
+ * disconnected (`left`).
+ */
 export type TurnedAwayReason = 'full' | 'late' | 'left';
 
 export class TurnedAway extends Error {
   override readonly name = 'TurnedAway';
   readonly reason: TurnedAwayReason;
   constructor(reason: TurnedAwayReason) {
-    super(`not let in: ${reason}`);
+    super(`the request was refused before it started: ${reason}`);
     this.reason = reason;
   }
 }
@@ -41,7 +44,10 @@ export function createTurnstile({
   waiting: room = Infinity,
   waitMs,
 }: TurnstileOptions): Turnstile {
-  /** In order of arrival; a Set, since callers that give up leave from the middle. */
+  /**
+   * Waiting callers in order of arrival; a Set, since a caller that gives up leaves from the
+   * middle.
+   */
   const queue = new Set<Waiter>();
   let inside = 0;
 

@@ -71,8 +71,8 @@ export async function startApi(
     temporal,
     log,
     bind: tracing?.bind,
-    // Uses the whole pool: requests may take all API connections, and then no lease would be
-    // renewed.
+    // Leases use connections outside the API's share: requests may take all of that share, and no
+    // lease would be renewed.
     leases: {
       keep: (ids, seconds) => keepCommands(whole, ids, seconds),
       taken: (ids) => noteTaken(whole, ids),
@@ -174,7 +174,8 @@ export async function startApi(
     stop: async (drained) => {
       api.sayGoodbye();
       await drained;
-      // The load balancer sends no new requests here now, so readers reconnect to another process.
+      // The load balancer sends no new requests here by now, so readers of the feed reconnect to
+      // another process.
       feed.close();
       const cut = await api.close();
       await handOver.stop();
@@ -193,7 +194,7 @@ function apiConnections(all: number): number {
   return Math.max(1, all - Math.max(1, Math.floor(all / 4)));
 }
 
-/** Makes the check of who may call, from the settings. */
+/** Creates, from the settings, the check of who may call the API. */
 function guardOf(config: Config, db: Database, log: Logger): Guard {
   const {
     secretsKeys,

@@ -83,8 +83,9 @@ export async function connect(
 }
 
 /**
- * Throws if sessions of the database lack a setting: the process would write wrong data without any
- * other error. If the database does not answer yet, the start continues, and readiness reports it.
+ * Throws if sessions of the database lack a setting: without it the process would write wrong data
+ * and report no error. If the database does not answer, the start continues and readiness reports
+ * the outage.
  */
 async function refuseOtherSessions(db: Database, config: Config, log: Logger): Promise<void> {
   const warning = addressWarning(config.databaseUrl);
@@ -92,7 +93,7 @@ async function refuseOtherSessions(db: Database, config: Config, log: Logger): P
   const faults = await faultsOfSessions(db, config).catch((error: unknown) => {
     log.warn(
       { reason: connectionFault(codeOf(error)) },
-      'what the sessions of the database are like was not checked: it did not answer',
+      'the settings of database sessions were not checked: the database did not answer',
     );
     return [];
   });
@@ -114,7 +115,7 @@ async function warnOfPower(db: Database, log: Logger): Promise<void> {
   } catch (error) {
     log.warn(
       { err: error },
-      'what the database role may do was not checked: the database did not answer',
+      'the rights of the database role were not checked: the database did not answer',
     );
   }
 }

@@ -32,15 +32,15 @@ export function databaseOptions(config: DatabaseSettings): DatabaseOptions {
     statementTimeoutMs: config.databaseStatementSeconds * 1_000,
     idleInTransactionMs: config.databaseIdleInTransactionSeconds * 1_000,
     keepAliveMs: config.databaseKeepAliveSeconds * 1_000,
-    // The database reads this list when a callback is written, to know whether it is a dead letter
-    // from the start.
+    // The database reads this list when a callback is written: a callback to another host is a dead
+    // letter at once.
     sessionSettings: { 'svc.callback_allowed_hosts': config.callbackHosts.join(',') },
   };
 }
 
 /**
- * Returns the same fields from settings that may have faults; a setting with a fault counts as
- * unset.
+ * Returns the database settings from settings that may have faults; a setting with a fault counts
+ * as unset.
  */
 export function databaseSettings(values: Partial<Values>, databaseUrl: string): DatabaseSettings {
   const of = <N extends SettingName>(name: N): Values[N] => values[name] ?? whenUnset(name);
@@ -77,22 +77,22 @@ export async function faultsOfSessions(
   const wanted = settingsOf(databaseOptions(config));
   const { role, settings } = await readSessionSettings(db, Object.keys(wanted));
   const missing = Object.entries(wanted).filter(([name, value]) =>
-    // A role's own limit may be shorter than the service's. With a longer limit, a statement would
-    // continue after its connection is closed.
+    // The role may set a shorter time limit than the service. With a longer limit, a statement
+    // would still run after the service has closed its connection.
     name.startsWith('svc.') ? settings[name] !== value : !isWithin(settings[name], value),
   );
   if (missing.length === 0) return [];
   const names = missing.map(([name]) => name).join(', ');
   if (config.databasePooler === 'none')
     return [
-      `SVC_DATABASE_URL: settings of sessions do not arrive (${names}). Is there a pooler, such as pgbouncer? Set SVC_DATABASE_POOLER=transaction, or go past it.`,
+      `SVC_DATABASE_URL: the settings of the session do not arrive (${names}). Set SVC_DATABASE_POOLER=transaction if there is a pooler such as pgbouncer, or connect without the pooler.`,
     ];
   const commands = missing.map(
     ([name, value]) =>
       `ALTER ROLE ${quotedName(role)} SET ${name} = '${unitOf(name, value).replaceAll("'", "''")}';`,
   );
   return [
-    `SVC_DATABASE_POOLER: behind a pooler of transactions the role ${role} has to bring its settings, and ${names} do not arrive as they should. As a superuser, or the role itself, run ${commands.join(' ')} then have the pooler connect anew (RECONNECT in pgbouncer).`,
+    `SVC_DATABASE_POOLER: behind a transaction pooler the settings ${names} must be set on the role ${role}, and they are missing or wrong. As a superuser or as the role itself, run ${commands.join(' ')} then make the pooler reconnect (RECONNECT in pgbouncer).`,
   ];
 }
 
@@ -120,16 +120,16 @@ export function connectionFault(code: string): string {
   if (code === '42501')
     return 'the role may not read what it needs. Run fundadmin database grant as the owner.';
   if (code === '25006')
-    return 'the server is a standby, or takes no writes. Name the primary, or all servers: postgresql://…@first:5432,second:5432/….';
+    return 'the server is a standby or read-only. Name the primary, or all servers: postgresql://…@first:5432,second:5432/….';
   if (code === '08P01')
-    return 'what answers refuses the settings of a session. Is it pgbouncer? Set SVC_DATABASE_POOLER=transaction.';
+    return 'the server refuses the settings of the session. Set SVC_DATABASE_POOLER=transaction if it is pgbouncer.';
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return 'the server’s certificate is not for this name. Use the name that stands in it, or have it made for this one.';
+    return 'the server’s certificate is not for this name. Use the name in the certificate, or have a certificate made for this name.';
   if (code === 'CERT_HAS_EXPIRED') return 'the server’s certificate has expired. Renew it.';
   if (/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_)/.test(code))
     return 'the server’s certificate is not signed by a trusted CA. Name the file of its CA: sslrootcert=<file>.';
   if (code === NO_TLS)
-    return 'the server has no TLS. Turn it on (ssl = on, with certificate and key), or say sslmode=disable.';
+    return 'the server has no TLS. Turn it on (ssl = on, with certificate and key), or set sslmode=disable.';
   return `Postgres does not answer (${code}). Start it, or mend the address.`;
 }
 

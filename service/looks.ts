@@ -14,9 +14,15 @@ import {
 } from '../store/requested-looks.ts';
 
 const POLL_MS = 100;
-/** A worker sees the request within half a second, and gives a signer four seconds to answer. */
+/**
+ * Milliseconds. A worker sees the request within half a second, and gives a signer four seconds to
+ * answer.
+ */
 const IDENTITY_LIMIT_MS = 5_000;
-/** A worker gives a venue ten seconds to answer, and calls a venue at most once a second. */
+/**
+ * Milliseconds. A worker gives a venue ten seconds to answer, and calls a venue at most once a
+ * second.
+ */
 const BALANCES_LIMIT_MS = 13_000;
 
 export interface Looks {

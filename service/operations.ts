@@ -19,8 +19,8 @@ import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
 
 /**
- * Together with the handshake that explains a failure, this stays below the time limit of a health
- * check.
+ * Milliseconds. With the handshake that explains a failure, a check stays below the usual time
+ * limit of a health check.
  */
 const TEMPORAL_CHECK_MS = 1_800;
 
@@ -63,7 +63,7 @@ export async function startOps(
             return fault === null ? { ok: true } : { ok: false, detail: fault };
           },
         },
-        // An API-only process works without Temporal, so it reports Temporal's state but stays
+        // A process with only the API works without Temporal: it reports Temporal's state and stays
         // ready.
         temporal: {
           required: work !== null,
@@ -87,7 +87,7 @@ export async function startOps(
               ? { ok: false, detail: 'not hosted by this process' }
               : { ok: work.worker.isRunning() },
         },
-        // A clock that cannot be read makes nothing unready.
+        // A clock that cannot be read is reported, but the process stays ready.
         clocks: {
           required: false,
           check: async () => {

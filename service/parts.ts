@@ -1,4 +1,4 @@
-/** What the parts of a process receive, and how they are stopped. */
+/** The inputs of the parts of a process, and how the parts are stopped. */
 import type { Logger } from 'pino';
 import type { PayloadCodec } from '@temporalio/common';
 import type { Leaving } from '../activities/leaving.ts';
@@ -29,13 +29,13 @@ export interface Stops {
 export interface WorkStop {
   readonly name: string;
   /**
-   * Takes no more work and finishes what runs; returns what it had to cut. `drained` resolves when
-   * callers have had time to notice the stop.
+   * Takes no more work and finishes running work; returns the names of work that was cut. `drained`
+   * resolves when callers have had time to notice the stop.
    */
   readonly stop: (drained: Promise<void>) => Promise<readonly string[]>;
 }
 
-/** What every part of a process receives. */
+/** The inputs that every part of a process gets. */
 export interface Parts {
   readonly config: Config;
   readonly log: Logger;

@@ -22,21 +22,24 @@ export type Declaring = Pick<
 /** Requests a signer's address from a worker, since this process opens no signers. */
 export type AskIdentity = (signerKey: string) => Promise<string | null>;
 
-/** All faults of the two files and of the keys that they name, one line for each place. */
+/**
+ * All faults of the registry file, the venues file, and the key files that they name, one line
+ * each.
+ */
 export class RegistriesError extends Error {
   override readonly name = 'RegistriesError';
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
     super(
-      ['What is declared cannot be used:', ...faults.map((fault) => `  - ${fault}`)].join('\n'),
+      ['The declared entries cannot be used:', ...faults.map((fault) => `  - ${fault}`)].join('\n'),
     );
     this.faults = faults;
   }
 }
 
 /**
- * Reads what the files declare. Only a process that takes work opens signers and reads the other
- * secrets that the files name. Throws {@link RegistriesError} with all faults of both files.
+ * Reads the registry and venues files. Only a process that takes work opens signers and reads the
+ * other secrets that the files name. Throws {@link RegistriesError} with all faults of both files.
  */
 async function readDeclared(config: Declaring, askIdentity: AskIdentity) {
   const works = config.duties.includes('worker');

@@ -58,7 +58,7 @@ export function stopOnSignal(options: {
       drained.catch(() => undefined),
     ).then((cut) => {
       if (cut.length > 0)
-        log.error({ cut }, 'the process ends and has cut what did not end in time');
+        log.error({ cut }, 'the process ends; work that did not finish in time was cut');
       else log.info('the process ends; nothing was cut');
       process.exit(cut.length > 0 ? EXIT_CUT : 0);
     });
@@ -74,7 +74,8 @@ export function stopOnSignal(options: {
       }
     });
   }
-  // The parent process, which sent the callers here, has ended. So the drain time is skipped.
+  // The parent process has ended, and with it the callers that it sent here, so the drain time is
+  // skipped.
   process.on('disconnect', () => {
     hurry.abort();
     if (first === null) stop('the parent process has gone');

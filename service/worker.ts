@@ -68,7 +68,7 @@ export async function startWork(parts: Parts): Promise<Work> {
     { name: 'worker', stop: () => worker.stop() },
     { name: 'clocks', stop: async () => measuring.stop().then(() => []) },
   );
-  log.info({ stop_seconds: stopSeconds }, 'a stop waits so long for what the worker does');
+  log.info({ stop_seconds: stopSeconds }, 'a stop waits up to this many seconds for running work');
   access.follow((renewed) => worker.use(renewed));
   startLoops(parts);
   return { worker, clocks };

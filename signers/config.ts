@@ -135,7 +135,7 @@ const HOSTS = ['127.0.0.1', '::1', 'localhost'];
  * money may depend on the file.
  */
 export function whyNotLocal({ backend, forced, host, chains }: Surroundings): string | null {
-  if (backend !== 'local') return `${LOCAL}; SVC_LOCAL_SIGNER_BACKEND=local says that this is it`;
+  if (backend !== 'local') return `${LOCAL}; set SVC_LOCAL_SIGNER_BACKEND=local there`;
   if (forced) return null;
   const far = chains.find(({ rpc_url }) => !isLoopbackUrl(rpc_url));
   const sign = !HOSTS.includes(host)
@@ -145,5 +145,5 @@ export function whyNotLocal({ backend, forced, host, chains }: Surroundings): st
       : `the chain ${far.venue_key} is not on this machine`;
   return sign === null
     ? null
-    : `${LOCAL}, which this is not: ${sign}. Use managed_kms_evm or remote; SVC_LOCAL_SIGNER_FORCED=true takes it all the same`;
+    : `${LOCAL}, but ${sign}. Use managed_kms_evm or remote; SVC_LOCAL_SIGNER_FORCED=true accepts a local signer here`;
 }

@@ -25,7 +25,7 @@ export function createSignersElsewhere(
     const identity = (): Promise<string | null> => ask(signer_key);
     const refuse = () =>
       Promise.reject(
-        new Error(`signer ${signer_key} is not open in this process: it takes no work`),
+        new Error(`signer ${signer_key} cannot sign here: this process takes no work`),
       );
     return Object.freeze({
       descriptor: Object.freeze({ ...shown, backend }),

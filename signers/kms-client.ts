@@ -42,7 +42,7 @@ export async function openKms({ key_id, region, endpoint }: KmsKey): Promise<Key
       if (answer.KeySpec !== 'ECC_SECG_P256K1' || answer.KeyUsage !== 'SIGN_VERIFY')
         throw new SignerFault(
           'SIGNER_ANSWER_INVALID',
-          'the key is none of ECC_SECG_P256K1 for SIGN_VERIFY',
+          'the key must be of type ECC_SECG_P256K1 for SIGN_VERIFY',
         );
       return bytesOf(answer.PublicKey);
     },
@@ -92,7 +92,7 @@ async function withLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<
  */
 function faultOf(error: unknown): SignerFault {
   if (error instanceof TimeLimitError)
-    return new SignerFault('SIGNER_UNREACHABLE', `the key service gave ${error.message}`);
+    return new SignerFault('SIGNER_UNREACHABLE', `the key service returned ${error.message}`);
   const { name, status, isOurs } = readError(error);
   if (status === null)
     return new SignerFault('SIGNER_UNREACHABLE', `the key service cannot be reached (${name})`);
@@ -128,5 +128,5 @@ function readError(error: unknown): {
 
 function bytesOf(field: Uint8Array | undefined): Uint8Array {
   if (field !== undefined) return field;
-  throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service left a field out of its answer');
+  throw new SignerFault('SIGNER_ANSWER_INVALID', 'the answer of the key service lacks a field');
 }

@@ -34,7 +34,7 @@ export function createKmsSigner(
     const by = address ?? (await addresses.identity()) ?? '';
     const parts = readDerSignature(await service.sign(hexToBytes(hash)));
     if (parts === null)
-      throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service gave no ECDSA signature');
+      throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service returned no ECDSA signature');
     const signature = await signatureOf(by, hash, parts);
     if (signature !== null) return signature;
     throw new SignerFault(
@@ -67,7 +67,7 @@ export function createKmsSigner(
 export function addressOf(spki: Uint8Array): string {
   const point = pointOf(spki);
   if (point !== null) return publicKeyToAddress(point);
-  throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service gave no secp256k1 public key');
+  throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service has no secp256k1 public key');
 }
 
 function pointOf(spki: Uint8Array): Hex | null {

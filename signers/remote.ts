@@ -107,8 +107,8 @@ async function called(call: OutgoingCall): Promise<OutgoingAnswer> {
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     throw error.problem === 'too_long'
-      ? fault('SIGNER_ANSWER_INVALID', `gave too much: ${error.message}`)
-      : fault('SIGNER_UNREACHABLE', `gave no whole answer (${error.message})`);
+      ? fault('SIGNER_ANSWER_INVALID', `returned too much: ${error.message}`)
+      : fault('SIGNER_UNREACHABLE', `returned no complete answer (${error.message})`);
   }
 }
 
@@ -120,7 +120,7 @@ function readAnswer<T>(schema: z.ZodType<T>, { status, body }: OutgoingAnswer): 
   if (status < 200 || status > 299) throw statusFault(status);
   const parsed = schema.safeParse(jsonOf(body));
   if (parsed.success) return parsed.data;
-  throw fault('SIGNER_ANSWER_INVALID', 'gave an answer that does not fit the protocol');
+  throw fault('SIGNER_ANSWER_INVALID', 'returned an answer that does not fit the protocol');
 }
 
 function statusFault(status: number): SignerFault {
@@ -128,7 +128,7 @@ function statusFault(status: number): SignerFault {
     return fault('SIGNER_UNREACHABLE', `answered ${String(status)}`);
   return status >= 400
     ? fault('SIGNER_REFUSED', `answered ${String(status)}`)
-    : fault('SIGNER_ANSWER_INVALID', `answered ${String(status)}, which the protocol has not`);
+    : fault('SIGNER_ANSWER_INVALID', `answered ${String(status)}, which is not in the protocol`);
 }
 
 function jsonOf(body: Buffer): unknown {

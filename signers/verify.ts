@@ -81,7 +81,7 @@ function signatureIn(answer: string): Split | null {
 
 async function mustBeBy(address: string, hash: Hex, { r, s, yParity }: Split): Promise<void> {
   if (BigInt(r) >= CURVE_ORDER || BigInt(s) > HIGHEST_S)
-    throw invalid('the signature is not in the low form that chains take');
+    throw invalid('the signature lacks the low s value that chains require');
   const by = await recoverAddress({ hash, signature: { r, s, yParity } }).catch(() => null);
   if (by === null || !sameEvmAddress(by, address))
     throw invalid('the signature is not by the address that was to sign');

@@ -2,7 +2,7 @@
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** An allowance that stored sends have not used up. */
+/** An allowance of which a part is still unused, judged by the stored sends. */
 export interface OpenAllowance {
   /** The node that set the allowance. */
   readonly node_key: string;
@@ -33,7 +33,7 @@ export function readOpenAllowances(
   );
 }
 
-/** Returns, by node, what was left of each allowance that was reset later. */
+/** Returns, by node, the unused part of each allowance that a later node reset. */
 export async function readResetAllowances(
   db: Database,
   movementId: string,

@@ -42,7 +42,10 @@ export interface Allowed {
 /** The fields that identify a row, besides its id. */
 export type AllowedKey = Pick<AllowedAddress, 'chain_family' | 'address' | 'chain_id'>;
 
-/** Who changes a row, why, and how many seconds it cools before it may be paid; null: none. */
+/**
+ * Who changes a row, why, and how many seconds the address must wait (cool) before it may be paid;
+ * null: no wait.
+ */
 export interface AllowlistChange {
   readonly by: string;
   readonly reason: string;
@@ -53,7 +56,10 @@ export interface AllowlistChange {
 
 type Answer = { readonly outcome: AllowOutcome | 'again'; readonly row: AllowedAddress } | null;
 
-/** Number of tries: a later try finds the row that a concurrent process inserted. */
+/**
+ * Number of tries to add an address. A further try is needed when another process has inserted the
+ * same address meanwhile.
+ */
 const LOOKS = 3;
 
 /** Adds an address in normal form; the outcome tells whether the list had it already. */
@@ -72,7 +78,7 @@ export async function allowAddress(
     const allowed = toAllowed(rows[0]?.answer ?? null);
     if (allowed !== null) return allowed;
   }
-  throw new Error('a row of the allowlist changes all the time');
+  throw new Error('another process changed the allowlist row during every try; try again');
 }
 
 async function idOf(
@@ -175,7 +181,10 @@ export async function listAllowed(
   return rows.map(({ row }) => toRow(row));
 }
 
-/** Returns active addresses of the family with the same last four characters, except this one. */
+/**
+ * Returns the other active addresses of the chain family that end in the same four characters, for
+ * a warning against look-alikes.
+ */
 export async function readAlike(
   db: Database,
   { chain_family, address }: AllowedKey,

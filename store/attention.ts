@@ -52,9 +52,9 @@ export async function listNeeding(
   const pairs = jsonOfPairs(filter);
   const agent = agentOf(filter.namespace);
   const { at, id } = beforePosition(after);
-  // Two parts in page order, each of which stops when the page is full. Conditions of two indexes
-  // exclude movements for which attention_of would return null. OFFSET sorts the second part before
-  // it calls attention_of.
+  // Open and ended movements are read separately, each in page order until the page is full. Two
+  // indexes exclude movements for which attention_of would return null. OFFSET makes Postgres sort
+  // the ended ones before it calls attention_of.
   const rows = await run(
     () => db.sqlPlanned<{ movement_id: string; reason: AttentionReason }>`
       WITH open AS (
@@ -76,7 +76,8 @@ export async function listNeeding(
         SELECT x.movement_id, x.created_at, a.facts ->> 'reason' AS reason
         FROM (SELECT m.movement_id, m.created_at FROM movements m
           WHERE m.ended_badly_at > (SELECT svc_now()) - interval '7 days'
-            -- The added interval keeps created_at out of its index: the rows of a week are fewer.
+            -- Adding a zero interval keeps Postgres from using the index on created_at: the index
+            -- on ended_badly_at reads fewer rows.
             AND (m.created_at + interval '0', m.movement_id) < (${at}::timestamptz, ${id}::uuid)
             AND (${state}::text IS NULL OR m.request_state = ${state})
             AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
@@ -128,7 +129,7 @@ export async function readReasonsForRuns(
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
         UNION ALL
-        -- Only approvals that expire within this time may have a reason; the others may be many.
+        -- Approvals that expire later have no reason yet. They may be many, so they are not read.
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.request_state = 'PENDING_APPROVAL'
@@ -158,7 +159,7 @@ export async function readEndedBadly(
   return new Map(rows.map((row) => [row.movement_id, row]));
 }
 
-/** The most changes of attention written at a time; the next call writes the rest. */
+/** Maximum number of changes that one call writes; the next call writes the rest. */
 const MOST_NOTED = 200;
 
 /**
@@ -184,7 +185,7 @@ export async function noteAttention(
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
         AND NOT EXISTS (SELECT FROM known x WHERE x.movement_id = m.movement_id)
       UNION
-      -- A cancelled movement does not change its state when its nodes fail.
+      -- These rows are added because a CANCELLED movement keeps its state when its nodes fail.
       SELECT m.movement_id FROM movements m
       WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND (m.ended_at IS NULL
         OR m.ended_badly_at > (SELECT svc_now()) - interval '10 minutes')

@@ -43,8 +43,8 @@ const SHOWN = {
 
 /**
  * Returns up to `limit` records after `page.after`. Times are whole milliseconds and ids are
- * unique, so a position is exact: a row that commits late appears at its time, and moves no other
- * row.
+ * unique, so no two records share a position. A row that commits late appears at its own time, and
+ * shifts no other row.
  */
 export async function listAuditEvents(
   db: Database,

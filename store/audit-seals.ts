@@ -14,13 +14,13 @@ export interface AuditRowRead {
   readonly record: AuditRecord;
   readonly mac: string | null;
   /**
-   * Whether `record` holds the row's exact numbers: jsonb keeps digits that a double, and so the
-   * API, does not.
+   * Whether `record` has the same numbers as the row. It may not: jsonb keeps more digits than a
+   * JavaScript number, and so more than the API shows.
    */
   readonly exact: boolean;
 }
 
-/** A position in the order of time. */
+/** Position of a row when rows are sorted by time. */
 export interface AuditPlace {
   readonly occurred_at: string;
   readonly event_id: string;
@@ -126,7 +126,7 @@ export interface SealedRow {
   readonly row: AuditRowRead | null;
 }
 
-/** When a seal has no audit row, all of the row's columns are null. */
+/** If the audit row of a seal is missing, all of its columns are null. */
 type StoredPair = Record<'position' | 'event_id' | 'event_hash' | 'chain_hash' | 'time', string> &
   Record<'seal_mac' | 'row_id' | 'row_mac', string | null> &
   Omit<StoredRow, 'event_id' | 'occurred_at' | 'mac'>;
@@ -212,7 +212,7 @@ export async function readSealState(db: Database, graceSeconds: number): Promise
         LEFT JOIN (SELECT * FROM audit_seals ORDER BY position DESC LIMIT 1) h ON true`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the seals were not read');
+  if (row === undefined) throw new Error('the query for the newest audit seals returned no row');
   return {
     ...row,
     sealed: Number(row.sealed),
@@ -248,7 +248,7 @@ export async function countAudit(db: Database, graceSeconds: number): Promise<Au
                event_id LIMIT 1)::text AS oldest_overdue`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the audit trail was not counted');
+  if (row === undefined) throw new Error('the query that counts audit rows returned no row');
   const { events, sealed, overdue, oldest_overdue } = row;
   return {
     events: Number(events),

@@ -5,10 +5,9 @@ import { auditRow } from './event-ids.ts';
 import { writeOrFind } from './faults.ts';
 
 /**
- * Writes a change that a repeat would report as already done; null when the change returns null.
- * When the connection breaks, looks for the change's audit row, which proves that the change was
- * committed and names the changed row; the answer then has `outcome`, `row` and `at`, the time of
- * the change.
+ * Writes a change whose repeat would find it already made; null when the change returns null. If
+ * the connection breaks, looks for the change's audit row: it proves the commit and names the
+ * changed row. The answer then has `outcome`, `row` and `at`, the time of the change.
  */
 export function writeAudited<Answer>(
   db: Database,

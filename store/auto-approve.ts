@@ -44,7 +44,7 @@ export async function createPolicy(
       answer: PolicyCreateOutcome;
     }>`SELECT create_policy(${doc}::jsonb) AS answer`;
     const [row] = rows;
-    if (row === undefined) throw new Error('create_policy answered nothing');
+    if (row === undefined) throw new Error('the SQL function create_policy returned no row');
     return row.answer.ok ? { ok: true, policy: toPolicy(row.answer.policy) } : row.answer;
   };
   return writeOrFind(db, write, async () => {
@@ -190,7 +190,7 @@ export async function readPolicyFacts(
         AND p.strategy_id = ${pair.strategy_id}`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the facts of a policy were not answered');
+  if (row === undefined) throw new Error('the query for the facts of a policy returned no row');
   return {
     at: row.at.toISOString(),
     policy: row.policy === null ? null : toPolicy(row.policy),
@@ -221,6 +221,6 @@ export async function readFreeFacts(db: Database, templateKey: string): Promise<
       FROM clock LEFT JOIN plan_templates t ON t.template_key = ${templateKey}`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the facts of a template were not answered');
+  if (row === undefined) throw new Error('the query for the facts of a template returned no row');
   return { at: row.at.toISOString(), template: row.template, used: row.used ?? '0' };
 }

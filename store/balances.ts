@@ -1,11 +1,11 @@
-/** Stores balance snapshots, and reads what is held against them. */
+/** Stores balance snapshots, and reads the amounts that are reserved against them. */
 import type { PoolBalance } from '../domain/balances.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { iso } from './json.ts';
 
-/** A pool's latest snapshot, and the outflow that this snapshot may not show yet. */
+/** The latest snapshot of a pool, and the outflow that may be missing in this snapshot. */
 export interface PoolRow {
   readonly venue_key: string;
   readonly asset: string;

@@ -155,7 +155,7 @@ export async function listBridgeChains(db: Database): Promise<At<readonly Bridge
         FROM bridge_chains c), '[]'::jsonb) AS rows`,
   );
   const [found] = rows;
-  if (found === undefined) throw new Error('the clock was not answered');
+  if (found === undefined) throw new Error('the query for the bridge chains returned no row');
   return { now: found.now.toISOString(), row: found.rows.map(toChain) };
 }
 
@@ -195,7 +195,7 @@ export async function readBridgeRegistry(db: Database): Promise<BridgeRegistry> 
           ORDER BY src_chain, dst_chain, asset) o) AS paths`,
   );
   const [found] = rows;
-  if (found === undefined) throw new Error('the bridge registry was not answered');
+  if (found === undefined) throw new Error('the query for the bridge registry returned no row');
   return {
     now: found.now.toISOString(),
     chains: (found.chains ?? []).map(toChain),
@@ -251,7 +251,7 @@ export async function readPathFacts(
         AND p.asset = ${path.asset}`,
   );
   const [found] = rows;
-  if (found === undefined) throw new Error('the facts of a path were not answered');
+  if (found === undefined) throw new Error('the query for the facts of a path returned no row');
   return {
     now: found.now.toISOString(),
     version: found.version,
@@ -297,13 +297,13 @@ export async function refreshBridgeChains(
       }>`SELECT refresh_bridge_chains(${doc}::jsonb) AS answer`,
   );
   const [found] = rows;
-  if (found === undefined) throw new Error('the refresh answered nothing');
+  if (found === undefined) throw new Error('the refresh of the bridge chains returned no row');
   const { at, changed, chains } = found.answer;
   return { now: isoOf(at), changed, row: chains.map(toChain) };
 }
 
 function must<T>(change: T | null): T {
-  if (change === null) throw new Error('a change of the bridge registry answered nothing');
+  if (change === null) throw new Error('the change of the bridge registry returned no row');
   return change;
 }
 

@@ -49,7 +49,7 @@ function stepDocument(db: Database, step: TransferStep) {
   const { from, to, audit, event, ...rest } = step;
   if (to !== undefined) for (const state of from) assertMove(TRANSFER_TABLE, state, to);
   const [recorded] = withEventIds([event]);
-  if (recorded === undefined) throw new Error('a step records an event');
+  if (recorded === undefined) throw new Error('the step of the transfer has no event to record');
   return {
     ...rest,
     states: from,

@@ -77,7 +77,7 @@ export async function createTransfer(
     const rows = await db.sql<{
       answer: CreateTransferOutcome;
     }>`SELECT create_transfer(${doc}::jsonb) AS answer`;
-    if (rows[0] === undefined) throw new Error('the create answered nothing');
+    if (rows[0] === undefined) throw new Error('the create of the transfer returned no row');
     return rows[0].answer;
   };
   const find = async (): Promise<CreateTransferOutcome | null> => {
@@ -285,7 +285,8 @@ export async function claimTransfers(
         claimed_until = svc_now() + make_interval(secs => least(60, power(2, wakes + 1)))
       WHERE transfer_id IN (
         SELECT transfer_id FROM capital_transfers
-        -- The clock in a subquery: called for each row it would keep the index from being used.
+        -- The subquery calls svc_now() once; a call for each row would keep Postgres from using the
+        -- index.
         WHERE claimed_until <= (SELECT svc_now()) AND (seen_version < version
           OR (ended_at IS NULL
             AND updated_at <= (SELECT svc_now()) - make_interval(

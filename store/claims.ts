@@ -24,7 +24,7 @@ export function readClaimed(
   );
 }
 
-/** Returns what the node has claimed. */
+/** Returns the references that this node has claimed. */
 export async function readHeldClaims(
   db: Database,
   { movement_id, node_key }: Owner,
@@ -41,7 +41,7 @@ export async function readHeldClaims(
   return rows.map(({ claim }) => claim);
 }
 
-/** Returns other observed nodes of the same action type that wait for a payment at this place. */
+/** Returns the other observe nodes of the same action type that wait for a payment at `place`. */
 export function readWaiting(
   db: Database,
   place: string,

@@ -11,10 +11,10 @@ export interface DueCommand extends About {
 }
 
 /**
- * Leases due commands, the oldest of each movement only, and counts the wake. A lease expires by
- * itself. Its length doubles with every wake (up to a minute), and is at least the time that the
- * waiting commands need (up to ten minutes). So a relay that stops blocks no command, and a burst
- * is not sent twice.
+ * Leases due commands, for each movement only the oldest, and counts each lease as a wake. A lease
+ * lasts twice as long with every wake (up to a minute), and at least as long as the waiting
+ * commands need (up to ten minutes). It ends by itself: a relay that stops blocks no command, and a
+ * burst of commands is not sent twice.
  */
 export async function claimCommands(db: Database, limit: number): Promise<readonly DueCommand[]> {
   return run(
@@ -23,7 +23,8 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
         claimed_until = svc_now() + command_lease(wakes + 1, false, (SELECT command_backlog()))
       FROM movements m WHERE m.movement_id = commands.movement_id AND command_id IN (
         SELECT c.command_id FROM commands c
-        -- The clock in a subquery: called for each row it would keep the index from being used.
+        -- The subquery calls svc_now() once; a call for each row would keep Postgres from using the
+        -- index.
         WHERE c.applied_at IS NULL AND c.wakes >= 0 AND c.claimed_until <= (SELECT svc_now())
           AND (SELECT true FROM commands o WHERE o.movement_id = c.movement_id
             AND o.applied_at IS NULL
@@ -35,8 +36,8 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
 }
 
 /**
- * Keeps commands that this process will send itself from the relay for `seconds`. Returns the
- * commands that the caller still has to send: those neither applied nor taken by a relay.
+ * Leases for `seconds` the commands that this process sends itself, so that no relay sends them.
+ * Returns those that it still has to send: neither applied nor taken by a relay.
  */
 export async function keepCommands(
   db: Database,

@@ -1,6 +1,6 @@
 /**
- * Events that tell open consoles what to read again, in transaction order, which is the same for
- * all readers: no reader passes a transaction that is still running.
+ * Events that tell open consoles what to read again. Every reader gets them in the order of their
+ * transactions, and none past a transaction that is still running.
  */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -62,7 +62,8 @@ export async function readConsoleEvents(
   atMost: number,
 ): Promise<ConsoleEvents> {
   const [xid, id] = [String(after?.xid ?? 0n), String(after?.id ?? 0n)];
-  // Every transaction before the horizon has ended, so all of its writes are visible here.
+  // `horizon`: every transaction with a smaller id has ended, so all of its events are visible
+  // here.
   const rows = await run(
     () => db.sql<Row>`
       WITH at AS MATERIALIZED (

@@ -3,9 +3,8 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /**
- * Adds up to `most` lines of each kind to the stored counts, and returns the number of added lines.
- * Readers see the same counts before and after. Returns 0 when another process is doing this
- * already.
+ * Adds at most `most` recorded changes of each kind to the stored counts; returns how many were
+ * added. A reader gets the same count before and after. Returns 0 while another process does this.
  */
 export async function foldCounts(db: Database, most: number): Promise<number> {
   const rows = await run(

@@ -45,7 +45,7 @@ export async function setCutover(
 
 function only(rows: readonly { readonly answer: Cutover }[]): Cutover {
   const [row] = rows;
-  if (row === undefined) throw new Error('the switch has no row');
+  if (row === undefined) throw new Error('the query for the cutover mode returned no row');
   const { mode, previous_mode, reason, changed_at, changed_by } = row.answer;
   return { mode, previous_mode, reason, changed_at: isoOfOrNull(changed_at), changed_by };
 }

@@ -1,7 +1,7 @@
 /**
- * Enrolled keys of the dashboard's operators. `fundadmin` creates, confirms and ends the rows. The
- * service fills in the secret, and its database role can do nothing else with the rows. Every
- * change is one compare-and-set with its audit row.
+ * Enrolled keys of the dashboard's operators. `fundadmin` creates, confirms and ends the rows; the
+ * service can only fill in the secret, since its database role permits nothing else. Every change
+ * is one compare-and-set with its audit row.
  */
 import { DASHBOARD_KEY_TABLE, type DashboardKeyState } from '../domain/states/dashboard-key.ts';
 import { assertMove } from '../domain/states/table.ts';
@@ -62,7 +62,7 @@ export async function enrolOperator(db: Database, key: NewEnrolledKey): Promise<
       db.sql<{ answer: EnrolOutcome }>`SELECT enrol_dashboard_operator(${doc}::jsonb) AS answer`,
   );
   const answer = rows[0]?.answer;
-  if (answer === undefined) throw new Error('enrol_dashboard_operator answered nothing');
+  if (answer === undefined) throw new Error('enrol_dashboard_operator returned no row');
   return answer.ok ? { ok: true, row: toRow(answer.row) } : answer;
 }
 
@@ -92,9 +92,8 @@ export async function readEnrolment(
 }
 
 /**
- * Returns the newest key of an operator that a browser has filled in or that replaces another one.
- * Null when there is none: then only the keys file counts. The key is valid while it is
- * `confirmed`.
+ * Returns the operator's newest key that a browser has filled in or that replaces another key; it
+ * is valid only while `confirmed`. Null when there is none: then only the keys file counts.
  */
 export async function readOperatorKey(db: Database, operator: string): Promise<HeldKey | null> {
   return heldOrNull(

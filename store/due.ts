@@ -15,8 +15,8 @@ export interface Due {
 }
 
 /**
- * Reads the first entry of each queue's index, so the cost does not depend on the number of open
- * rows.
+ * Reads whether each queue has due work. Only the first entry of an index is read, so the cost does
+ * not depend on the number of open rows.
  */
 export async function readDue(db: Database): Promise<Due> {
   const [row] = await run(
@@ -38,6 +38,6 @@ export async function readDue(db: Database): Promise<Due> {
           WHERE answer IS NULL AND taken_until <= clock.at) AS looks
       FROM (SELECT svc_now() AS at OFFSET 0) clock`,
   );
-  if (row === undefined) throw new Error('the statement of what is due answered nothing');
+  if (row === undefined) throw new Error('the query for due work returned no row');
   return row;
 }

@@ -3,7 +3,10 @@ import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 
-/** Gives each row an id before the write, so that a repeat of the write writes the same rows. */
+/**
+ * Gives each row an id before the write; a repeated write then has the same ids and adds no second
+ * row.
+ */
 export function withEventIds<T extends object>(
   entries: readonly T[],
 ): readonly (T & { readonly event_id: string })[] {

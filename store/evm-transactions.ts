@@ -62,7 +62,8 @@ export async function saveSigned(
       UPDATE evm_transactions t SET raw_tx = coalesce(t.raw_tx, ${signed.raw_tx}),
         tx_hash = coalesce(t.tx_hash, ${signed.tx_hash})
       FROM (
-        -- Locked: a recovery that takes over comes before this, which then stores nothing, or after it, and sees the bytes.
+        -- The lock orders this write and a recovery that takes over: if the recovery is first,
+        -- nothing is stored here; if this write is first, the recovery reads the bytes.
         SELECT own.transaction_id FROM evm_transactions own
           JOIN movement_nodes n USING (movement_id, node_key)
         WHERE own.transaction_id = ${signed.transaction_id}::uuid AND n.attempt = own.attempt
@@ -96,7 +97,7 @@ export async function releaseNonce(
   return rows[0]?.released ?? false;
 }
 
-/** Returns whether another transaction has used a nonce of the attempt's signed bytes. */
+/** Returns whether another transaction was mined with a nonce that the attempt has signed for. */
 export async function wasDisplaced(db: Database, owner: Owner): Promise<boolean> {
   const rows = await run(
     () => db.sql<{ displaced: boolean }>`
@@ -114,8 +115,8 @@ export interface Account {
 }
 
 /**
- * Returns nonces below `count` that our own transactions may have used although this database,
- * after a restore, does not contain them; the most likely first.
+ * Returns nonces below `count` that this service's own transactions may have used, although this
+ * database lost them in a restore; the most likely ones first.
  */
 export async function readUnknownNonces(
   db: Database,

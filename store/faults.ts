@@ -11,24 +11,26 @@ export type DatabaseFault = 'conflict' | 'unreachable' | 'busy' | 'other';
 /** Postgres: serialization_failure and deadlock_detected. */
 const CONFLICTS = new Set(['40001', '40P01']);
 /**
- * Postgres: connection exceptions, refused logins, shutdown, crash, starting up, too many
- * connections, a read-only server, a statement or an idle transaction that took too long.
+ * SQLSTATEs of Postgres: connection exceptions, refused logins, shutdown, crash, starting up, too
+ * many connections, a read-only server, a statement or an idle transaction that took too long.
  */
 const UNREACHABLE = /^(08|28|57P0|53300|25006|57014|25P03)/;
 /**
- * The codes among these after which nothing of the statement was written, and the codes of Prisma
- * and of the system for a connection that was not made. After every other code the server may have
- * carried out the statement, or may still do so: a look-up cannot see a commit that waits for a
- * synchronous standby before that standby is back.
+ * The codes after which nothing of the statement was written: some of {@link UNREACHABLE}, and
+ * those of Prisma and the operating system for a connection that was not made. After any other
+ * code, the server may have run the statement or may still run it. A look-up proves nothing then: a
+ * commit that waits for a synchronous standby is not visible yet.
  */
 const NOTHING_WRITTEN = /^(28|57P03|53300|25006|57014|25P03|P1001|ECONNREFUSED|ENOTFOUND)/;
 /** The driver's message for a connection that was known to be broken before the statement. */
 const NOT_SENT = /is not queryable/;
 /** SQLSTATE raised by prisma/functions/approval.sql: an amount does not fit a budget or a cap. */
 export const BUDGET_REFUSED = 'FM010';
-/** SQLSTATE raised where holds are taken: the snapshot that must cover a hold is too old. */
+/** SQLSTATE raised when an amount is to be held but the balance snapshot is too old. */
 export const SNAPSHOT_STALE = 'FM012';
-/** The message of {@link BUDGET_REFUSED} when a snapshot does not cover a hold. */
+/**
+ * Message of {@link BUDGET_REFUSED} when the balance snapshot does not cover the amount to be held.
+ */
 export const NOT_COVERED = 'insufficient_effective_withdrawable';
 /**
  * SQLSTATE raised by prisma/functions/approval.sql: the facts behind an automatic approval have
@@ -153,18 +155,18 @@ export async function run<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Reads a row after a lost answer, and returns the row when it is as safe as a confirmed commit. A
- * commit whose session ended while it waited for the synchronous standby is visible to every
- * reader, but is lost if the standby takes over without it. Our own commit, made after the read,
- * waits until the standby has both.
+ * Reads a row after the answer to its write was lost, and returns the row only once a failover
+ * cannot lose it. A row may be visible although the synchronous standby lacks it: its session ended
+ * while the commit waited. So a commit of our own follows the read; it waits until the standby has
+ * both.
  */
 export async function readKept<T>(db: Database, read: () => Promise<T | null>): Promise<T | null> {
   const found = await read();
   if (found === null) return null;
-  // The smallest commit: it writes a record to the server's log, and no row.
+  // The smallest possible commit: it writes a log record and no row.
   await db.sql`SELECT pg_logical_emit_message(true, 'fund-movements', '')`;
-  // Another server may have taken that commit. That server is then the primary, and must have the
-  // row.
+  // Reads again, because after a failover another server may have made that commit; only a row that
+  // this server has is safe.
   return read();
 }
 

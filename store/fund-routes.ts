@@ -122,7 +122,7 @@ export async function readFundRouteFacts(db: Database): Promise<FundRouteFacts> 
           FROM executors) x) AS executors`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the facts of routes gave no row');
+  if (row === undefined) throw new Error('the query for the facts of fund routes returned no row');
   const stats = new Map((row.stats ?? []).map((each) => [each.template_id, toStats(each)]));
   return {
     at: isoOf(row.at),

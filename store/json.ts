@@ -15,7 +15,7 @@ export function isoOf(text: string): string {
   return new Date(text).toISOString();
 }
 
-/** As {@link isoOf}; null for null. */
+/** Returns {@link isoOf} of the text; null for null. */
 export function isoOfOrNull(text: string | null): string | null {
   return text === null ? null : isoOf(text);
 }
@@ -53,8 +53,8 @@ export function stored<T>(value: unknown): T {
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
 
 /**
- * Returns whether JavaScript reads every number in the text exactly: jsonb keeps any number of
- * digits.
+ * Returns whether JavaScript keeps every digit of every number in the text; jsonb keeps any number
+ * of digits.
  */
 export function holdsDoubles(json: string): boolean {
   const numbers = (json.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));

@@ -1,6 +1,6 @@
 /**
- * Caches why template versions cannot be executed. A version never changes, so a process checks
- * each one once.
+ * Caches why a template version cannot be executed. A version never changes, so each process checks
+ * a version once.
  */
 import { judgeInSteps } from '../domain/executable.ts';
 import { inSlices } from '../platform/slices.ts';
@@ -10,7 +10,10 @@ import type { Database } from '../prisma/client.ts';
 const MOST_KEPT = 5_000;
 const kept = new WeakMap<Database, Map<string, Promise<readonly string[]>>>();
 
-/** Returns the reasons; empty for an executable version. Concurrent callers share one check. */
+/**
+ * Returns the reasons why the version cannot be executed; empty when it can. Concurrent callers
+ * share one check.
+ */
 export function judged(
   db: Database,
   templateId: string,

@@ -48,7 +48,10 @@ export type IssueOutcome =
     }
   | { readonly ok: false; readonly reason: 'key_exists' | 'authority_bound' };
 
-/** SQLSTATEs that `issue_key` raises, since a refusal must leave nothing behind. */
+/**
+ * SQLSTATEs of refusals by the SQL function `issue_key`; raising an error rolls back all of its
+ * writes.
+ */
 const ISSUE_REFUSALS: Readonly<Record<string, 'key_exists' | 'authority_bound'>> = {
   FM001: 'key_exists',
   FM002: 'authority_bound',
@@ -72,7 +75,7 @@ export async function issueKey(db: Database, key: NewKey): Promise<IssueOutcome>
       () => db.sql<{ answer: Issued }>`SELECT issue_key(${doc}::jsonb) AS answer`,
     );
     const [row] = rows;
-    if (row === undefined) throw new Error('issue_key answered nothing');
+    if (row === undefined) throw new Error('the SQL function issue_key returned no row');
     return { ok: true, ...row.answer, created_at: new Date(row.answer.created_at).toISOString() };
   } catch (error) {
     const reason = ISSUE_REFUSALS[sqlState(error) ?? ''];

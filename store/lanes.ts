@@ -1,4 +1,7 @@
-/** Nonce lanes: takes them for work, records what the chain shows, and returns them for display. */
+/**
+ * Nonce lanes (the queue of transaction nonces of one account on one chain): takes them for work,
+ * records what the chain shows, and returns them for display.
+ */
 import type { EvmUnsignedTransaction } from '../domain/executor.ts';
 import type { LaneRaise, RaisedCaps } from '../domain/lanes/caps.ts';
 import type { OpenClaim } from '../domain/lanes/duties.ts';
@@ -21,9 +24,9 @@ export interface OpenLane {
 type ClaimRow = Omit<OpenClaim, 'versions'> & { readonly versions: readonly TransactionRow[] };
 
 /**
- * Takes the nonce lanes with open claims, or marked as stuck, that no process works on. They belong
- * to the caller for `seconds`, so that one process at a time reads the chain for each. Returns at
- * most `most` claims for each nonce lane.
+ * Takes nonce lanes that have open claims or are marked as stuck, and that no other process has
+ * taken. The caller has them for `seconds`: only one process at a time reads the chain for a lane.
+ * Each lane comes with at most `most` claims.
  */
 export async function takeLanes(
   db: Database,
@@ -81,7 +84,10 @@ export interface Filling {
   readonly unsigned: EvmUnsignedTransaction;
   readonly raw_tx: string;
   readonly tx_hash: string;
-  /** The claim and its newest version, when the nonce already has a filling transaction. */
+  /**
+   * Set when the nonce already has a filling transaction: the claim, and the newest version that
+   * the new one replaces.
+   */
   readonly replaces?: { readonly claim: string; readonly over: string };
 }
 
@@ -132,7 +138,7 @@ interface LaneKey {
   readonly address: string;
 }
 
-/** Returns the raise of the nonce lane's caps that is in force now. */
+/** Returns the raised fee caps of the nonce lane that are in force now. */
 export async function readLaneRaise(
   db: Database,
   { chain_id, address }: LaneKey,
@@ -145,7 +151,7 @@ export async function readLaneRaise(
   return rows[0]?.raise ?? null;
 }
 
-/** Raises the nonce lane's caps, replacing an earlier raise; false for an unknown nonce lane. */
+/** Raises the fee caps of a nonce lane, replacing an earlier raise; false for an unknown lane. */
 export async function raiseLaneCaps(
   db: Database,
   change: LaneKey & {

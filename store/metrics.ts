@@ -1,6 +1,6 @@
 /**
- * Reads the database's figures for the metrics page, in one statement over stored counts and index
- * ends.
+ * Reads the database's figures for the metrics page in one statement. It reads stored counts and
+ * the ends of indexes, so its cost does not grow with the tables.
  */
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
@@ -59,6 +59,6 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
       'lanes', lane_views()
     ) AS figures FROM counts`;
   const [row] = rows;
-  if (row === undefined) throw new Error('the statement of the metrics answered nothing');
+  if (row === undefined) throw new Error('the query for the metrics returned no row');
   return row.figures;
 }

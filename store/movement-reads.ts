@@ -171,8 +171,8 @@ export async function listMovements(
 ): Promise<readonly MovementSummary[]> {
   const needing = filter.needs_attention === true ? await listNeeding(db, filter, page) : undefined;
   const agent = agentOf(filter.namespace);
-  // Movements that a separate statement has chosen are read without filters; otherwise a short page
-  // could look like the last one.
+  // Movements chosen by a separate statement are read without filters: a row filtered out here
+  // would make the page short, and a short page looks like the last one.
   const chosen = needing === undefined ? await chosenOf(db, filter, page) : [...needing.keys()];
   const rows = await run(() =>
     db.movement.findMany({
@@ -211,7 +211,8 @@ async function chosenOf(
   page: MovementPage,
 ): Promise<readonly string[] | undefined> {
   const pairs = jsonOfPairs(filter);
-  // Few movements share one reference, so those of a reference need no separate statement.
+  // Few movements share one external reference, so a filter by reference needs no separate
+  // statement.
   if (pairs !== null && filter.external_reference === undefined)
     return listOfPairs(db, { ...filter, pairs }, page);
   return filter.asset === undefined
@@ -220,8 +221,8 @@ async function chosenOf(
 }
 
 /**
- * Returns the page's movements that have all pairs, in the order of the index of pairs. Reads the
- * movements of the rarest pair, judged by the first thousand rows of each.
+ * Returns the page's movements that have all metadata pairs. Reads the movements of the rarest
+ * pair, in the order of its index; each pair is counted only up to a thousand rows.
  */
 async function listOfPairs(
   db: Database,
@@ -238,7 +239,8 @@ async function listOfPairs(
         ORDER BY (SELECT count(*) FROM (SELECT FROM movement_metadata x
           WHERE x.key = p.key AND x.value = p.value LIMIT 1000) counted), p.key LIMIT 1)
       SELECT d.movement_id FROM movement_metadata d
-        -- Each by its id, with OFFSET, so that every plan keeps the order of the index.
+        -- OFFSET 0 makes Postgres look up each movement by its id, so the order of the index is
+        -- kept.
         CROSS JOIN LATERAL (SELECT FROM movements m WHERE m.movement_id = d.movement_id
           AND m.metadata @> ${pairs}::jsonb
           AND (${state}::text IS NULL OR m.request_state = ${state})
@@ -256,8 +258,8 @@ async function listOfPairs(
 }
 
 /**
- * Returns the page's movements that are for an asset, or whose plans can also move it: the newest
- * of both kinds, each kind in the order of its index.
+ * Returns the page's movements whose own asset is this one, or whose plans can also move it. Reads
+ * both kinds in the order of their indexes and keeps the newest.
  */
 async function listOfAsset(
   db: Database,
@@ -387,7 +389,8 @@ async function readMovements(
           ) c
         ) AS callbacks
       FROM movements m JOIN movement_plans p USING (movement_id)
-      -- In a subquery, so that no separate plan is made for these ids: planning costs twice the read.
+      -- The ids are in a subquery, so that Postgres does not plan again for each list of ids:
+      -- planning takes twice as long as the read.
       WHERE m.movement_id = ANY ((SELECT ${`{${ids.join(',')}}`}::uuid[])::uuid[])`,
   );
   const found = new Map(rows.map((row) => [row.movement_id, row]));

@@ -1,4 +1,4 @@
-/** Creates movements, and reads them for the rules. Changes go through `transition.ts`. */
+/** Creates movements, and reads them for checks of commands. Changes go through `transition.ts`. */
 import { AGENT_OPEN_MOVEMENTS } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -42,7 +42,7 @@ import { transitionDocument, uncoveredHold } from './transition.ts';
 export interface NewMovement {
   readonly plan: CompiledPlan;
   readonly compiled_plan_hash: string;
-  /** The chains, which decide the pools that signed nodes draw from. */
+  /** The chains; they decide from which pools signed nodes take their funds. */
   readonly chains: ChainAssets;
   /** `usual_seconds` in the registry, by executor; absent: no entry declares a value. */
   readonly declared_seconds?: ReadonlyMap<string, number>;
@@ -77,7 +77,7 @@ export interface CreatedMovement {
   readonly approval_status: ApprovalStatus;
   readonly reservation_status: ReservationStatus;
   readonly auto_approve_result: JsonObject | null;
-  /** The command for which the run is woken. */
+  /** The command with which the caller wakes the movement's run. */
   readonly command: { readonly kind: CommandKind; readonly command_id: string | null };
 }
 
@@ -99,7 +99,7 @@ export function createMovement(db: Database, movement: NewMovement): Promise<Cre
   );
 }
 
-/** As `createMovement`, with another database function, which checks more. */
+/** As `createMovement`, but calls another SQL function, which checks more. */
 export async function createMovementBy(
   db: Database,
   movement: NewMovement,
@@ -205,7 +205,7 @@ async function written(
 ): Promise<CreateOutcome> {
   const answered = async (): Promise<CreateOutcome> => {
     const [row] = await write();
-    if (row === undefined) throw new Error('the create answered nothing');
+    if (row === undefined) throw new Error('the create of the movement returned no row');
     return toOutcome(row.answer, result);
   };
   return writeOrFind(db, answered, () => findCreated(db, movementId));
@@ -328,8 +328,8 @@ interface SnapshotRow {
 }
 
 /**
- * Returns a movement for the rules; throws `movement_not_found`. Reads with one statement, because
- * a write could come between two.
+ * Returns a movement for checks of commands; throws `movement_not_found`. Reads with one statement,
+ * because a write could come between two.
  */
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const rows = await run(

@@ -1,8 +1,8 @@
 /** Filters rows by the namespace of their template. */
 
 /**
- * Returns a Prisma filter for a namespace. Prisma passes the text to LIKE unchanged, where `_` and
- * `%` in an authority's name would match other names, so they are escaped.
+ * Returns a Prisma filter for a namespace. Prisma passes the text to LIKE unchanged, so `_` and `%`
+ * are escaped: they would match other names.
  */
 export function inNamespace(namespace: string): {
   readonly template_key: { readonly startsWith: string };

@@ -29,8 +29,9 @@ export function olderThan<Id extends string, At extends string = 'created_at'>(
 }
 
 /**
- * Returns the values for `(created_at, id) < (at, id)`; without a position, every row is before
- * them. A condition that is always present lets an index scan start from it in every query plan.
+ * Returns the values for the condition `(created_at, id) < (at, id)`; without a position, values
+ * that every row satisfies. Since the condition is always there, every query plan can start an
+ * index scan from it.
  */
 export function beforePosition(after: PagePosition | null): {
   readonly at: string;

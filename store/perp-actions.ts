@@ -45,7 +45,7 @@ export async function claimPerpNonce(
         SELECT address, nonce, signature FROM claim_perp_nonce(${address}, ${movement}::uuid,
           ${node}, ${attempt}::integer, ${wallet}::uuid)`,
     );
-    if (row === undefined) throw new Error('a nonce was not answered');
+    if (row === undefined) throw new Error('the claim of a perps nonce returned no row');
     return toAction(row);
   } catch (error) {
     if (sqlState(error) !== NONCE_AHEAD) throw error;
@@ -70,7 +70,7 @@ export async function readPerpAction(
 
 /**
  * Stores a node's signature and returns the signature to send: the first one that was stored. Null
- * when a recovery has taken over after the send fence of this epoch; then nothing may be sent.
+ * when a recovery has taken the node over since the send fence; then nothing may be sent.
  */
 export async function savePerpSignature(
   db: Database,

@@ -21,8 +21,9 @@ export async function readOpenTopUps(db: Database, strategyId: string): Promise<
 }
 
 /**
- * Writes a top-up, if it and the amounts on their way to the strategy are together at most `room`
- * (null: no limit). `counted`: the top-ups that were open before the strategy's balance was read.
+ * Writes a top-up if its amount plus the amounts on their way to the strategy is at most `room`
+ * (null: no limit). `counted`: the top-ups that were already open when the strategy's balance was
+ * read.
  */
 export async function createTopUp(
   db: Database,

@@ -292,14 +292,14 @@ export async function noteAgentWallet(db: Database, note: WalletNote): Promise<b
   return rows[0]?.written ?? false;
 }
 
-/** Runs a change that a repeat finds already done. */
+/** Runs a change that is safe to repeat: a repeat finds the change already made. */
 async function once<Answer>(
   db: Database,
   audit: AuditEntry,
   write: Parameters<typeof writeAudited<Answer>>[2],
 ): Promise<Answer> {
   const answer = await writeAudited(db, { audit, outcome: 'created' }, write);
-  if (answer === null) throw new Error('a change at the perps venue answered nothing');
+  if (answer === null) throw new Error('the change of the perps venue returned no row');
   return answer;
 }
 

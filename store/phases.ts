@@ -1,4 +1,4 @@
-/** Reads what a phase needs first, with one statement for all data of its node. */
+/** Reads all data of a node that its phase needs, with one statement. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
@@ -56,7 +56,10 @@ export interface PhaseRow {
   readonly conditions: ConditionResults | null;
   /** Outputs of completed nodes, by node key, if the amount may refer to one. */
   readonly outputs: Readonly<Record<string, JsonObject>>;
-  /** The node named by `config.match_from`, with its record once completed; null if none. */
+  /**
+   * The node named by `config.match_from`, with its record once that node has completed; null
+   * without such a node.
+   */
   readonly matched: {
     readonly node_key: string;
     readonly external_ref: string | null;
@@ -117,8 +120,8 @@ export async function readPlanNodes(
 }
 
 /**
- * Starts a recovery: raises the epoch, and returns the node at that moment. `taken` false: nothing
- * was written.
+ * Starts a recovery: raises the epoch, and returns the node at that moment. With `taken: false`
+ * nothing was written.
  */
 export async function takeOver(
   db: Database,
@@ -192,7 +195,7 @@ export async function noteNextLook(
   );
 }
 
-/** Stops the clock of the node's `execution_seconds` until the node's next change of state. */
+/** Stops counting the node's `execution_seconds` until its state changes. */
 export async function freezeNode(
   db: Database,
   { movement_id, node_key }: Pick<PhaseRow, 'movement_id' | 'node_key'>,

@@ -243,7 +243,10 @@ async function findProposal(db: Database, proposalId: string): Promise<ProposalR
   return found === undefined ? null : toRecord(found.row);
 }
 
-/** Returns what administrators have promoted for this version; null if they promoted nothing. */
+/**
+ * Returns asset, largest amount and chains of the proposals that administrators promoted to this
+ * version; null without any.
+ */
 export async function readGrant(db: Database, templateId: string): Promise<Grant | null> {
   const rows = await run(
     () => db.sql<{ asset: string; amount: string; source: string; destination: string }>`
@@ -334,7 +337,7 @@ function toOutcome<Outcome extends string>(
   | { readonly outcome: Exclude<Outcome, 'outdated'>; readonly row: ProposalRecord }
   | { readonly outcome: 'outdated' } {
   const answer = rows[0]?.answer;
-  if (answer === undefined) throw new Error('the proposal was not answered');
+  if (answer === undefined) throw new Error('the write of the proposal returned no row');
   if (answer.row === undefined) return { outcome: 'outdated' };
   return {
     outcome: answer.outcome as Exclude<Outcome, 'outdated'>,

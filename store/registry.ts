@@ -155,8 +155,8 @@ export async function saveObservedIdentity(
 }
 
 /**
- * Clears the observed address of every stored signer outside `signerKeys`, because no process holds
- * its key now.
+ * Clears the observed address of every stored signer that is not in `signerKeys`: no process has
+ * such a signer now.
  */
 export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
   await run(() =>

@@ -92,7 +92,8 @@ export async function takeCountedNonces(
         INSERT INTO rate_windows AS w (key_id, ends_at, used)
           SELECT key_id, at + interval '1 minute', count(*) FROM taken, clock
           GROUP BY key_id, at ORDER BY key_id
-        -- Both by the one time that the statement read: read twice, a window could end in between.
+        -- Both cases compare with the same reading of the clock; with two readings, a window could
+        -- end between them.
         ON CONFLICT (key_id) DO UPDATE SET
           used = excluded.used + CASE WHEN w.ends_at <= excluded.ends_at - interval '1 minute'
             THEN 0 ELSE w.used END,

@@ -1,7 +1,7 @@
 /**
- * Looks that an API process without signers and venue credentials requests from a worker: the
- * request, the worker that takes it, and its answer. Rows are few and short-lived, so they need no
- * index.
+ * A look is a read of a signer's address or a venue's balances. An API process has neither signers
+ * nor credentials of venues, so it requests the look from a worker. Rows are few and short-lived,
+ * so they need no index.
  */
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
@@ -59,9 +59,9 @@ export interface Known {
 }
 
 /**
- * Takes requests that no worker has taken and that this worker can answer, for `seconds`. The
- * others are left to workers with other signers and venues. Deletes requests whose callers no
- * longer wait. If two workers look, the first answer is kept.
+ * Takes for `seconds` the requests that this worker can answer and no other worker has taken.
+ * Deletes requests whose callers no longer wait. If two workers look at the same subject, the first
+ * answer is kept.
  */
 export async function takeLooks(
   db: Database,

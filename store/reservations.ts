@@ -1,4 +1,4 @@
-/** Reads the stored holds for the check that recomputes them. */
+/** Reads the stored holds (reserved amounts) for the check that computes them again. */
 import type { ReservingMovement } from '../domain/reservations.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -32,9 +32,9 @@ export async function readUnevenPools(db: Database): Promise<readonly PoolSum[]>
 export interface UnevenTransfer {
   readonly transfer_id: string;
   readonly state: string;
-  /** The pool from which the transfer holds, has drawn or should hold funds. */
+  /** The pool in which the transfer reserves, has used or should reserve an amount. */
   readonly pool: string;
-  /** `held`, or `consumed` for what the transfer is proven to have sent. */
+  /** `held`, or `consumed` once the transfer is proven to have sent the amount. */
   readonly status: string;
   readonly held: string;
   readonly expected: string;

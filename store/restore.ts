@@ -17,7 +17,7 @@ export interface AfterRestore {
 export interface RestoreResult {
   readonly incident: string;
   readonly at: string;
-  /** From this time on, "no such send" counts as proof. */
+  /** From this time on, a provider's answer "no such send" proves that nothing was sent. */
   readonly nothing_found_counts_from: string;
   readonly movements_woken: number;
   /** Number of open nodes whose earlier send recovery looks up before a new send. */
@@ -29,7 +29,7 @@ export interface RestoreResult {
   readonly retries_asked_first: number;
   readonly capital_transfers: number;
   readonly nonce_lanes: number;
-  /** Whether the step had run before; then nothing was changed now. */
+  /** Whether the step had already run for this incident; then this call changed nothing. */
   readonly repeated: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function afterRestore(
     () => db.sql<{ answer: RestoreResult }>`SELECT after_restore(${doc}::jsonb) AS answer`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('after_restore answered nothing');
+  if (row === undefined) throw new Error('the SQL function after_restore returned no row');
   return row.answer;
 }
 

@@ -43,7 +43,7 @@ export async function dropOldCallbacks(
         SELECT ctid FROM callbacks
         WHERE status = 'delivered'
           AND created_at < (SELECT svc_now()) - make_interval(days => ${keepDays}::integer)
-          -- Redelivered since, it is young again.
+          -- An old callback that was delivered again recently is kept.
           AND updated_at < (SELECT svc_now()) - make_interval(days => ${keepDays}::integer)
         ORDER BY created_at, event_id LIMIT ${atMost}::integer FOR UPDATE SKIP LOCKED
       ), gone AS (DELETE FROM callbacks WHERE ctid = ANY (ARRAY(SELECT ctid FROM old)) RETURNING 1)

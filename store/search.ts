@@ -25,7 +25,9 @@ export interface Wanted {
   readonly text: string;
   /** The client scope whose idempotency keys are searched. */
   readonly clientScope: string;
-  /** Limits the results to this agent's own; undefined for callers who see everything. */
+  /**
+   * Limits the results to the agent of this namespace; undefined for callers who see everything.
+   */
   readonly namespace?: string | undefined;
 }
 
@@ -68,7 +70,7 @@ export async function search(
       ), hits AS (
         SELECT f.rank, 'movement' AS kind, f.movement_id AS id, m.created_at,
           trim_scale(m.amount)::text || ' ' || m.asset || ', ' || m.template_key AS title
-        -- Each by its id, with OFFSET, whatever number is expected.
+        -- OFFSET 0 makes Postgres look up each movement by its id, whatever row count it expects.
         FROM found f CROSS JOIN LATERAL (SELECT * FROM movements m
           WHERE m.movement_id = f.movement_id OFFSET 0) m
         WHERE ${agent}::text IS NULL OR m.agent = ${agent}

@@ -35,8 +35,8 @@ export interface Rotation extends Done {
   /** Addresses of the old signer. Nodes bound to one of these addresses keep that signer. */
   readonly known_addresses: readonly string[];
   /**
-   * The replacement's identity, read outside of any transaction, and the stored row it was compared
-   * with.
+   * The replacement's identity, read before the transaction, and the stored row that it was
+   * compared with.
    */
   readonly asked: {
     readonly pin: string | null;
@@ -62,8 +62,8 @@ export type RotationRefusal =
   | { readonly error: 'signer_runtime_identity_unavailable' | 'signer_identity_mismatch' };
 
 /**
- * What a rotation reads first. `problem` is null if only the replacement's identity remains to be
- * checked.
+ * Facts that a rotation reads first. `problem` is null when only the check of the replacement's
+ * identity remains.
  */
 export interface RotationStart {
   readonly pin: string | null;
@@ -85,7 +85,7 @@ export async function readRotation(
       }>`SELECT read_rotation(${doc}::jsonb) AS answer`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the signers could not be read');
+  if (row === undefined) throw new Error('the SQL function read_rotation returned no row');
   return row.answer;
 }
 
@@ -112,7 +112,7 @@ export async function rotateSigner(
       }>`SELECT rotate_signer(${doc}::jsonb) AS answer`,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('the rotation answered nothing');
+  if (row === undefined) throw new Error('the rotation of the signer returned no row');
   return row.answer.ok ? { ...row.answer, ...ids } : row.answer;
 }
 
@@ -128,7 +128,10 @@ export async function recordSignerEvent(
 
 export interface Retirement extends Done {
   readonly acknowledged: boolean;
-  /** The facts looked up before, in the form that the SQL function `failed_gate` reads. */
+  /**
+   * Facts about the signer that were read before the retirement, as the SQL function `failed_gate`
+   * takes them.
+   */
   readonly seen: JsonObject;
   readonly data: JsonObject;
 }

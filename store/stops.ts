@@ -4,7 +4,7 @@ import type { Transition } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-/** Returns the stops that are in force for what the node has signed. */
+/** Returns the stops (reasons to hold a send back) that apply now to what the node has signed. */
 export async function readStops(
   db: Database,
   node: { readonly movement_id: string; readonly node_key: string },
@@ -15,7 +15,7 @@ export async function readStops(
       SELECT send_stops(${node.movement_id}::uuid, ${node.node_key},
         ${JSON.stringify(required)}::jsonb) AS stops`,
   );
-  if (rows[0] === undefined) throw new Error('the stops of a node were not answered');
+  if (rows[0] === undefined) throw new Error('the query for the stops of a node returned no row');
   return rows[0].stops;
 }
 

@@ -8,9 +8,10 @@ export interface Swept extends About {
 }
 
 /**
- * Claims movements that need a run and have not changed for `idleSeconds`, each at most once in
- * four times that period. Movements that wait for approval are included only shortly before it
- * expires: until then their run only displays them, and {@link takeWaitingTurn} covers them.
+ * Claims movements that need a run and have not changed for `idleSeconds`. Each is claimed at most
+ * once in four times that period. A movement that waits for approval is claimed only shortly before
+ * its approval expires; until then its run only displays it, and {@link takeWaitingTurn} handles
+ * it.
  */
 export async function claimIdle(
   db: Database,
@@ -21,7 +22,8 @@ export async function claimIdle(
     () => db.sql<Swept>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
-          -- Two ranges of one index: in one query they would scan all of it.
+          -- Never swept movements and swept ones are two queries, each of which reads one range of
+          -- an index; a single query would scan the whole index.
           (SELECT movement_id FROM movements
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
               AND updated_at <= (SELECT svc_now()) - make_interval(
@@ -36,7 +38,8 @@ export async function claimIdle(
               secs => ${options.idleSeconds}::double precision)
             ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})
           UNION ALL
-          -- Once shortly before its approval expires, and then like any other.
+          -- Movements that wait for approval are included only shortly before their approval
+          -- expires.
           (SELECT movement_id FROM movements
             WHERE request_state = 'PENDING_APPROVAL'
               AND expires_at <= (SELECT svc_now()) + make_interval(
@@ -52,14 +55,14 @@ export async function claimIdle(
   );
 }
 
-/** The right of one process to do a rare task now. */
+/** A turn: the right of one process to do a rare task now. */
 export interface Turn {
   readonly turn: string;
 }
 
 /**
- * Takes the turn to check all movements that wait for approval; null while no turn is due. The next
- * turn is due after `restSeconds`; the first process that asks takes it.
+ * Takes the turn to check all movements that wait for approval; null while no turn is due. After a
+ * turn is taken, the next one is due in `restSeconds`.
  */
 export async function takeWaitingTurn(db: Database, restSeconds: number): Promise<Turn | null> {
   const [row] = await run(

@@ -186,8 +186,8 @@ export interface TemplateFilter {
 const FILTERED_BATCH = 100;
 
 /**
- * Returns up to `limit` versions after `page.after`, newest first. `executable` is no column, so
- * rows are read until enough match.
+ * Returns up to `limit` versions after `page.after`, newest first. Whether a version is executable
+ * is not stored, so rows are read and checked until enough match.
  */
 export async function listTemplates(
   db: Database,

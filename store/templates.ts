@@ -196,8 +196,8 @@ export async function retireTemplate(
 }
 
 /**
- * Returns as `found` the newest version whose single node is this one (null: none), and as `latest`
- * the newest version of all (0: none).
+ * Returns in `found` the newest version whose only node is this one (null: none), and in `latest`
+ * the newest version of the key (0: none).
  */
 export async function findVersionOf(
   db: Database,

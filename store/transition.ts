@@ -58,7 +58,7 @@ export async function applyTransition(
   const write = async (): Promise<Answer> => {
     const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
     const [row] = rows;
-    if (row === undefined) throw new Error('apply_transition answered nothing');
+    if (row === undefined) throw new Error('the SQL function apply_transition returned no row');
     return row.answer;
   };
   let answer: Answer;
@@ -70,7 +70,7 @@ export async function applyTransition(
   return answer.ok ? doneOf(answer, commandId) : refusedOf(answer);
 }
 
-/** Returns whether the transition allows a new send, or another version of a send. */
+/** Returns whether this transition lets a send start, or stores another version of a send. */
 function begins({ nodes = [] }: Transition): boolean {
   return nodes.some(({ moves, version }) => moves.includes('SUBMITTING') || version !== undefined);
 }
@@ -130,7 +130,7 @@ function notCovered(error: unknown): Refused {
 }
 
 /**
- * The results of both writes of a reassignment, or the refusal of both; see
+ * Results of both writes of a reassignment, or why both were refused; see
  * domain/commands/reassign.ts.
  */
 export type ReassignOutcome =
@@ -148,7 +148,7 @@ export async function applyReassignment(
   const write = async (): Promise<ReassignAnswer> => {
     const [row] = await db.sql<{ answer: ReassignAnswer }>`
       SELECT reassign_claims(${docs[0]}::jsonb, ${docs[1]}::jsonb) AS answer`;
-    if (row === undefined) throw new Error('reassign_claims answered nothing');
+    if (row === undefined) throw new Error('the SQL function reassign_claims returned no row');
     return row.answer;
   };
   let answer: ReassignAnswer;
@@ -170,9 +170,9 @@ type ReassignAnswer =
   | { readonly ok: false; readonly refused: Answer };
 
 /**
- * Reads a node that signs nothing and passes its send fence, in one statement. Not passed: nothing
- * was written, and the caller must find out why. `pays_nobody`: the executor's action types without
- * a payee that a plan can choose.
+ * Reads a node that signs nothing and passes its send fence, in one statement. If the fence is not
+ * passed, nothing was written, and the caller must find out why. `pays_nobody`: the executor's
+ * action types that have no payee chosen by the plan.
  */
 export async function tryFence(
   db: Database,
@@ -198,9 +198,9 @@ export async function tryFence(
 }
 
 /**
- * Returns the node whose send fence was passed but whose answer was lost, if the node has not
- * changed since; else null. The returned row is on the synchronous standby too; otherwise a
- * failover could lose the fence of a send.
+ * Returns the node whose fence was written although the database's answer was lost; null when there
+ * is none or the node has changed since. The synchronous standby has the returned row too, so a
+ * failover cannot lose the fence of a send.
  */
 export function findFence(db: Database, eventId: string): Promise<PhaseRow | null> {
   return run(() =>
@@ -242,7 +242,7 @@ export function uncoveredHold(error: unknown): UncoveredHold | null {
   return { ...detail, effective_withdrawable: detail.effective_withdrawable ?? null };
 }
 
-/** Returns the budget that made the write fail (nothing was written); null for other errors. */
+/** Returns the budget over which the write failed; null for other errors. */
 function budgetProblem(error: unknown): BudgetProblem | null {
   if (
     sqlState(error) !== BUDGET_REFUSED ||
@@ -268,7 +268,7 @@ function assertMoves(transition: Transition): void {
   const { from, to } = transition;
   if (to !== undefined) {
     if (from === undefined)
-      throw new Error('a transition that moves the movement names the states it may come from');
+      throw new Error('a transition that sets `to` must also name the states in `from`');
     const legal = from.filter((state) => state === to || allows(MOVEMENT_TABLE, state, to));
     const [first] = from;
     if (legal.length === 0 && first !== undefined) assertMove(MOVEMENT_TABLE, first, to);

@@ -12,7 +12,7 @@ import { evm, PARTS, VENUES } from './list.ts';
 import type { Deposits } from './venue.ts';
 
 const [first, ...others] = VENUES.flatMap(({ schema }) => schema ?? []);
-if (first === undefined) throw new Error('no venue has entries');
+if (first === undefined) throw new Error('no venue defines entries of the venues file');
 const providers = VENUES.flatMap(({ provider }) => provider ?? []);
 const fileSchema = z.strictObject({
   venues: z.array(
@@ -65,9 +65,9 @@ function withDeposits(chain: EvmVenue, deposits: readonly Deposits[]): EvmVenue 
     ...chain,
     deposit_venues: here.map(({ chain_id: _, ...venue }) => venue),
     contracts: [
-      // A deposit is credited to its sender. A bridge contract as the sender has no account there.
+      // The venue credits a deposit to its sender; a bridge contract has no account at the venue.
       ...here.map(({ venue_key, deposit_address }): OwnContract => [
-        `where deposits of ${venue_key} go to`,
+        `the deposit address of ${venue_key}`,
         deposit_address as Address,
       ]),
       ...chain.contracts,

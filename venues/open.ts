@@ -19,7 +19,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
     chainAssets: chainAssets(bindings),
     requirements: VENUES.flatMap(({ requirement }) => requirement ?? []),
     executors: opened.flatMap(({ executors = [] }) => executors),
-    /** Readers of what nodes of the venues' action types may have signed. */
+    /** Readers of the transaction or message that a node's plan lets its signer sign. */
     acts: opened.flatMap(({ acts }) => acts ?? []),
     fetchers: opened.flatMap(({ fetchers = [] }) => fetchers),
     transferProviders: opened.flatMap(({ transferProviders = [] }) => transferProviders),
@@ -39,7 +39,7 @@ export function openVenues(bindings: readonly VenueEntry[], signers: readonly Si
 type OpenedClocks = NonNullable<OpenedVenue['clocks']>;
 type OpenedAccess = NonNullable<OpenedVenue['access']>;
 
-/** Returns the first answer: each endpoint belongs to one bridge, which alone can read it. */
+/** Returns the first successful answer: only the endpoint's own bridge can read the endpoint. */
 function firstThatKnows(readers: readonly BridgeReader[]): BridgeReader {
   return {
     async read(chain, options) {

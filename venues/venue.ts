@@ -1,5 +1,5 @@
 /**
- * Defines what a venue is to the service. Each folder of venues exports one venue from its
+ * Defines the interface of a venue. Each folder of venues exports one venue from its
  * `index.ts`, and `list.ts` lists them all. Code that uses venues goes through that list.
  */
 import type { Logger } from 'pino';
@@ -40,7 +40,7 @@ export interface LoopSources {
 /** What the entries of a venue add to a process; an absent member adds nothing. */
 export interface OpenedVenue {
   readonly executors?: readonly Executor[];
-  /** Reads what nodes of the venue's action types may have signed. */
+  /** Reads from a node's plan which transaction or message its signer may have signed. */
   readonly acts?: ActReader;
   readonly fetchers?: readonly BalanceFetcher[];
   readonly transferProviders?: readonly TransferProvider[];

@@ -151,7 +151,8 @@ export const LOCAL_OPTIONS: LocalActivityOptions = {
 
 /**
  * Returns the options for preparing a call to a team's worker, if the service may first have to
- * sign or to read a chain. Repeated like a look, since the node may be past its fence.
+ * sign or to read a chain. Repeated like a phase that only reads the outcome, since the node may
+ * have sent already.
  */
 export function askOptions(phase: Phase | 'cancel', nodeKey: string): ActivityOptions {
   return { ...phaseOptions('recover', nodeKey), summary: summaryOf(phase, nodeKey) };

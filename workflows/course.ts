@@ -1,4 +1,7 @@
-/** Computes what the completion of a node leads to, as an argument of the node's activity. Pure. */
+/**
+ * Computes which decision and which nodes follow the completion of a node, as an argument of the
+ * node's activity. Pure.
+ */
 import { completed, decided, followsCompletion, isAlone, isAtWork } from '../domain/decision.ts';
 import type { LoadedMovement, LoadedNode, PhaseArgs } from '../domain/messages.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Puts message and stack of a failure into a payload, which the codec then encrypts as any other.
- * Inside the workflows only where that is asked for (settings.ts); elsewhere it is loaded only
- * where it is.
+ * In workflows it does so only if `encodeFailures` is set (settings.ts); other code loads this file
+ * only if it is set.
  */
 const { DefaultFailureConverter } = require('@temporalio/common');
 

@@ -146,8 +146,8 @@ export async function runNode(
 const PROVEN: readonly LoadedNode['state'][] = ['SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED'];
 
 /**
- * Looks for the outcome of an UNKNOWN node until a proof moves it; sends nothing. Null if the look
- * was cancelled, or if a command moved the node and so wakes the run.
+ * Checks the outcome of an UNKNOWN node until a proof changes its state; sends nothing. Null if the
+ * check was cancelled, or if a command changed the state, which wakes the run.
  */
 export async function askAboutUnknown(
   node: LoadedNode,

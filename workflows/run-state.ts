@@ -36,7 +36,10 @@ export class RunState {
   private settledCount = 0;
   /** The workflow behaviour version that the load requires; see versions.ts. */
   private conduct = 0;
-  /** Number of proofs that let nodes retry their fence, where they had waited for a person. */
+  /**
+   * Number of proofs after which nodes that waited for a person at their fence (the last check
+   * before a send) try again.
+   */
   private proofs = 0;
   private lastState: LoadedMovement['state'] | null = null;
   private shown: Shown | null = null;
@@ -58,7 +61,7 @@ export class RunState {
   private readonly stoppedAttempts = new Set<string>();
   /** Nodes whose executors received a cancel request. */
   private readonly cancelRequested: Set<string>;
-  /** Open looks at UNKNOWN nodes, by node key. */
+  /** Running checks of the outcome of UNKNOWN nodes, by node key. */
   private readonly openQuestions = new Map<string, CancellationScope>();
 
   constructor(movementId: string, handed: HandedOn) {
@@ -196,7 +199,7 @@ export class RunState {
     }
   }
 
-  /** Looks for the outcome of UNKNOWN nodes, with one open look for each node. */
+  /** Checks the outcome of each UNKNOWN node; at most one check runs for each node. */
   askAboutUnknown(view: LoadedMovement): void {
     for (const node of view.nodes) {
       const { node_key } = node;
@@ -209,9 +212,9 @@ export class RunState {
   }
 
   /**
-   * Returns whether the run continues as new now. A long history does so, whatever the run waits
-   * for. It first waits for work that the new run cannot continue (a send or a cancel request), and
-   * for local calls whose results might arrive in the same task.
+   * Returns whether the run continues as new now. A run with a long history does so, whatever it
+   * waits for. The run first waits for work that the new run cannot continue (a send or a cancel
+   * request), and for local calls whose results might arrive in the same task.
    */
   leaves(): boolean {
     return this.isLeaving() && this.submits + this.cancels === 0 && turnIsFree();
@@ -234,15 +237,15 @@ export class RunState {
   }
 
   /**
-   * Returns whether a phase must wait for the next run. Otherwise nodes that look or send in turn
-   * could delay the end of this run forever.
+   * Returns whether a phase must wait for the next run. Otherwise nodes that start one phase after
+   * another could delay the end of this run forever.
    */
   private readonly holds = (phase: Phase): boolean =>
     this.isLeaving() && (phase === 'submit' || this.submits + this.cancels === 0);
 
   /**
-   * Counts a proof that ends MANUAL_INTERVENTION without a wake, since nodes wait at their fences
-   * for this.
+   * Counts a proof that ends MANUAL_INTERVENTION without a wake (a signal to look again). Nodes
+   * that wait at their fences (the last check before a send) try again when this count grows.
    */
   private follow({ state }: LoadedMovement): void {
     if (this.conduct >= 2 && this.lastState === 'MANUAL_INTERVENTION' && state !== this.lastState)
@@ -291,7 +294,7 @@ export class RunState {
       });
   }
 
-  /** Cancels the looks at nodes that are no longer UNKNOWN. */
+  /** Cancels the outcome checks of nodes that are no longer UNKNOWN. */
   private callOff({ nodes }: LoadedMovement): void {
     for (const { node_key, state } of nodes) {
       const scope = state === 'UNKNOWN' ? undefined : this.openQuestions.get(node_key);

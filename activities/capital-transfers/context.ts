@@ -12,7 +12,10 @@ export interface TransferDependencies extends Unhurried, Leaves {
   readonly db: Database;
   readonly log: Logger;
   readonly providers: readonly TransferProvider[];
-  /** Differences between other clocks and this host's clock; when left out, no clock is checked. */
+  /**
+   * Differences between the clocks of database and venues and this host's clock; when left out,
+   * clocks are not compared.
+   */
   readonly clocks?: { readonly differences: Differences };
   /** Seconds that a provider may take to confirm before a person has to decide. */
   readonly pendingSeconds: number;
@@ -36,7 +39,7 @@ export async function applyStep(
 /** Seconds before a transfer is tried again while the database's or a venue's clock is wrong. */
 export const CLOCK_PAUSE_SECONDS = 5;
 
-/** Returns which clock stops the transfer from being sent; null when no clock does. */
+/** Returns which clock is too far off for the transfer to be sent; null when none is. */
 export function clocksApart(deps: TransferDependencies, row: TransferRow): string | null {
   return clockProblem(deps.clocks?.differences ?? new Map(), [
     row.source_venue,

@@ -1,8 +1,8 @@
 /**
- * Finds out what became of a capital transfer: calls its provider until the provider's record
- * changes something. Each call that changes nothing fails with a retryable failure. The look first
- * takes the transfer over from the worker that sent, which can then write nothing more. It believes
- * "no such record" only once no send can still be under way.
+ * Finds out the outcome of a capital transfer: calls its provider until the provider's record
+ * changes something. A call that changes nothing fails with a retryable failure. First takes the
+ * transfer over from the worker that sent, so that this worker can write nothing more. Believes "no
+ * such record" only once no send can still be under way.
  */
 import { Context } from '@temporalio/activity';
 import {
@@ -44,7 +44,8 @@ export async function look(
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
-  if (provider === undefined) return unanswered(deps, row, 'no worker is bound to its accounts');
+  if (provider === undefined)
+    return unanswered(deps, row, 'no worker is bound to the accounts of the transfer');
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(deps, (options) =>
@@ -66,7 +67,7 @@ export async function look(
   return unanswered(
     deps,
     row,
-    'the provider has not confirmed it',
+    'the provider has not confirmed the transfer',
     answer.status === 'pending' ? answer.retry_after_seconds : undefined,
   );
 }
@@ -90,12 +91,12 @@ async function waiting(
 const LEFT_TO_A_PERSON: Readonly<
   Record<Extract<AfterNotFound, { next: 'person' }>['why'], string>
 > = {
-  decides: 'the provider shows no record of it',
-  accepted: 'the provider shows no record of it',
+  decides: 'the provider shows no record of the transfer',
+  accepted: 'the provider shows no record of the transfer',
   unsafe_key:
-    'the provider shows no record, and does not promise that a repeat has no second effect',
-  // After so long the order may be useless, and a person may have moved the funds another way.
-  late: 'nothing landed, and it is too late to send it again by itself',
+    'the provider shows no record, and does not promise that a repeated send has no second effect',
+  // By then the order may be useless, and a person may have moved the funds in another way.
+  late: 'nothing landed, and it is too late for the service to send the transfer again',
 };
 
 /** Handles a missing record, which may prove nothing; {@link afterTransferNotFound} decides. */
@@ -110,18 +111,18 @@ async function notFound(
       return unanswered(
         deps,
         row,
-        'no record yet, and the last send may still be under way',
+        'the provider shows no record yet, and the last send may still be under way',
         follows.seconds,
       );
     case 'person':
       return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
     case 'send': {
-      // The transfer cannot be sent while clocks disagree; after `pendingSeconds` a person decides.
+      // While clocks disagree the transfer cannot be sent; after `pendingSeconds` a person decides.
       const apart = clocksApart(deps, row);
       if (apart !== null) return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
       // The service is frozen and sends nothing, so keep looking until it sends again.
       if ((await readCutover(deps.db)).mode === 'frozen')
-        throw lookAgain('no send begins at present', FROZEN_SECONDS);
+        throw lookAgain('the service is frozen and sends nothing at present', FROZEN_SECONDS);
       return { next: 'submit', epoch: row.epoch, delay_ms: 250 * 2 ** row.sends };
     }
     case 'fail': {
@@ -159,7 +160,7 @@ async function applied(
   deps: TransferDependencies,
   step: TransferStep,
 ): Promise<LookTransferResult> {
-  // Also when the database refused the step, the run loads the present state.
+  // The run loads the present state, even when the database refused the step.
   const { row } = await applyStep(deps, step);
   return load(row?.epoch ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Sends a capital transfer: passes the fence, sends once, records the answer. A send without a
- * usable answer is left to `look`.
+ * Sends a capital transfer: passes the fence (the last check in the database), sends once, records
+ * the answer. A send without a usable answer is left to `look`.
  */
 import { ExecutorFault } from '../../domain/executor.ts';
 import { providerOf } from '../../domain/capital-transfers/provider.ts';
@@ -60,7 +60,7 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(
       { err: error, transfer_id },
-      'a capital transfer was sent without a usable answer; a look calls its provider',
+      'the send of a capital transfer got no usable answer; a look calls its provider',
     );
     await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver: true }));
   }

@@ -63,7 +63,7 @@ async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly D
   return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
 }
 
-/** Returns why the node may not pay now, or null. Without payees no query is made. */
+/** Returns why the node may not pay now; null when it may. A node without payees needs no query. */
 export async function notAllowed(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -80,9 +80,9 @@ export async function notAllowed(
 }
 
 const SENTENCES: Readonly<Record<AllowlistCode, string>> = {
-  ADDRESS_NOT_ALLOWLISTED: 'is not on the allowlist for where it would be paid',
+  ADDRESS_NOT_ALLOWLISTED: 'is not on the allowlist for the chain on which it would be paid',
   ADDRESS_CHAIN_ID_REQUIRED:
-    'is on the allowlist without a chain, and this node needs its chain named there',
+    'is on the allowlist without a chain; add the chain to the entry, since this node requires it',
   ADDRESS_IN_COOLING_PERIOD: 'is on the allowlist but still in its cooling period',
 };
 

@@ -22,7 +22,7 @@ export function allowedAmount(row: PhaseRow): Sendable {
     return {
       ok: false,
       code: 'AMOUNT_UNRESOLVED',
-      message: 'the amount refers to an output that holds none',
+      message: 'the amount refers to the output of a node that has no amount',
     };
   const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
   if (!exceedsMax(amount, limit)) return { ok: true, amount };
@@ -34,8 +34,8 @@ export function allowedAmount(row: PhaseRow): Sendable {
 }
 
 /**
- * Returns {@link allowedAmount} if the node's token still is the asset of the amount, or why
- * nothing may be sent.
+ * Returns {@link allowedAmount} if the venues file still lists the node's token as the asset of the
+ * amount; otherwise why nothing may be sent.
  */
 export function amountToSend(row: PhaseRow, chains: ChainAssets): Sendable {
   const amount = allowedAmount(row);

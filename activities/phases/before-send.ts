@@ -23,8 +23,8 @@ export async function beforeSend(
   { recorded }: Pick<PhaseSteps, 'recorded'>,
 ): Promise<Question | PhaseResult> {
   const row = await phaseRow(deps, args);
-  // A restore of the database may have marked the node since the last phase: first find out whether
-  // it was sent.
+  // If the database was restored since the last phase, the node may have been sent: recovery finds
+  // out first.
   const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);
   const known = beyond ?? (await failIfLate(deps, row));
   if (known !== null) return known;
@@ -47,13 +47,13 @@ export async function preSendFault(
 ): Promise<PhaseResult> {
   const fail = (): Promise<PhaseResult> => stopBeforeSend(deps, row, fault.code, fault.message);
   if (fault.kind === 'rejected') return fail();
-  // The node shows the fault, and the phase is repeated within `execution_seconds`.
+  // Shows the fault on the node and repeats the phase until `execution_seconds` are over.
   if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
   // An allowance node of this movement is still running, so a small allowance now is no fault yet.
   if (fault.code === ALLOWANCE_INSUFFICIENT && (await isAllowing(deps.db, row.movement_id)))
     return unanswered(deps, row, fault);
-  // No answer proves nothing about the payment, and an outage can last longer than any number of
-  // tries. So the node waits, shows why, and can be cancelled. A plan may choose to fail
+  // A missing answer says nothing about the payment, and an outage can outlast any number of tries.
+  // So the node waits, shows why, and can be cancelled; a plan may choose that it fails instead
   // (docs/decisions/0044).
   if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
     return unanswered(deps, row, fault);
@@ -67,7 +67,7 @@ function isSilence({ kind }: ExecutorFault): boolean {
 
 /**
  * Ends the node as FAILED `NODE_TIMED_OUT` once `execution_seconds` have passed since its start,
- * unless it was sent. A node that was accepted once counts as sent. Returns null while there is
+ * unless it was sent (a node that was accepted once counts as sent). Returns null while there is
  * time.
  */
 export async function failIfLate(

@@ -1,6 +1,6 @@
 /**
- * cancel: requests that the executor end a node in flight. The executor's answer is not believed;
- * the outcome is observed.
+ * cancel: requests that the executor end a node in flight. The executor's answer decides nothing;
+ * the outcome of the node is still observed.
  */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';

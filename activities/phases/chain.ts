@@ -29,10 +29,12 @@ import { phaseRow } from './row.ts';
 import { signed, submit } from './submit.ts';
 import { mustWrite } from './write.ts';
 
-/** Time after which a chain starts no further phase. */
+/** Milliseconds after which a chain starts no further phase. */
 const SOON_MS = 1_000;
 
-/** Starts the chain's time. The returned function says whether another phase may still start. */
+/**
+ * Starts to measure the chain's time. The returned function says whether another phase may start.
+ */
 function inTime({
   soonMs = SOON_MS,
   leaving,
@@ -42,8 +44,8 @@ function inTime({
 }
 
 /**
- * A node that is ready to send while its phases are not recorded yet: the row as it was read, and
- * prepare's answer.
+ * A node that may be sent but whose preflight and prepare are not recorded yet: its row as read,
+ * and the answer of prepare.
  */
 interface Sendable {
   readonly row: PhaseRow;
@@ -97,7 +99,10 @@ async function carriedOn(
     return await wholeSend(deps, args, soon);
   } catch (error) {
     // The send may have happened, so recovery looks for it. Results of earlier nodes stay.
-    deps.log.warn({ err: error, ...ownerOf(args) }, 'a chain broke off; recovery asks where');
+    deps.log.warn(
+      { err: error, ...ownerOf(args) },
+      'a chain of phases failed, perhaps after its send; recovery looks for the send',
+    );
     return result('SUBMITTING', 'recover');
   }
 }
@@ -119,8 +124,8 @@ async function wholeSend(
 }
 
 /**
- * Returns the node after its fence; `prepared` when the fence must be tried again; or the result of
- * its phases. What has to be repeated is left to the phase's own activity.
+ * Returns the node after its fence; `prepared` when the fence must be tried again; else the result
+ * of its phases. Anything that must be repeated is left to the phase's own activity.
  */
 async function beforeFence(
   deps: PhaseDependencies,
@@ -148,8 +153,9 @@ async function beforeFence(
 }
 
 /**
- * Passes the fence in the same write that records preflight and prepare; null when the node did not
- * pass. Only `longFence` checks `execution_seconds`, so a node with that limit is left to it.
+ * Passes the fence in the write that also records preflight and prepare; null when the fence was
+ * not passed. A node with `execution_seconds` is left to `longFence`, which alone checks that
+ * limit.
  */
 async function fenceAtOnce(
   deps: PhaseDependencies,
@@ -208,8 +214,8 @@ async function callBoth(
 }
 
 /**
- * Returns the phase with a call that ends at the executor's time-out even if the executor's module
- * ignores the abort signal: the chain's activity may have only one attempt.
+ * Returns the phase, but with a call that ends at the executor's time-out even if the executor
+ * ignores the abort signal: the activity of a chain may have only one attempt.
  */
 function withTimeout(steps: PhaseSteps): PhaseSteps {
   return {
@@ -295,9 +301,9 @@ async function look(
 }
 
 /**
- * Returns the result of `work` if it is there within a second, else null (also when `work` fails);
- * the phase's own activity then does the work. For local activities, which hold the workflow's
- * task.
+ * Returns the result of `work` if it is ready within a second, else null (also when `work` fails);
+ * the phase's own activity then does the work. Used by local activities: a slow one would block the
+ * workflow's task.
  */
 export async function nullAfter<T>(
   { soonMs = SOON_MS }: Pick<PhaseDependencies, 'soonMs'>,

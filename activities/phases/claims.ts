@@ -1,7 +1,7 @@
 /**
- * Claims: a node completes only with an arrival that no other node has claimed. Burns with equal
- * terms differ only in the nonce that the attester reports; without claims one mint could complete
- * two burns.
+ * Claims: a node completes only with an arrived payment that no other node has claimed. Burns with
+ * equal terms differ only in the nonce that the attester reports, so without claims one mint could
+ * complete two burns.
  */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { claimsOf, type Claim } from '../../domain/claims.ts';
@@ -11,7 +11,7 @@ import type { PhaseResult } from '../../domain/messages.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import type { CallOutcome } from './phase.ts';
 
-/** Returns the claims on the arrival with which this answer completes the node. */
+/** Returns the claims of the node on the arrived payment with which this answer completes it. */
 export function claimsWith(
   row: PhaseRow,
   { output, external_ref }: ExecutionResult,
@@ -34,7 +34,9 @@ export class ClaimRefused extends Error {
   }
 }
 
-/** Returns the error when a completion was refused for its claims; null for other reasons. */
+/**
+ * Returns the error if the completion was refused because of its claims; null for other reasons.
+ */
 export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused | null {
   if (reason === 'claim_missing') return new ClaimRefused(NO_CLAIM);
   if (reason !== 'already_claimed') return null;
@@ -43,7 +45,7 @@ export function claimRefused({ node }: PhaseRow, reason: Refusal): ClaimRefused 
 }
 
 /**
- * Concludes the outcome. If the completion is refused for its claims, concludes a fault instead:
+ * Stores the outcome. If the completion is refused because of its claims, stores a fault instead:
  * the node is looked at again and shown to a person.
  */
 export async function withOwnClaim(
@@ -66,10 +68,10 @@ const OTHERS_MESSAGE = new ExecutorFault(
 const CLAIMED = new ExecutorFault(
   'protocol',
   'ALREADY_CLAIMED',
-  'what the executor shows has completed another node',
+  'the payment that the executor reported has already completed another node',
 );
 const NO_CLAIM = new ExecutorFault(
   'protocol',
   'CLAIM_MISSING',
-  'the executor reported COMPLETED without what completed it',
+  'the executor reported COMPLETED without the payment that completes the node',
 );

@@ -5,7 +5,7 @@ import { freezeNode, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
 
-/** Returns which clock keeps this node from being sent now; null when no clock does. */
+/** Returns which clock is too far off for this node to be sent now; null when none is. */
 export function clockStops(
   { clocks, chains }: PhaseDependencies,
   { node, sign_request }: PhaseRow,

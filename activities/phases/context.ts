@@ -24,9 +24,12 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
     describe(key: string): ExecutorDescriptor | undefined;
   };
   readonly signing: Signing;
-  /** Differences between other clocks and this host's clock; when left out, no clock is checked. */
+  /**
+   * Differences between the clocks of database and venues and this host's clock; when left out,
+   * clocks are not compared.
+   */
   readonly clocks?: { readonly differences: Differences };
-  /** Seconds that looks at a send may get no answer before a person has to decide. */
+  /** Seconds without an answer about a send after which a person has to decide. */
   readonly unansweredSeconds?: number;
   /**
    * Time limit of a chain of phases, in milliseconds; after it each phase has its own activity.

@@ -1,4 +1,4 @@
-/** Handles an executor's error: counts or shows it on the node, and tries again. */
+/** Handles an executor's error: counts it or shows it on the node, and repeats the phase. */
 import type { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
@@ -9,8 +9,8 @@ import { backoffSeconds, lookPauseSeconds, maxAttempts, Overtaken, tryAgain } fr
 import type { PhaseDependencies } from './context.ts';
 
 /**
- * Counts an executor error on the node's row and repeats the phase later; calls `exhausted` once
- * the node's attempts are used up. Faults of our database or of Temporal are never counted.
+ * Counts an executor error on the node and repeats the phase later. Calls `exhausted` once no
+ * attempt of the node is left. Faults of our database or of Temporal are not counted.
  */
 export async function countFault(
   deps: PhaseDependencies,
@@ -38,9 +38,9 @@ export async function countFault(
 const UNANSWERED_SECONDS = 900;
 
 /**
- * Handles a look that got no answer. That proves nothing, so the node shows the fault and the look
- * is repeated. After `unansweredSeconds` (`impatient`: already after the policy's attempts) calls
- * `person`, which hands the node to a person; without `person` the looks continue.
+ * Handles a look that got no answer: shows the fault on the node and repeats the look, since
+ * silence proves nothing. After `unansweredSeconds` (with `impatient`: already after the policy's
+ * attempts) calls `person`, which hands the node to a person. Without `person` the looks go on.
  */
 export async function unanswered(
   deps: PhaseDependencies,

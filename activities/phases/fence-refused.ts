@@ -34,14 +34,14 @@ export async function notFenced(
     return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
   const meant = refusedFence(row, refused);
   if (meant instanceof ExecutorFault) return preSendFault(deps, row, meant);
-  // Another worker has passed the fence or started a recovery; the run follows what that worker
-  // wrote.
+  // Another worker has passed the fence or started a recovery; the run continues from the row that
+  // the other worker wrote.
   return meant ?? alreadyBeyond(await phaseRow(deps, row), row) ?? result('READY', 'submit');
 }
 
 /**
- * Returns what follows from the database's refusal: a `rejected` fault when the node may never be
- * sent as it was prepared; null when another worker moved the node meanwhile.
+ * Returns the fault when the node may never be sent as it was prepared; null when another worker
+ * has moved the node meanwhile.
  */
 function refusedFence(
   row: PhaseRow,
@@ -51,7 +51,8 @@ function refusedFence(
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;
-    // A key rotation has bound the node to another signer, so the node is read again.
+    // A key rotation has bound the node to another signer; null makes the caller read the node
+    // again.
     if (first?.binding === 'signer' && first.reason === 'deprecated') return null;
     const guard = GUARDS.find(({ kind }) => kind === first?.binding);
     if (first === undefined || guard === undefined) return refusalOf(first);
@@ -72,7 +73,7 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
     return new ExecutorFault(
       'rejected',
       'APPROVED_OUTFLOW_EXCEEDED',
-      `of ${key} ${limit} may move in all, and ${used} has moved or may have`,
+      `the plan may move ${limit} ${key} in all, and ${used} has moved or may have moved`,
     );
   }
   if (binding === 'address')
@@ -87,7 +88,7 @@ function refusalOf(problem: BindingProblem | undefined): ExecutorFault {
 
 function closedLane(row: PhaseRow, state: MovementState | undefined): PhaseResult | ExecutorFault {
   if (state === 'MANUAL_INTERVENTION' || state === 'APPROVED') return result('READY', 'wait');
-  // The node was never sent, so it only stops.
+  // The node was never sent, so it stops without a fault.
   if (row.submitted_ms === null) return result('READY', 'stop');
-  return new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'its movement was cancelled');
+  return new ExecutorFault('rejected', 'MOVEMENT_ENDED', 'the movement of the node was cancelled');
 }

@@ -1,4 +1,4 @@
-/** Builds the single write of the fence. */
+/** Builds the single database write of the fence, the last check before a send. */
 import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
 import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import type { PayeeAddress } from '../../domain/allowlist/match.ts';
@@ -11,10 +11,10 @@ import type { Required } from '../requirements/list.ts';
 import { ANSWERED } from './settle.ts';
 import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 
-/** The facts of a send that its row does not hold. */
+/** Facts of a send that are not in the node's row. */
 interface Declared {
   readonly context: ExecutionContext;
-  /** Seconds within which the send must leave. */
+  /** Seconds after the fence within which the send must start. */
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly PayeeAddress[];
@@ -25,8 +25,7 @@ interface Declared {
 
 /**
  * Returns the write that moves the node from READY to SUBMITTING under a new epoch, if every fact
- * that could forbid the send is still as it was checked. Also returns `behind`: the row after this
- * write.
+ * that could forbid the send is still as it was checked. `behind` is the row after that write.
  */
 export function fenceWrite(
   row: PhaseRow,
@@ -69,7 +68,8 @@ export function fenceWrite(
           submit_epoch: epoch,
           send_not_after,
           amount: context.amount,
-          // The wait before the fence must not count as time without an answer about the send.
+          // Clears the missing answers before the fence; they must not count as missing answers
+          // about the send.
           ...(row.unanswered > 0 ||
           row.error_code === LANE_BLOCKED ||
           row.error_code === CLOCK_DIFFERENCE
@@ -97,7 +97,8 @@ export function fenceWrite(
       },
     ],
   };
-  // The row was read before the write, so this time is not later than the database's own value.
+  // The row was read before the write, so this time is never later than the one that the database
+  // stores.
   const send_not_after_ms = row.now_ms + window * 1000;
   const behind = { state: 'SUBMITTING', epoch, amount: context.amount, send_not_after_ms } as const;
   return { write, behind: { ...row, ...behind, unanswered: 0, unanswered_ms: null } };

@@ -1,7 +1,7 @@
 /**
  * The fence: the last check of every fact that could forbid a send, in the database transaction
- * that declares the send. After it the node has a new epoch, its idempotency key, a nonce and
- * `send_not_after`. `fence-refused.ts` handles a node that may not pass.
+ * that records that the send starts. It gives the node a new epoch, its idempotency key, a nonce
+ * and `send_not_after`. `fence-refused.ts` handles a node that may not pass.
  */
 import { isSending } from '../../domain/actions/built-in.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
@@ -41,9 +41,9 @@ export type Unfenced =
   | { readonly refused: TransitionOutcome & { readonly ok: false } };
 
 /**
- * Passes the fence of a prepared node. `found`: writes of earlier phases that are not recorded yet;
- * `row` already includes them. The fence's write records them too. If the fence is not passed, the
- * caller must record them.
+ * Passes the fence of a prepared node. `found` are writes of earlier phases that are not recorded
+ * yet, though `row` includes them. The fence's write records them; if the fence is not passed, the
+ * caller must.
  */
 export async function passFence(
   deps: PhaseDependencies,
@@ -75,11 +75,11 @@ async function askFence(
   const payees = await payeesOf(deps, row);
   if (!payees.ok) throw new ExecutorFault('rejected', payees.code, payees.message);
   const descriptor = descriptorOf(deps, row);
-  // The plan was compiled when the executor's entry said `sends: false`, so no approval covers what
-  // the node would move now.
+  // When the plan was compiled, the executor's registry entry said `sends: false`. So the approval
+  // does not cover funds that the node would move now.
   if (row.node.sends === false && isSending(row.node, descriptor.sends)) {
     const message =
-      'its executor is declared to move funds now, and the approved plan says that this node moves none';
+      'the registry now declares that the executor moves funds, but the approved plan says that this node moves none';
     throw new ExecutorFault('rejected', 'APPROVED_OUTFLOW_EXCEEDED', message);
   }
   const context = await contextOf(deps, row, amount.amount, 'send');

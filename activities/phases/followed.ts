@@ -1,6 +1,6 @@
 /**
- * Follows on the chain what was signed for a team's own executor, and believes no answer that
- * contradicts the chain: whoever holds signed bytes can send them at any time.
+ * Follows on the chain the payments that were signed for a team's own executor: whoever has signed
+ * bytes can send them at any time. An answer that contradicts the chain is not believed.
  */
 import { termsIn, type RequirementTerms } from '../../domain/actions/terms.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -41,7 +41,7 @@ function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): 
   );
 }
 
-/** Returns the facts of plan and registry that decide what may be signed for the node. */
+/** Returns the facts of plan and registry that decide which payment may be signed for the node. */
 export function signedNode(
   { executors }: PhaseDependencies,
   row: PhaseRow,
@@ -66,10 +66,10 @@ export function signedNode(
 }
 
 /**
- * Returns the input of the executor's call about its send. If something was signed for the
- * executor, looks at the chain first: as long as the chain shows no payment, `conclude` gets the
- * chain's answer and the executor is not called. With `observes` the executor is not called either,
- * since `observe` follows.
+ * Returns the input of the executor's call about its send. If a payment was signed for the
+ * executor, looks at the chain first. While the chain shows no payment, the executor is not called
+ * and `conclude` gets the chain's answer. With `observes` the executor is not called either,
+ * because `observe` follows.
  */
 export async function askAfterSend(
   deps: PhaseDependencies,
@@ -121,7 +121,7 @@ async function seenOf(
 }
 
 const FORGOTTEN =
-  'the database was restored and may have lost what was signed for its executor, which can still be used';
+  'the database was restored and may have lost a signature made for the executor; the signature can still be used';
 
 /** Returns the answer with the executor's own reference, or else the transaction's hash. */
 function keepingReference(row: PhaseRow, answer: ExecutionResult): ExecutionResult {
@@ -156,7 +156,7 @@ async function noteMined(
   const { output: facts = {}, external_ref = null } = settled;
   const before = row.output ?? {};
   const output = { ...before, ...facts };
-  // Compares every fact, since the stored value may come from the executor.
+  // Compares every fact: a stored value may come from the executor instead of the chain.
   const known =
     FACTS.every((name) => isDeepStrictEqual(before[name], facts[name])) &&
     row.external_ref === external_ref;
@@ -189,14 +189,14 @@ async function noteMined(
       ],
     });
     if (!outcome.ok)
-      throw new ExecutorFault('server_error', 'NODE_CHANGED', 'it has changed meanwhile');
+      throw new ExecutorFault('server_error', 'NODE_CHANGED', 'the node has changed meanwhile');
   }
   return { ...row, output, external_ref };
 }
 
 /**
- * Returns the executor's outcome, checked against the mined payment: the executor may report what
- * came of the payment, but not that nothing was paid.
+ * Returns the executor's outcome, checked against the mined payment: the executor may report the
+ * result of the payment, but not that nothing was paid.
  */
 export function heldToChain(
   deps: PhaseDependencies,
@@ -235,7 +235,7 @@ function lesser(answered: unknown, paid: JsonObject[string] | undefined) {
   return one !== null && other !== null && compare(one, other) <= 0 ? one : paid;
 }
 
-/** Drops the fields that only the chain sets from an answer before anything is mined. */
+/** Removes from an answer the fields that only the chain sets; used while nothing is mined. */
 export function withoutFacts(answer: ExecutionResult): ExecutionResult {
   if (answer.output === undefined) return answer;
   const kept = Object.entries(answer.output).filter(

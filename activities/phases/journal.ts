@@ -1,4 +1,7 @@
-/** What an executor may read about the transactions of its node, and what it may have signed. */
+/**
+ * What an executor may read about the transactions of its node, and which signatures it may
+ * request.
+ */
 import type { SubmitJournal } from '../../domain/executor.ts';
 import { readClaimed, readWaiting } from '../../store/claims.ts';
 import {

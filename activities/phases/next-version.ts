@@ -58,7 +58,7 @@ export async function nextVersion(
     timeline: [eventOf(row, over, { kind, tx_hash: signed.tx_hash })],
   });
   if (outcome.ok) return { ok: true, stored: storedVersion(version, transaction_id, signed) };
-  if (outcome.reason !== 'binding') return no('it has changed meanwhile');
+  if (outcome.reason !== 'binding') return no('the node has changed meanwhile');
   const [
     { binding, key, reason } = { binding: 'signer', key: signerKey, reason: 'not available' },
   ] = outcome.problems;

@@ -31,9 +31,9 @@ export async function claimFor(
   if (request.kind === 'evm_transaction')
     return { nonce: await nonceClaim(deps, request.payload, context), usable: 0 };
   const [id, usable] = [authorizationOf(request), usableSeconds(request, row.now_ms)];
-  // Two nodes or attempts with one authorization nonce would be paid only once.
+  // If two nodes or attempts used the same authorization nonce, only one of them would be paid.
   if (id !== null && !(await claimAuthorization(deps.db, id, row))) {
-    const message = 'the nonce of the authorization is that of another node or attempt';
+    const message = 'another node or attempt already uses the nonce of this authorization';
     throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', message);
   }
   return { nonce: undefined, usable };

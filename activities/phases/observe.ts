@@ -48,7 +48,8 @@ export const observe: PhaseSteps = {
     const row = left ?? (await phaseRow(deps, args));
     const recorded = observe.recorded(row, args);
     if (recorded !== null) return recorded;
-    // A late node that only looks still gets one more look: it may have had none within its time.
+    // A late node that only looks gets one more look, since it may have had none before its
+    // deadline.
     if ((isLate(row) && !onlyLooks(row)) || isLookedFor(row)) return result(row.state, 'recover');
     return askAfterSend(deps, row, 'observe', (outcome) => held(deps, row, outcome));
   },
@@ -60,7 +61,7 @@ export const observe: PhaseSteps = {
 const held = (deps: PhaseDependencies, row: PhaseRow, outcome: CallOutcome): Promise<PhaseResult> =>
   withOwnClaim(outcome, (checked) => conclude(deps, row, checked));
 
-/** Applies the outcome of the look: the chain's, when the executor was not called. */
+/** Applies the outcome of the look. The outcome is the chain's when the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -88,8 +89,8 @@ async function conclude(
   await (isBeforeObserving(row)
     ? enterObserving(deps, row, answer)
     : keepProgress(deps, row, answer));
-  // Names no reason: the executor's message may hold accounts and hashes, which must not be in
-  // Temporal's history.
+  // The failure gives no reason: the executor's message may hold accounts and hashes, which must
+  // not be in Temporal's history.
   throw lookAgain(
     `${row.node_key} is not there yet`,
     answer.retry_after_seconds ?? DEFAULT_POLL_SECONDS,
@@ -97,9 +98,9 @@ async function conclude(
 }
 
 /**
- * Returns what follows after a long time without an answer. A send goes to recovery. A node that
- * only looks ends at its deadline; the second leg of a bridge has no deadline, so a person may
- * decide while the looks continue.
+ * Returns who decides after a long time without an answer. A send goes to recovery. A node that
+ * only looks ends at its deadline. The second leg of a bridge has no deadline, so a person may
+ * decide while the looks go on.
  */
 function escalation(
   deps: PhaseDependencies,
@@ -129,7 +130,10 @@ function timedOut(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> 
   );
 }
 
-/** Moves the node to OBSERVING at the first "not yet"; a first look that finds the end does not. */
+/**
+ * Moves the node to OBSERVING at the first "not yet". A node whose first look already finds the end
+ * skips that state.
+ */
 function enterObserving(
   deps: PhaseDependencies,
   row: PhaseRow,

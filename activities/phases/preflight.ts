@@ -50,7 +50,8 @@ export function passed(row: PhaseRow): NodeWrite {
       preflight_passed: true,
       amount: amountOf(row),
       error_count: 0,
-      // The wait before the send must not count as time without an answer about the send.
+      // Clears the missing answers before the send; they must not count as missing answers about
+      // the send.
       unanswered: 0,
       ...(row.started_ms === null ? { started_at: NOW } : {}),
     },

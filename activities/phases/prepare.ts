@@ -48,7 +48,8 @@ export function prepared(answer: ExecutionResult | null): NodeWrite {
       prepared_action: prepared_action ?? {},
       sign_request: sign_request === undefined ? null : { ...sign_request },
       error_count: 0,
-      // The wait before the send must not count as time without an answer about the send.
+      // Clears the missing answers before the send; they must not count as missing answers about
+      // the send.
       unanswered: 0,
     },
     artifacts: artifacts ?? [],

@@ -1,5 +1,5 @@
 /**
- * recover: finds out what became of a send that got no answer. It first raises the epoch, so that
+ * recover: finds out the outcome of a send that got no answer. It first raises the epoch, so that
  * the worker that sent can write nothing more. It believes "nothing landed" only once no send can
  * still be under way.
  */
@@ -44,10 +44,10 @@ import { mustWrite } from './write.ts';
 import type { CallOutcome, PhaseSteps, Question } from './phase.ts';
 
 const FORGOTTEN =
-  'the database was restored and may have lost a later attempt; the executor shows nothing of this attempt, and cannot be called about others';
+  'the database was restored and may have lost a later attempt; the executor shows no send of this attempt, and cannot be called about lost attempts';
 const UNPROVEN =
-  'its executor says that nothing landed, which only a signed FAILED of recover proves; it is not sent again';
-const UNDER_WAY = 'under way, but not observed to its end in time';
+  'the executor says that nothing landed, but only a FAILED that it signs in recover proves this; nothing is sent again';
+const UNDER_WAY = 'the send is under way, but its end was not observed in time';
 
 export const recover: PhaseSteps = {
   name: 'recover',
@@ -92,7 +92,7 @@ function held(
   );
 }
 
-/** Applies the outcome of the look: the chain's, when the executor was not called. */
+/** Applies the outcome of the look. The outcome is the chain's when the executor was not called. */
 async function conclude(
   deps: PhaseDependencies,
   args: RecoverArgs,
@@ -101,7 +101,7 @@ async function conclude(
 ): Promise<PhaseResult> {
   if ('fault' in checked) {
     const { fault } = checked;
-    // A stop holds the send back until the stop ends, so this is no missing answer.
+    // A stop holds the send back for now; this does not count as a missing answer.
     if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
     return unanswered(deps, row, fault, {
       impatient: isLate(row),
@@ -142,9 +142,9 @@ async function conclude(
 }
 
 /**
- * Returns whether this attempt must end: the chain proves that what was signed for a team's
- * executor can never be mined, but the idempotency key may have been submitted too, and the
- * executor takes a key only once.
+ * Returns whether this attempt must end although its payment can never be mined (the chain proves
+ * this). The executor may have received the attempt's idempotency key too, and takes each key only
+ * once, so only a new attempt can pay.
  */
 function handedOverInVain(
   deps: PhaseDependencies,
@@ -158,12 +158,15 @@ function handedOverInVain(
   );
 }
 
-/** Most attempts of a node that a restored database may have lost; each took a person's retry. */
+/**
+ * Maximum number of lost attempts that are looked for after a restore; a person requested each of
+ * them by a retry.
+ */
 const LOST_ATTEMPTS = 10;
 
 /**
- * Returns whether a restore may have lost later attempts that only their idempotency keys can show.
- * With a signer, the account's nonce shows a lost transaction.
+ * Returns whether a restore may have lost later attempts of which the executor knows only the
+ * idempotency keys. With a signer, the account's nonce shows a lost transaction.
  */
 function attemptsMayBeLost({ restored, state, node }: PhaseRow): boolean {
   return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
@@ -196,7 +199,7 @@ async function lostAttempts(
 
 function failureCode(row: PhaseRow, answer: ExecutionResult): string {
   const { error_code = 'VENUE_FAILED' } = answer;
-  // A person or a stop ended the send, not the deadline, so no time-out edge of the plan may fire.
+  // The send was ended by a person or a stop, not by the deadline, so time-out edges must not fire.
   const ended = row.cancel_asked || error_code === 'TRANSACTION_CANCELLED';
   return isLate(row) && !ended ? 'NODE_TIMED_OUT' : error_code;
 }
@@ -230,8 +233,8 @@ async function landed(
 }
 
 /**
- * Returns whether the node is late or its looks got no answer, the reasons why observe hands a node
- * over. Neither is true when a worker recorded the look and then died.
+ * Returns whether the node is late or its looks got no answer: observe hands a node over for these
+ * reasons. Neither is true when a worker recorded the look and then died.
  */
 function isOverdue(row: PhaseRow): boolean {
   return isLate(row) || row.unanswered > 0;
@@ -248,7 +251,7 @@ function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult):
   });
 }
 
-/** Handles "nothing found". `domain/send/` decides when that is a proof, and what follows. */
+/** Handles "nothing found". `domain/send/` decides whether this proves that nothing was sent. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   const descriptor = descriptorOf(deps, row);
   const facts = isFollowed(deps, row) ? BY_THE_CHAIN : descriptor;
@@ -262,7 +265,8 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
     case 'person':
       return unknown(deps, row, whyAPerson(row, follows.why));
     case 'fail': {
-      // The answer of a team's worker alone is no proof, and a retry would pay under another key.
+      // A team worker's answer alone does not prove that nothing landed, and a retry would pay
+      // under another key.
       if (descriptor.kind === 'task_queue' && !isFollowed(deps, row))
         return unknown(deps, row, UNPROVEN);
       const [code, message] =
@@ -286,13 +290,13 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
 const BY_THE_CHAIN = { same_key_safe: true, settle_seconds: 0 } as const;
 
 function whyAPerson(row: PhaseRow, why: Extract<AfterNotFound, { next: 'person' }>['why']): string {
-  if (why !== 'unsafe_key') return 'it was accepted once, and cannot be found now';
+  if (why !== 'unsafe_key') return 'the send was accepted once, and cannot be found now';
   return row.restored
-    ? 'the database was restored and may have lost a send; the executor shows none, but does not promise that a repeated key has no second effect'
-    : 'nothing was found, but this executor does not promise that a repeated key has no second effect';
+    ? 'the database was restored and may have lost a send; the executor shows none, but does not promise that a repeated idempotency key has no second effect'
+    : 'no send was found, but this executor does not promise that a repeated idempotency key has no second effect';
 }
 
-/** Sends again, or continues if the node was checked only because of a restore. */
+/** Sends again; a node that was checked only because of a restore continues where it was. */
 async function goOn(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -366,7 +370,7 @@ async function stillUnknown(
       return waits(
         deps,
         row,
-        'nothing of it is found; a retry looks once more and may send it again under its old key',
+        'no send is found; a retry looks once more, and may send again under the same idempotency key',
         0,
       );
     case 'UNKNOWN':

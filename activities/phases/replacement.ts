@@ -1,6 +1,6 @@
 /**
- * Decides when a payment may be signed again with the same nonce. The stops are checked before
- * signing; the write that stores the new version checks the database rows again.
+ * Decides when a payment may be signed again with the same nonce. Stops (reasons to hold a send
+ * back) are checked before signing, and again by the write that stores the new version.
  */
 import type { Transition } from '../../domain/transition.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
@@ -38,6 +38,6 @@ export async function mayReplaceLost(
     movement_id === null || node_key === null
       ? null
       : await readPhase(deps.db, movement_id, node_key);
-  if (row === null) return { why: 'its node is not there' };
+  if (row === null) return { why: 'the node of the payment does not exist' };
   return mayReplace(deps, row, { ...lost, accepted: true });
 }

@@ -27,8 +27,8 @@ export function sendAgain(row: PhaseRow): PhaseResult {
 }
 
 /**
- * Returns the result for a prepared node: sent once the pause after its earlier send is over, also
- * when another run made that send.
+ * Returns the result for a prepared node: it is sent once the pause after its earlier send is over,
+ * even if another run made that send.
  */
 export function sendPrepared(row: PhaseRow): PhaseResult {
   const pause =
@@ -37,7 +37,10 @@ export function sendPrepared(row: PhaseRow): PhaseResult {
   return left > 0 ? { ...result('READY', 'submit'), delay_ms: left } : result('READY', 'continue');
 }
 
-/** Returns the result of a settled node, with its conditions for a run that missed them. */
+/**
+ * Returns the result of a settled node, with the results of its conditions for a run that missed
+ * them.
+ */
 export function settled(row: PhaseRow): PhaseResult {
   const stopped =
     row.state === 'FAILED' && row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;

@@ -15,8 +15,8 @@ async function readWithCourse(
   args: PhaseArgs,
 ): Promise<PhaseRow | null> {
   const { movement_id, node_key, decides, then } = args;
-  // The run's decision is only a hint to read the movement too; the decision itself is computed
-  // again.
+  // The run only hints that a decision follows: the movement is read too, and the decision is
+  // computed again.
   if (decides === true && then !== undefined) {
     const found = await readPhaseAndView(db, movement_id, node_key);
     return found === null ? null : { ...found.row, course: { view: found.view } };

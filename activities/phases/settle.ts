@@ -43,7 +43,10 @@ export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
   return isBeforeObserving(row) ? ['OBSERVING', end] : [end];
 }
 
-/** Settles the node as FAILED: proven that nothing landed, or that the venue ended the send. */
+/**
+ * Settles the node as FAILED. The caller has proof that nothing landed, or that the venue ended the
+ * send.
+ */
 export async function failNode(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -51,8 +54,8 @@ export async function failNode(
   message: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
-  // No person requested the cancellation, so a stop caused it; failure edges of the plan do not
-  // fire then.
+  // A stop caused the cancellation, since no person requested one; failure edges of the plan then
+  // do not fire.
   const ended_by_stop = code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
   const conditions = await settlement(deps, row, {
     state: 'FAILED',
@@ -100,8 +103,8 @@ export async function unknownNode(
 }
 
 /**
- * Code of a refused send: another node of the movement may have been sent before a restore, which
- * only that node's venue can prove.
+ * Code of a refused send: another node of the movement may have been sent before a restore. Only
+ * the venue of that other node can prove whether it was.
  */
 export const RESTORED_NODE_UNASKED = 'RESTORED_NODE_UNASKED';
 
@@ -120,15 +123,15 @@ export function stopBeforeSend(
   return unknownNode(
     deps,
     row,
-    `it was accepted once, and cannot be sent again (${code}): ${message}`,
+    `an earlier send was accepted, and the node cannot be sent again (${code}): ${message}`,
     ['UNKNOWN'],
   );
 }
 
 /**
- * Stops a node that was never accepted. If a submit of a team's worker started, only a message
- * through Temporal says that nothing landed, and anyone with access to Temporal can write one. That
- * allows another submit under the same key, but must not fail the node: a retry would pay under
+ * Stops a node that was never accepted. If a team's worker had started a submit, only a message
+ * through Temporal says that nothing landed, and anyone with access to Temporal can forge one. That
+ * is enough to submit again under the same key, but not to fail the node: a retry would pay under
  * another key.
  */
 async function stopUnaccepted(
@@ -140,7 +143,7 @@ async function stopUnaccepted(
   const { kind } = deps.executors.describe(row.node.executor_binding.executor_key) ?? {};
   if (kind !== 'task_queue' || !(await hasStartedSubmit(deps.db, row)))
     return failNode(deps, row, code, message, ['FAILED']);
-  const why = `its submit began, and only what passed through Temporal says that it came to nothing; it cannot be sent again (${code}): ${message}`;
+  const why = `a submit of the team's worker started, and only an unproven message through Temporal says that nothing landed; the node cannot be sent again (${code}): ${message}`;
   return unknownNode(deps, row, why, ['UNKNOWN']);
 }
 
@@ -183,8 +186,8 @@ export async function completeNode(
 }
 
 /**
- * Tries to write a completion with its decision, while other nodes that complete at the same time
- * decide too; after these tries the run decides.
+ * Maximum number of tries to write a completion together with its decision, while other nodes
+ * complete and decide too; after these tries the run decides.
  */
 const MOST_LOOKS = 5;
 
@@ -198,7 +201,7 @@ async function completeAndDecide(
   write: NodeWrite,
 ): Promise<Advance | null> {
   if (row.course === undefined) return null;
-  // If two nodes complete at the same time, each one's view lacks what the other leads to.
+  // If two nodes complete at the same time, the view of each lacks the completion of the other.
   const { view: before } = row.course;
   const alone =
     before !== null && isAlone(before, row) ? followsCompletion(before, row) : undefined;
@@ -221,8 +224,8 @@ async function writeBoth(
   decision: DecideArgs,
 ): Promise<Advance | null> {
   const completion = transitionOf(row, [write]);
-  // A completion can only lead to COMPLETED, which uses up the reservation, so 'none' and false
-  // have no effect here.
+  // Only COMPLETED can follow from a completion, and it uses up the reservation, so the values
+  // 'none' and false have no effect here.
   const next = advance(decision, 'none', false);
   const outcome = await applyTransition(deps.db, {
     ...next,
@@ -252,7 +255,7 @@ async function settlement(
   });
 }
 
-/** Returns the amount of a send, when a restored row has lost it. */
+/** Returns the amount of a send as a field to write, if a restore of the database has lost it. */
 export function sentAmount(row: PhaseRow): NodeFields {
   return row.amount === null ? { amount: amountOf(row) } : {};
 }

@@ -33,11 +33,11 @@ export async function signFenced(
   if (transaction === null) throw new Error('a transaction is signed only with a claimed nonce');
   if (transaction.raw_tx !== null && transaction.tx_hash !== null)
     return { raw_tx: transaction.raw_tx, tx_hash: transaction.tx_hash };
-  // The nonce claim keeps its account and transaction fields. So a second fence of the attempt
-  // signs the same transaction, or fails when the signer has another key since.
+  // The nonce claim stores the account and the transaction's fields. So a second fence of the
+  // attempt signs the same transaction, or fails when the signer has another key by then.
   const { unsigned, nonce } = transaction;
   if (!sameEvmAddress(transaction.from, address))
-    throw new Error('the nonce was claimed for another address than the signer has now');
+    throw new Error('the nonce was claimed for an address that the signer no longer has');
   const answer = await signer.signEvmTransaction(unsigned, nonce, address);
   // Every signer's bytes are verified here, even if the signer also checks them.
   const signed = await verifiedTransaction({ unsigned, nonce, address }, answer.raw_tx);
@@ -50,8 +50,8 @@ export async function signFenced(
 }
 
 /**
- * Stores the signature before the send, if a requirement stores signatures, and returns the first
- * one that was stored: only that one is sent.
+ * Stores the signature before the send, if a requirement of the node stores signatures. Returns the
+ * first signature that was stored, since only that one may be sent.
  */
 async function keptFirst(
   deps: PhaseDependencies,

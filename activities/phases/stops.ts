@@ -1,6 +1,6 @@
 /**
- * Finds the stops that apply to a node whose send was declared before. The fence checks the first
- * send; every later send is checked here.
+ * Finds the stops (reasons to hold a send back) for a node that has already passed its fence. The
+ * fence checks the first send; every later send is checked here.
  */
 import { heldBy, type Held, type Stopped, type Way } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -14,13 +14,18 @@ import type { PhaseDependencies } from './context.ts';
 /** Dependencies that are needed to find a node's stops. */
 export type StopSources = RequirementSources & Pick<PhaseDependencies, 'executors'>;
 
-/** Whether a stop holds a send back (`held`; null when none does), and what its write requires. */
+/**
+ * Whether a stop holds a send back (`held`; null when none does), and what the database must check.
+ */
 export interface Standing {
   readonly held: Held | null;
   readonly required: NonNullable<Transition['require']>;
 }
 
-/** Returns the stop that forbids this way of sending what `address` signed; null: no stop. */
+/**
+ * Returns the stop that forbids sending, in this way, the bytes that `address` signed; null if none
+ * does.
+ */
 export async function heldNow(
   deps: StopSources,
   row: PhaseRow,
@@ -43,7 +48,7 @@ export async function standingOf(
 ): Promise<Standing> {
   const bound = row.node.signer_binding;
   const payees = await payeesOf(deps, row);
-  // The stored signer's address wins, since `said` may be the signer's present account.
+  // The address stored with the signature wins: `said` may be the signer's present account.
   const signer = (await signerOnRecord(deps, row)) ?? said;
   const needed = await requiredFor(deps, row, { way, signer, signs, first: null });
   const required = {

@@ -63,7 +63,7 @@ export const submit: PhaseSteps = {
       .catch((error: unknown) => {
         // Any other error during a send does not show whether the send landed.
         if (error instanceof ExecutorFault) throw error;
-        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor broke during a submit', {
+        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor failed during a submit', {
           cause: error,
         });
       });
@@ -92,7 +92,7 @@ export const submit: PhaseSteps = {
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor =
     args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
-  // Only longFence handles payee fields that a registry entry declares, and clocks that disagree.
+  // Payee fields that a registry entry declares, and clocks that disagree, are left to longFence.
   if (
     descriptor === undefined ||
     (descriptor.payees ?? []).length > 0 ||
@@ -110,7 +110,8 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     window_seconds: window,
     pays_nobody: typesWithoutPayees(descriptor),
   }).catch(async (error: unknown) => {
-    // Only this process knows that nothing was sent yet: if the fence was written, it continues.
+    // Nothing was sent yet, and only this process knows that; so it continues if the fence was
+    // written.
     const found = mayBeWritten(error) ? await whileAway(() => findFence(deps.db, event_id)) : null;
     if (found === null) throw error;
     return { passed: true, row: found };
@@ -137,7 +138,7 @@ async function longFence(
   const beyond = alreadyBeyond(row, args);
   if (beyond !== null) return beyond;
   if (row.recover_first) return result('READY', 'recover');
-  // The prepared action that is checked here is the one that is sent: it is stored and never
+  // The prepared action that is checked here is the one that is sent: it is stored once and never
   // overwritten.
   if (row.prepared_action === null) return sendAgain(row);
   // The node was bound to another signer after prepare.
@@ -170,7 +171,7 @@ export async function signed(
   } catch (error) {
     deps.log.warn(
       { err: error, movement_id: row.movement_id, node_key: row.node_key },
-      'signing failed behind the fence',
+      'signing failed after the send fence; recovery follows',
     );
     return result('SUBMITTING', 'recover');
   }
@@ -198,9 +199,9 @@ async function recordAnswer(
 }
 
 /**
- * Records an answer of an executor that now holds what was signed. Only the chain proves that it
- * was paid. A refusal does not take the signed bytes back, so a refused transaction is cancelled on
- * the chain.
+ * Records the answer of an executor that has received a signed payment. Only the chain proves
+ * whether it was paid. A refusal does not take the signed bytes back, so a refused transaction is
+ * cancelled on the chain.
  */
 async function handedOver(
   deps: PhaseDependencies,
@@ -215,7 +216,7 @@ async function handedOver(
       moves: ['SUBMITTED'],
       set: { submitted_at: NOW, error_count: 0 },
       event: 'node_submitted',
-      message: 'Its executor refused what was signed for it, which can be used until it expires',
+      message: 'The executor refused the signature made for it, which can be used until it expires',
       data,
     });
     return outcome.ok ? result('SUBMITTED', 'continue') : result('SUBMITTING', 'recover');
@@ -247,9 +248,9 @@ async function accepted(
 }
 
 /**
- * Handles Temporal's report that no worker took the call: the node goes back before its fence, for
- * as many tries as its policy allows. The next try repeats the idempotency key, so recovery runs
- * first if the executor is not safe to call twice with one key.
+ * Handles Temporal's report that no worker took the submit: the node goes back before its fence, as
+ * often as its policy allows. The next try uses the same idempotency key; if the executor does not
+ * allow a repeated key, recovery runs first.
  */
 export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
   if (!descriptorOf(deps, row).same_key_safe) return result('SUBMITTING', 'recover');
@@ -260,14 +261,14 @@ export async function notStarted(deps: PhaseDependencies, row: PhaseRow): Promis
       deps,
       row,
       'EXECUTOR_NOT_POLLING',
-      `no worker of the executor's task queue took it in ${String(count)} tries`,
+      `no worker of the executor's task queue took the submit in ${String(count)} tries`,
     );
   }
   const outcome = await writeNode(deps, row, {
     moves: ['READY'],
     set: { send_not_after: null, error_count: count },
     event: 'node_recovered',
-    message: "No worker of the executor's task queue took it; nothing was sent",
+    message: "No worker of the executor's task queue took the submit; nothing was sent",
   });
   if (!outcome.ok) return result('SUBMITTING', 'recover');
   return sendAgain({ ...row, error_count: count });

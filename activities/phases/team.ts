@@ -44,7 +44,10 @@ export const STEPS: Readonly<Record<Phase, PhaseSteps>> = {
   recover,
 };
 
-/** Pause before the run looks again: the executor is no team's worker, or no question is open. */
+/**
+ * Milliseconds before the run tries again when the executor is no team's worker or no question is
+ * open.
+ */
 const LOOK_AGAIN_MS = 1_000;
 
 /** Returns the input for a team's worker. For a node of another executor, only reads the node. */
@@ -93,7 +96,10 @@ async function limits(
   };
 }
 
-/** Returns errors before the send plus unanswered looks; `record` counts each only once. */
+/**
+ * Returns the number of errors before the send plus unanswered looks. `record` compares it, so that
+ * each error is counted once.
+ */
 function errorsOf(row: PhaseRow): number {
   return row.error_count + row.unanswered;
 }
@@ -233,8 +239,8 @@ function read({ phase, given: outcome }: RecordArgs): CallOutcome {
 }
 
 /**
- * Returns a "look again later" as a result instead of a failure: the workflow waits, since a local
- * activity must not.
+ * Turns a "look again later" failure into a result, so that the workflow waits and not the local
+ * activity.
  */
 async function waiting<T>(work: () => Promise<T>, again: (result: PhaseResult) => T): Promise<T> {
   try {

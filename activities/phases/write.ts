@@ -1,4 +1,6 @@
-/** Stores an outcome of a node, if it has not changed: one write with its timeline entry. */
+/**
+ * Stores an outcome of a node with its timeline entry in one write, if the node has not changed.
+ */
 import type { Settlement } from '../../domain/commands/conditions.ts';
 import type { Claim } from '../../domain/claims.ts';
 import type { TimelineEventType } from '../../domain/events.ts';

@@ -19,7 +19,7 @@ const AT_ONCE = 16;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 600_000;
 const REST = 4;
-/** While nothing changes, Temporal's list is read this many times less than the database. */
+/** While nothing changes, Temporal's list is read only once in this many reads of the database. */
 const SETTLED_TURNS = 16;
 export const ATTENTION_LEASE = 'attention';
 
@@ -33,7 +33,7 @@ export function startAttentionTeller(options: {
   readonly temporal: Pick<Temporal, 'tell' | 'showEnded' | 'listShownReasons'>;
   readonly log: Logger;
   readonly pauseMs: number;
-  /** One worker holds the lease and does this for all, so that runs are not signalled twice. */
+  /** The worker that holds the lease signals for all workers, so that no run is signalled twice. */
   readonly leases: Pick<Leases, 'under'>;
 }): Loop {
   const { db, temporal, log } = options;
@@ -41,7 +41,7 @@ export function startAttentionTeller(options: {
     string,
     { readonly reason: string | null; pauseMs: number; until: number }
   >();
-  // A run that does not show its signal (an older worker runs it) is signalled less and less often.
+  // A run of an older worker does not show the signal; such a run is signalled less and less often.
   const isDue = (id: string, reason: string | null): boolean => {
     const before = signalled.get(id);
     const now = performance.now();
@@ -52,7 +52,8 @@ export function startAttentionTeller(options: {
     return true;
   };
   let restUntil = 0;
-  // The needs when the runs last showed exactly these, and the time until which that is assumed.
+  // The needs at the time when every run last showed its need, and until when this is assumed
+  // unchanged.
   let settled = { needed: 'nothing is known', until: 0 };
   return startLoop({
     name: 'attention teller',
@@ -73,7 +74,8 @@ export function startAttentionTeller(options: {
       const [open, ended] = [await readReasonsForRuns(db, MOST), await readEndedBadly(db, MOST)];
       const needed = neededOf(open, ended);
       restUntil = performance.now() + REST * (performance.now() - began);
-      // At the limit some reasons were not read, so no reason that a run shows may be cleared.
+      // When a limit is reached, some reasons were not read, so no reason that a run shows may be
+      // cleared.
       const all = open.size < MOST && ended.size < MOST;
       const ids = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));

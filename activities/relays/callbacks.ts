@@ -18,8 +18,8 @@ import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 /** Most movements whose callbacks are sent at the same time. */
 const CONCURRENCY = 16;
 /**
- * Seconds, longer than an attempt and its record take; after that another process sends the
- * callbacks of a dead process.
+ * Seconds of a callback's lease: longer than an attempt and its record take. After that, another
+ * process sends the callbacks of a process that died.
  */
 const LEASE_SECONDS = POST_LIMIT_MS / 1_000 + 5;
 const NO_HOSTS: ReadonlySet<string> = new Set();
@@ -29,8 +29,8 @@ export interface CallbackRelayOptions {
   readonly log: Logger;
   readonly allowedHosts: ReadonlySet<string>;
   /**
-   * Signs a callback; null when no secret is set. Without it no host counts as allowed, so nothing
-   * is sent unsigned.
+   * Signs a callback; null when no secret is set. Without a secret every host counts as not
+   * allowed, so nothing is sent unsigned.
    */
   readonly sign: CallbackSigner | null;
   readonly maxAttempts: number;
@@ -48,7 +48,7 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
   let stopped = false;
   const begin = (first: ClaimedCallback): void => {
     const line = sendLine(options, first, () => stopped)
-      // The callback's lease expires, and then the callback is sent again.
+      // If recording fails, the callback's lease expires, and the callback is then sent again.
       .catch((error: unknown) =>
         log.warn(
           { err: error, movement_id: first.movement_id, transfer_id: first.transfer_id },

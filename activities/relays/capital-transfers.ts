@@ -1,4 +1,6 @@
-/** Wakes runs of capital transfers until they know every change; restarts missing runs. */
+/**
+ * Wakes runs of capital transfers until each run has seen every change; starts missing runs again.
+ */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';

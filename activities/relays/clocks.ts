@@ -16,17 +16,20 @@ import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDatabaseClock } from '../../store/clock.ts';
 
-/** Time limit for reading a clock; half of it bounds the error of the measured difference. */
+/** Time limit in ms for reading a clock. A measured difference is wrong by at most half of it. */
 const ANSWER_LIMIT_MS = 5_000;
 
 const differences = new Gauge({
   name: 'svc_clock_difference_seconds',
-  help: 'How far a clock is ahead of this host (negative: behind); absent for one that cannot be read.',
+  help: 'How far a clock is ahead of this host (negative: behind); absent if the clock is unreadable.',
   labelNames: ['clock'],
 });
 
 export interface Clocks {
-  /** The last measured differences that stop sends if large; empty before the first one. */
+  /**
+   * The last measured differences; a large one keeps sends back. Empty before the first
+   * measurement.
+   */
   readonly differences: Differences;
   /** Returns the clocks whose last reading failed. */
   unread(): readonly string[];
@@ -59,7 +62,7 @@ export function createClocks(options: {
       silent.delete(clock);
       differences.set({ clock }, difference / 1_000);
     } catch (error) {
-      // Keeps a large difference: a clock that was wrong and does not answer now still counts as
+      // A large difference is kept: a clock that was wrong and does not answer now still counts as
       // wrong.
       if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) measured.delete(clock);
       silent.add(clock);

@@ -1,4 +1,4 @@
-/** Adds up the count changes that state changes wrote, so that a count reads few rows. */
+/** Adds recorded changes of counts to the stored counts, so that reading a count reads few rows. */
 import type { Logger } from 'pino';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';

@@ -11,9 +11,9 @@ import { clearOrphans, saveExecutorHealth, saveObservedIdentity } from '../../st
 /** Time limit for the answer of an executor or signer. */
 const ANSWER_LIMIT_MS = 5_000;
 /**
- * Pause after a refresh that was not completely recorded. A process that has just started on a busy
- * machine may not reach the database at first; until it does, its executors and signers are missing
- * from the lists.
+ * Milliseconds until the next refresh when a refresh was not fully recorded. A process that has
+ * just started on a busy machine may not reach the database; until it does, its executors and
+ * signers are missing from the lists.
  */
 const REPEAT_MS = 1_000;
 
@@ -30,7 +30,9 @@ export interface HealthRefresherOptions {
   /** Reports whether workers poll the task queue of a team's own executor. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
-  /** Gets the signers' addresses at every refresh; must itself limit its calls of chains. */
+  /**
+   * Receives the signers' addresses at every refresh; must itself limit how often it calls chains.
+   */
   readonly balances?: {
     refresh(
       signers: readonly { readonly signer_key: string; readonly address: string }[],

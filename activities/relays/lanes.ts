@@ -1,6 +1,7 @@
 /**
- * Tends nonce lanes that no run tends: notes which transactions are final, resends a payment whose
- * block is gone, and uses up nonces that were left open, so that later nonces do not wait forever.
+ * Handles nonce lanes (the queue of transaction nonces of one account on one chain) outside of
+ * runs: notes which transactions are final, resends a payment whose block is gone, and uses up
+ * nonces that were left open, so that later nonces do not wait forever.
  */
 import type { Logger } from 'pino';
 import {
@@ -63,8 +64,8 @@ export interface LaneTenderOptions {
 
 interface Turn extends LaneTenderOptions {
   /**
-   * When each payment that was mined was first seen in no block, by claim id; milliseconds of the
-   * monotonic clock.
+   * By claim id: when a payment that had been mined was first found in no block; milliseconds of
+   * the monotonic clock.
    */
   readonly missing: Map<string, number>;
   readonly lane: OpenLane;
@@ -74,8 +75,8 @@ interface Turn extends LaneTenderOptions {
 }
 
 /**
- * Starts the loop. One process at a time tends a nonce lane; a lane that fails is tended again in
- * the next turn.
+ * Starts the loop. One process at a time handles a nonce lane; a lane that fails is handled again
+ * in the next turn.
  */
 export function startLaneTender(options: LaneTenderOptions): Loop {
   const { db, log, pauseMs } = options;
@@ -133,7 +134,7 @@ async function tend(options: Omit<Turn, 'lane' | 'connection'>, lane: OpenLane):
       if (why !== null) stuck.push({ nonce: nonceOf(duty), why });
     }
   }
-  // An interrupted turn proves nothing about the nonce lane.
+  // An interrupted turn proves nothing about the nonce lane, so nothing is recorded.
   if (turn.ending.aborted) return;
   const { latest: mined, final } = counted;
   const [lowest = null] = stuck.sort((a, b) => a.nonce - b.nonce);
@@ -150,7 +151,10 @@ function nonceOf(duty: Duty): number {
   return duty.kind === 'fill' ? duty.nonce : duty.claim.nonce;
 }
 
-/** Returns why a zero-value transaction cannot be signed or paid for; null for a passing fault. */
+/**
+ * Returns why a zero-value transaction cannot be signed or paid for; null when the error is
+ * temporary.
+ */
 function whyStuck(error: unknown): string | null {
   const isSo =
     error instanceof SignerFault ||
@@ -171,7 +175,7 @@ function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void>
 
 /**
  * Returns the hash of the claim's final transaction; null when another transaction used the nonce;
- * undefined when that is not known yet, or when the claim's run reports it.
+ * undefined when neither is known yet, or when the claim's own run reports it.
  */
 async function settledBy(
   turn: Turn,
@@ -217,8 +221,8 @@ async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void
 
 /**
  * Handles a payment whose block is gone: sends the same bytes until they are mined again, and after
- * a while the same payment with higher fees. Noted only after two turns, since a chain endpoint may
- * lag behind.
+ * a while the same payment with higher fees. The timeline notes this only after two turns, since a
+ * chain endpoint may lag behind.
  */
 async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection, missing } = turn;
@@ -262,13 +266,13 @@ async function sendAgain(turn: Turn, claim: OpenClaim, newest: StoredTransaction
 
 /**
  * Sends the newest version of the payment. If that fails, sends the newest version that was
- * accepted, which no stop holds back, since this nonce has paid once.
+ * accepted before; no stop applies to that one, since this nonce has already paid once.
  */
 async function sendPayment(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const others = claim.versions.filter(
     ({ kind, tx_hash }) => kind === 'payment' && tx_hash !== newest.tx_hash,
   );
-  // A single version must be the one that was in the block.
+  // If there is only one version, it is the one that was in the block.
   const isTaken = newest.accepted === true || others.length === 0;
   const refusal = isTaken
     ? await sendVersion(turn.connection, newest)
@@ -301,8 +305,8 @@ async function noteTaken({ db }: Turn, claim: OpenClaim, tx_hash: string): Promi
 }
 
 /**
- * Replaces an abandoned transaction by a zero-value one, with higher and higher fees, and sends it
- * until it is mined.
+ * Replaces an abandoned transaction by a zero-value one, with rising fees, and sends it until it is
+ * mined.
  */
 async function close(turn: Turn, claim: OpenClaim, newest: StoredTransaction): Promise<void> {
   const { connection } = turn;

@@ -1,8 +1,8 @@
 /**
- * Leases for loops that one process runs for all: with several, the result would be the same, with
- * more calls of venues and Temporal. When the holder dies or cannot reach the database, another
- * process takes the lease once it has expired. A late holder does no harm: the database compares
- * what the loops write, or writing it twice changes nothing.
+ * Leases for loops that one process runs for all. If several ran a loop, the result would be the
+ * same, but venues and Temporal would get more calls. When the holder dies or loses the database,
+ * another process takes the lease once it has expired. A holder that is late does no harm: the
+ * database compares what the loops write, or a second write changes nothing.
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -16,7 +16,7 @@ const RENEW_MS = 5_000;
 
 const held = new Gauge({
   name: 'svc_lease_held',
-  help: 'Whether this process does what one worker does for all.',
+  help: 'Whether this process holds the lease of a loop that one process runs for all.',
   labelNames: ['lease'],
 });
 
@@ -46,7 +46,7 @@ export function startLeases(options: {
     log,
     work: async () => {
       try {
-        // Counted from before the query, so that the lease never ends later here than in the
+        // The time is taken before the query, so that the lease ends here no later than in the
         // database.
         const end = performance.now() + seconds * 1_000;
         const taken = new Set(await takeLeases(db, { names, holder, seconds }));

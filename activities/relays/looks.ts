@@ -1,6 +1,6 @@
 /**
- * Looks at signers and venues for API processes that have no access to them. Every answer is newer
- * than its request, as if the API process had looked itself.
+ * Reads signers' addresses and venues' balances for API processes, which have no access to either.
+ * Every answer is read after its request, as if the API process had read it itself.
  */
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';

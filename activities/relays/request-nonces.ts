@@ -11,10 +11,10 @@ const BATCH = 5_000;
 export const NONCES_LEASE = 'nonces';
 
 /**
- * Seconds that a nonce is kept: as long as a request with its timestamp could still be valid. The
- * timestamp may be one skew ahead when the nonce is used, and is valid until one skew after it.
- * Counts with the largest skew that any process may have, so that a raised setting makes no old
- * request valid; one more minute covers clock differences.
+ * Seconds that a used nonce is kept: as long as a request with its timestamp could be valid. The
+ * timestamp may be up to one skew ahead, and stays valid for one skew more. The largest allowed
+ * skew is used, so that raising the setting makes no old request valid again; one more minute
+ * covers differences between clocks.
  */
 const KEEP_SECONDS = 2 * LARGEST_SKEW_SECONDS + 60;
 

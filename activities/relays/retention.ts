@@ -12,10 +12,13 @@ import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import type { Leases } from './leases.ts';
 
 const PAUSE_MS = 60_000;
-/** Rows of one batch; few, so that no other statement waits for its locks or its WAL. */
+/** Rows of one batch: few, so that other statements do not wait for its locks or its log writes. */
 const BATCH = 1_000;
 export const RETENTION_LEASE = 'retention';
-/** Seconds that console events are kept; a console that was away longer reads all again. */
+/**
+ * Seconds that console events are kept; a console that was disconnected longer reads everything
+ * again.
+ */
 const CONSOLE_EVENTS_SECONDS = 3_600;
 
 /** Days that a console session is kept (it ends within a day); the audit keeps who had one. */
@@ -23,7 +26,7 @@ const SESSION_DAYS = 30;
 
 const removed = new Counter({
   name: 'svc_retention_removed_total',
-  help: 'Rows that were removed because the time was over that they are kept, by table.',
+  help: 'Rows that were removed after their retention time, by table.',
   labelNames: ['table'],
 });
 

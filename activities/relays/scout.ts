@@ -7,12 +7,17 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDue, type Due } from '../../store/due.ts';
 
-/** Pause between queries while work was due within the last BUSY_FOR_MS; otherwise QUIET_MS. */
+/**
+ * Milliseconds between queries while work was due within the last BUSY_FOR_MS; otherwise QUIET_MS.
+ */
 const BUSY_MS = 250;
 const QUIET_MS = 500;
 const BUSY_FOR_MS = 10_000;
 
-/** Pause of a loop while the scout does not wake it, for work that the scout's query cannot see. */
+/**
+ * Milliseconds between runs of a loop that the scout does not wake: finds work that the scout's
+ * query cannot see.
+ */
 export const UNPOKED_MS = 5_000;
 
 /** The loops, by the work that they do, and the shortest time between two wake-ups of each. */

@@ -17,8 +17,8 @@ const BATCH = 500;
 /** Rows that one statement reads, whether sealed or not. */
 const SCAN = 1_000;
 /**
- * Pause between two readings of the whole trail, since rows may commit late. These readings take at
- * most 1 % of the time (FULL_SHARE).
+ * Milliseconds between two reads of the whole trail, which find rows that were committed late.
+ * These reads take at most 1 % of the time (FULL_SHARE).
  */
 const FULL_EVERY_MS = 300_000;
 const FULL_SHARE = 100;
@@ -83,7 +83,10 @@ function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): vo
   );
 }
 
-/** Tracks where to look next: at times from the trail's beginning, else newest rows (null). */
+/**
+ * Keeps the place of the next read: at times from the beginning of the trail, otherwise the newest
+ * rows (null).
+ */
 function createPasses() {
   let place: AuditPlace | null = BEGINNING;
   let full = true;

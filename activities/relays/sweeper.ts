@@ -15,9 +15,12 @@ import {
 } from '../../store/sweeps.ts';
 
 const BATCH = 500;
-/** Up to this many runs are checked one by one: exact, and as cheap as Temporal's list. */
+/**
+ * Up to this many runs are checked one by one, which is exact and costs no more than Temporal's
+ * list.
+ */
 const FEW = 50;
-/** One in this many runs that the list shows is checked by id; at most about `FEW`. */
+/** Of the runs in Temporal's list, one in this many is also checked by id. */
 const SAMPLE = 20;
 /** Calls of Temporal that are under way at the same time. */
 const AT_ONCE = 4;
@@ -52,9 +55,9 @@ export function startSweeper(options: SweeperOptions): Loop {
 }
 
 /**
- * Does the same for movements that wait for approval, which may be very many and hardly need a run:
- * all at once, by one process at a time, and rarely. The other sweeper takes each movement shortly
- * before its approval expires.
+ * Does the same for movements that wait for approval. They may be very many and hardly need a run,
+ * so one process at a time checks all of them, and rarely. {@link startSweeper} takes each movement
+ * shortly before its approval expires.
  */
 export function startWaitingSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;

@@ -28,7 +28,7 @@ interface SeenPath {
   readonly source: string;
   readonly destination: string;
   readonly asset: string;
-  /** Changes whenever a fact changes that decides whether the path may be used. */
+  /** A value that changes with every fact that decides whether the path may be used. */
   readonly version: string;
 }
 
@@ -68,13 +68,16 @@ function laneOf({ node: { action_type } }: PhaseRow): BridgeLane {
   return crossing.lane;
 }
 
-/** A path's terms for the executor; the fence's write requires that `seen` is unchanged. */
+/**
+ * Terms of a path for the executor, and the path as `seen`; the fence's write requires that it is
+ * unchanged.
+ */
 interface LookedAt {
   readonly terms: PathTerms;
   readonly seen: SeenPath;
 }
 
-/** Problems of a path that no longer matter after the signed bytes were sent. */
+/** Problems of a path that matter only before the signed bytes are first sent. */
 const BEFORE_SENDING: readonly PathProblem[] = [
   'source_snapshot_stale',
   'destination_snapshot_stale',
@@ -116,7 +119,7 @@ async function usablePath(
     throw new ExecutorFault(
       'rejected',
       'BRIDGE_PATH_NOT_READY',
-      readiness.ready ? 'it has no baseline' : readiness.reason,
+      readiness.ready ? 'the path has no baseline' : readiness.reason,
     );
   return {
     terms: { ...termsOf(baseline), late: false },

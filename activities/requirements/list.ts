@@ -1,4 +1,6 @@
-/** The list of all requirements of sends. Callers use it and name no single requirement. */
+/**
+ * The list of all requirements of sends. Callers use the list and never name a single requirement.
+ */
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { Stopped } from '../../domain/send/stops.ts';
 import type { Transition } from '../../domain/transition.ts';
@@ -31,7 +33,7 @@ export interface Required {
   readonly stops: readonly (Stopped & { readonly fault: ExecutorFault })[];
 }
 
-/** Collects what the node's requirements demand of the database before this send leaves. */
+/** Collects what the database must check for the node's requirements before this send leaves. */
 export async function requiredFor(
   deps: RequirementSources,
   row: PhaseRow,

@@ -1,6 +1,6 @@
 /**
- * The requirement of a burn that names one account as the only sender of its mint: the address of
- * the signer of the plan's mint node.
+ * The requirement of a burn whose funds only one account may mint: the signer of the plan's mint
+ * node.
  */
 import { specOf } from '../../domain/actions/built-in.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -30,10 +30,11 @@ export const minter: Requirement = {
       throw new ExecutorFault(
         'unreachable',
         'SIGNER_MISSING',
-        `the mint of what ${row.node_key} burns has no single signer in this worker`,
+        `the mint for the burn ${row.node_key} must have exactly one signer in this worker`,
       );
     return { minter: { signer_key, address: await addressOf(signer) } };
   },
-  // No guard: the signed bytes name the minter's account, and signing compares them with the plan.
+  // No check at the send: the signed bytes name the minter's account, and signing compares them
+  // with the plan.
   guard: null,
 };

@@ -19,8 +19,8 @@ import type { PhaseRow } from '../../store/phases.ts';
 import type { Draft, Leaving, Requirement, RequirementSources } from './requirement.ts';
 
 /**
- * What the database checks at the send, besides that the strategy is bound and not paused, and that
- * `signer` is the venue's master account.
+ * What the database checks at the send. It always checks too that the strategy is bound and not
+ * paused, and that `signer` is the venue's master account.
  */
 interface PerpRequirement {
   readonly node_key: string;
@@ -92,11 +92,11 @@ function mustBeClaimed(claimed: PerpAction | NonceAhead): PerpAction {
   throw new ExecutorFault(
     'rejected',
     'ACTION_NONCE_AHEAD',
-    `the master's last nonce is of ${new Date(claimed.ahead).toISOString()}, so the clock of the database was wrong: nothing is signed until that time is less than 12 hours ahead; retry it then`,
+    `the last nonce of the master account is at ${new Date(claimed.ahead).toISOString()}, so the clock of the database was wrong; retry the node once that time is less than 12 hours ahead`,
   );
 }
 
-/** Maps the database row to the terms that an executor gets; no other code does this. */
+/** The only mapping from the database row to the terms that an executor gets. */
 function termsFrom(
   chains: ChainAssets,
   { now_ms }: PhaseRow,
@@ -133,7 +133,7 @@ function requiredOf(row: PhaseRow, { signer, first }: Leaving): PerpRequirement 
     throw new ExecutorFault(
       'rejected',
       'ACTION_NONCE_STALE',
-      'its nonce was claimed more than an hour ago and nothing was sent with it: retry it, which takes a new one',
+      'the nonce of the action was claimed more than an hour ago and nothing was sent with it; retry the node to claim a new nonce',
     );
   const deposits = first !== null && perpRoleOf(row.node.action_type) === 'deposit';
   return {

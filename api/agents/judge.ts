@@ -66,7 +66,7 @@ export async function judge(
 /** Returns the digest that distinguishes versions of a template key: the plan without its limit. */
 export function digestOf({ nodes, edges, completion_assurance }: Blueprint): string {
   const text = canonicalize({ nodes, edges, completion_assurance });
-  if (text === undefined) throw new Error('a blueprint has no canonical form');
+  if (text === undefined) throw new Error('the blueprint cannot be written as canonical JSON');
   return sha256Hex(text);
 }
 

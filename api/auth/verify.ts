@@ -37,7 +37,10 @@ export function assertSigned(
   if (!fits) throw new AuthenticationError('signature_mismatch', keyId);
 }
 
-/** Throws the same for what is known before the body has arrived: the key and the clock. */
+/**
+ * Throws an {@link AuthenticationError} for an unknown key or an old timestamp. Both are known
+ * before the body has arrived.
+ */
 export function assertKnown(
   { keyId, secret, timestamp }: Pick<Signed, 'keyId' | 'secret' | 'timestamp'>,
   { maxSkewSeconds, now }: Clock,

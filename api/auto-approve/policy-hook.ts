@@ -32,7 +32,7 @@ export function policyHook({ dryRun }: { readonly dryRun: boolean }): AutoApprov
     if (dryRun)
       log.info(
         { ...evaluation.result, client_id, strategy_id, template_key },
-        'an automatic approval was only tried',
+        'dry run of automatic approval: a person still decides',
       );
     return evaluation;
   };

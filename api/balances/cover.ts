@@ -39,7 +39,7 @@ export async function refreshBefore(
   } catch (error) {
     log.warn(
       { err: error, venue_key: uncovered.venue_key },
-      'a hold needs fresh balances and the venue gave none',
+      'a hold needs a new balance, but the venue returned none',
     );
     return false;
   }

@@ -19,7 +19,7 @@ export async function list(
     await balances.refresh(filter.venue_key)?.catch((error: unknown) => {
       log.warn(
         { err: error, venue_key: filter.venue_key },
-        'fresh balances were requested and not answered',
+        'fresh balances were requested, but the venue did not answer',
       );
     });
   }

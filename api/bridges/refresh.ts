@@ -54,7 +54,7 @@ async function readEach(
   return chains.map(({ chain, endpoint_identity }, index) => {
     const answer = answers[index];
     if (answer?.status === 'rejected')
-      log.warn({ chain, err: answer.reason as unknown }, 'a chain of the bridge was not read');
+      log.warn({ chain, err: answer.reason as unknown }, 'a bridge endpoint was not read');
     const reading = answer?.status === 'fulfilled' ? answer.value : { ok: false as const };
     return { chain, endpoint_identity, facts: reading.ok ? reading.facts : null };
   });

@@ -45,7 +45,7 @@ export function assertSame<Key extends string>(
   const issues = keys.flatMap((path) =>
     body[path] === undefined || body[path] === params[path]
       ? []
-      : [{ path, code: 'invalid_value', message: 'must be what the path says, or left out' }],
+      : [{ path, code: 'invalid_value', message: 'must equal the path, or be left out' }],
   );
   if (issues.length > 0) throw invalidRequest(issues);
 }

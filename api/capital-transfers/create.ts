@@ -191,6 +191,6 @@ async function replay(
 
 async function view(transferId: string, deps: ApiDependencies): Promise<TransferView> {
   const found = await readTransfer(deps.db, transferId);
-  if (found === null) throw new Error(`capital transfer ${transferId} was written and has no row`);
+  if (found === null) throw new Error(`capital transfer ${transferId} was stored but has no row`);
   return toView(found, deps.redact);
 }

@@ -95,7 +95,7 @@ function changeOf(requester: Requester, reason: string, cooling: number | null):
 
 function replyOf({ outcome, row }: Allowed, alike: readonly string[]): Reply<ChangeResponse> {
   if (outcome === 'taken' || outcome === 'moved')
-    throw new Error(`a change of the allowlist came to ${outcome}`);
+    throw new Error(`a change of the allowlist returned an unexpected outcome: ${outcome}`);
   const message =
     'An address that is on the list begins and ends with the same characters; compare every one of them.';
   return {

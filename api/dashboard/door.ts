@@ -147,8 +147,7 @@ export function createDoor(
   };
 }
 
-const UNSIGNED =
-  'This read has an effect (it asks a venue), and a session has none: sign the request.';
+const UNSIGNED = 'This read calls a venue, which a session may not do: sign the request.';
 const NO_ALLOWLIST = 'This operator does not write the allowlist: the key needs `allowlist: true`.';
 
 function isSecond(path: string): boolean {
@@ -162,7 +161,7 @@ function assertLocal(request: Request, checkHost: HostCheck): void {
   if ((address === '::1' || /^(::ffff:)?127\./.test(address)) && !isForwarded(request)) return;
   throw new ServiceError('forbidden', {
     message:
-      'Without a signature the allowlist is read from the machine that the service runs on, and not through a proxy.',
+      'An unsigned request may read the allowlist only on the machine of the service, without a proxy: sign the request.',
   });
 }
 

@@ -35,14 +35,14 @@ export type Enrol = (
 ) => Promise<EnrolResponse>;
 
 const REFUSALS = {
-  unknown: 'This link is not one of ours: ask for a new one (fundadmin dashboard enrol).',
+  unknown: 'This enrolment link is unknown: ask for a new link (fundadmin dashboard enrol).',
   other_operator: 'This link is for another operator.',
-  used: 'This link was used, by another key. If it was not you, say so at once; else ask for a new one.',
-  expired: 'This link is too old: ask for a new one (fundadmin dashboard enrol).',
-  ended: 'This link was ended: ask for a new one (fundadmin dashboard enrol).',
+  used: 'Another key was enrolled with this link. If that was not you, report it at once; otherwise ask for a new link.',
+  expired: 'This link has expired: ask for a new link (fundadmin dashboard enrol).',
+  ended: 'An administrator ended this link: ask for a new link (fundadmin dashboard enrol).',
   in_file:
     'This operator has a key in SVC_DASHBOARD_WRITER_KEYS_FILE: ask for a link made with --replace.',
-  no_secrets_key: 'The service has no SVC_SECRETS_KEY to keep the key with: set one.',
+  no_secrets_key: 'The service cannot store a key without SVC_SECRETS_KEY: set it.',
 } as const;
 type Refusal = keyof typeof REFUSALS;
 
@@ -111,7 +111,7 @@ export function createEnrol({
       ]);
       if (filled !== null) return answerOf(filled, secret);
     }
-    throw new Error('a row of an enrolment changes all the time');
+    throw new Error('the row of an enrolment changed after every read');
   };
 }
 

@@ -27,7 +27,7 @@ const FORM = /^(?<head>(?<at>[0-9a-z]{1,10})\.[A-Za-z0-9_-]{22})\.(?<mac>[A-Za-z
 /** Issues nonces under the first key and accepts nonces under any key. `keys` must not be empty. */
 export function createNonces(keys: readonly KeyObject[], now: () => number = Date.now): Nonces {
   const [first] = keys;
-  if (first === undefined) throw new Error('no key to issue nonces with');
+  if (first === undefined) throw new Error('nonces cannot be issued: no key is set');
   return {
     issue: () => {
       const at = now();

@@ -14,7 +14,7 @@ export function createOriginCheck(origin: () => string): OriginCheck {
     const expected = origin();
     if (host?.toLowerCase() === new URL(expected).host) return;
     throw new ServiceError('forbidden', {
-      message: `The console is answered under ${expected} alone: open that address, or set SVC_CONSOLE_ORIGIN to the one that browsers use.`,
+      message: `The console can be opened only at ${expected}: open that address, or set SVC_CONSOLE_ORIGIN to the address that browsers use.`,
     });
   };
 }

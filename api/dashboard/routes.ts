@@ -126,5 +126,5 @@ function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
 
 /** The same routes for the API document; they cannot be called. */
 export const DESCRIBED = dashboardRoutes(() => {
-  throw new Error('a route that is only described was called');
+  throw new Error('this route exists only in the API document and cannot be called');
 });

@@ -117,7 +117,7 @@ function inspect(
       return;
     }
     for (const [key, item] of Object.entries(value)) {
-      const fault = key === '__proto__' ? 'is not taken as a field name' : stringFault(key);
+      const fault = key === '__proto__' ? 'is not allowed as a field name' : stringFault(key);
       if (fault !== null)
         issues.push({
           path: pathText([...path, printable(key)]),

@@ -43,7 +43,7 @@ export function asServiceError(error: unknown): ServiceError | null {
         {
           path: '',
           code: 'incomplete_body',
-          message: 'the body is not as long as Content-Length says',
+          message: 'the length of the body differs from Content-Length',
         },
       ]);
     case 'encoding.unsupported':

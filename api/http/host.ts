@@ -27,7 +27,7 @@ export function createHostCheck(names: readonly string[]): HostCheck {
       return;
     throw new ServiceError('forbidden', {
       message:
-        'Without a signature this is answered under the names of this machine alone; SVC_ALLOWED_HOSTS_CSV takes more of them.',
+        'An unsigned request must name this machine as its host. SVC_ALLOWED_HOSTS_CSV adds host names.',
     });
   };
 }

@@ -46,7 +46,7 @@ export const cursorParameter = z
     if (position !== null) return position;
     context.addIssue({
       code: 'custom',
-      message: 'is not a cursor of this list; begin again without one',
+      message: 'is not a cursor of this list; send the request without a cursor',
     });
     return z.NEVER;
   })

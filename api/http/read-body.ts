@@ -113,7 +113,7 @@ function incomplete(): ServiceError {
     {
       path: '',
       code: 'incomplete_body',
-      message: 'the body is not as long as Content-Length says',
+      message: 'the length of the body differs from Content-Length',
     },
   ]);
 }

@@ -170,7 +170,7 @@ export function refuseOther(named: NamedNode, chosen: NodeSnapshot | undefined):
 /** Returns the refusal of a command that the movement's state does not allow. */
 export function invalidState(action: MovementAction, state: MovementState): ServiceError {
   return new ServiceError('invalid_state', {
-    message: `A movement in ${state} does not take ${action}.`,
+    message: `A movement in ${state} does not accept the command ${action}.`,
     context: { current_state: state, allowed_states: ACTION_STATES[action] },
   });
 }
@@ -202,7 +202,7 @@ export function refusalError(
     case 'claim_missing':
       return new ServiceError('resolution_incomplete', {
         message:
-          'What the node was completed with is recorded nowhere: retry it, which asks the chain for it, or say it in output (of a deposit at the perps venue output.ledger_hash: the hash of what was paid in).',
+          'The record of the payment that completed the node is missing. Retry the node, which reads the record from the chain, or send the record in output (for a deposit at the perps venue output.ledger_hash: the hash of the deposit).',
         context: { movement_id: movementId },
       });
     case 'nothing_signed':

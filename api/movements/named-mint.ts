@@ -69,7 +69,7 @@ export async function outputByMint(
     leg === null ? null : burnOf(snapshot, leg === 1 ? node_key : firstLegOf(found.planned));
   if (burn === null)
     throw new ServiceError('invalid_request', {
-      message: `mint_tx_hashes is for a burn that an attester signs for, or its mint; ${node_key} is ${action_type}.`,
+      message: `mint_tx_hashes is only for a burn that an attester signs, or for its mint; ${node_key} is ${action_type}.`,
       context: { node_key },
     });
   const mints = await readMints(burn, hashes, read);
@@ -82,7 +82,7 @@ export async function outputByMint(
     if (own !== undefined) return own.mint;
     throw unproven(hashes[0], {
       reason: 'another_message',
-      problem: `it brought another message than the one that ${burn.node.node_key} was completed with`,
+      problem: `its message is not the message of the burn ${burn.node.node_key}`,
     });
   }
   return { ...burn.output, ...(await chosen(snapshot.movement_id, burn, mints, db)) };
@@ -139,7 +139,7 @@ async function chosen(
   const { action_type } = planned;
   const referenceOf = (mint: NamedMint): string => claimed(action_type, mint.burn).reference;
   const [first] = mints;
-  if (first === undefined) throw new Error('no mint was read, and none was refused');
+  if (first === undefined) throw new Error('no mint was read, and no error was reported');
   const { source } = claimed(action_type, first.burn);
   const others = await readOpenBurns(
     db,
@@ -161,7 +161,7 @@ async function chosen(
   if (free.length > others.length) return own.burn;
   throw unproven(null, {
     reason: 'ambiguous',
-    problem: `${String(others.length)} other burns of the same terms are open, and a mint may be of any of them. Name as many mints as there are burns, or wait until the others are completed`,
+    problem: `${String(others.length)} other burns with the same terms are open, and the mint may belong to any of them. Name one mint for each burn, or wait until the other burns are completed`,
     nodes: others,
   });
 }
@@ -194,7 +194,7 @@ function unproven(
 function unreadable(error: unknown): unknown {
   if (error !== null && !(error instanceof ExecutorFault)) return error;
   return new ServiceError('venue_unavailable', {
-    message: `The chain that is minted on gave no answer that can be read: ${error === null ? 'no chain is bound here' : error.message}. Nothing was written.`,
+    message: `The mint could not be read from its chain: ${error === null ? 'no chain is bound here' : error.message}. Nothing was written.`,
     context: error === null ? {} : { reason: error.code },
   });
 }

@@ -120,7 +120,7 @@ export async function planOf(
   const { compiled, refusals, addresses } = await assess(body, deps, options);
   const [first] = refusals;
   if (first !== undefined) throw first;
-  if (compiled === null) throw new Error('a plan was neither compiled nor refused');
+  if (compiled === null) throw new Error('the request has neither a plan nor a refusal');
   return { ...compiled, addresses };
 }
 

@@ -122,7 +122,7 @@ function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): Block
   const conflict = conflictOf(used, normalForm(body), caller);
   if (conflict !== null) return reasonOf(conflict);
   const message =
-    'This idempotency key was used for the same request; a create answers with the movement it made.';
+    'This idempotency key was used for the same request; a create returns the movement of that request.';
   return { error: 'idempotent_replay', message, movement_id: used.movement_id };
 }
 

@@ -24,6 +24,6 @@ export async function readCompiledPlan(
   const plan = await readPlan(deps.db, movement_id);
   const text = plan === null ? '' : canonicalPlan(plan);
   if (sha256Hex(text) !== compiled_plan_hash)
-    throw new Error(`the stored plan of movement ${movement_id} does not have its hash`);
+    throw new Error(`the stored plan of movement ${movement_id} does not match its stored hash`);
   return { status: 200, type: 'application/json', text };
 }

@@ -127,7 +127,7 @@ function notReassignable(
   const [from, to] = [holder.node_key, body.to_node_key];
   const message = {
     movement_over: `the movement of ${from} is over and is not opened again. Resolve ${to} with another payment, or settle the difference outside.`,
-    no_payment: `${from} holds no payment: only what completed an observe node of evm_balance_observe or cex_deposit_observe is reassigned, and only with its amount.`,
+    no_payment: `${from} has no payment that can be reassigned: only a payment with an amount that completed an evm_balance_observe or cex_deposit_observe node can be.`,
     passed_on: `${(nodes ?? []).join(', ')} started after ${from} was completed, and may have passed its payment on.`,
     another_place: `${to} does not wait where the payment of ${from} arrived.`,
   }[refused];

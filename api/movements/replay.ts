@@ -71,7 +71,7 @@ export async function replay(
     readPlan(deps.db, used.movement_id),
   ]);
   if (found === null || plan === null)
-    throw new Error(`movement ${used.movement_id} has a key but no row`);
+    throw new Error(`movement ${used.movement_id} has an idempotency key but no row`);
   return {
     status: 200,
     headers: { 'Idempotent-Replayed': 'true' },

@@ -52,7 +52,7 @@ export async function resetAllowances(
     const { request_state: current_state } = found;
     if (!RESETTABLE.includes(current_state))
       throw new ServiceError('invalid_state', {
-        message: `A movement in ${current_state} does not take reset_allowances.`,
+        message: `A movement in ${current_state} does not accept the command reset_allowances.`,
         context: { current_state, allowed_states: RESETTABLE },
       });
     const open = await readOpenAllowances(deps.db, movement_id);

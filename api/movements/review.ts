@@ -90,7 +90,7 @@ export function limitFailures(limits: readonly LimitCheck[]): readonly Failing[]
       node_key: /^nodes\.(.*)\.max_amount$/.exec(control)?.[1] ?? null,
       error: 'MAX_AMOUNT_EXCEEDED',
       message:
-        `${after ?? ''} is above the limit ${control} of ${limit}: it fails before anything of it is sent. ` +
+        `${after ?? ''} is above the limit ${control} of ${limit}: the node fails before it sends. ` +
         'Lower the amount, or use a template version with a higher limit.',
     }));
 }

@@ -102,7 +102,7 @@ function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
   if (state !== 'PENDING_APPROVAL' || unasked.length === 0) return;
   throw new ServiceError('invalid_state', {
     message:
-      'A restored database may have forgotten its approval and what it sent. Approve it while the cutover switch is frozen, so that its sends are looked up and nothing is sent, and then cancel it; or reject it, if it was never approved.',
+      "The restored database may lack this movement's approval and its sends. Approve it while the cutover mode is frozen, so that its sends are looked up and nothing new is sent, and then cancel it. If it was never approved, reject it.",
     context: {
       movement_id,
       current_state: state,

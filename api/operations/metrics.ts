@@ -97,7 +97,7 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
   gauge('svc_nodes_unanswered', 'Nodes whose last look returned no answer.').set(read.unanswered);
   gauge(
     'svc_nodes_unanswered_oldest_seconds',
-    'For how long the oldest of them has had no answer; 0 when there is none.',
+    'For how long the oldest such node has had no answer; 0 when there is none.',
   ).set(read.oldest_unanswered);
   const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, [
     'venue',
@@ -122,7 +122,7 @@ function showLanes({ lanes }: OperationFigures, gauge: MakeGauge): void {
   );
   const oldest = gauge(
     'svc_lane_oldest_open_seconds',
-    'Age of the oldest of them; 0 when there is none.',
+    'Age of the oldest such nonce; 0 when there is none.',
     labels,
   );
   const unfinal = gauge(

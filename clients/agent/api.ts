@@ -85,7 +85,8 @@ function sentOf(
   prefix: string,
   { params = {}, query = {}, body, idempotencyKey, dryRun = false }: AgentCall,
 ) {
-  if (dryRun && operation.dryRun !== true) throw new ClientUsageError('There is no dry run of it.');
+  if (dryRun && operation.dryRun !== true)
+    throw new ClientUsageError('This operation has no dry run.');
   const writes = operation.writes === true && !dryRun;
   return {
     method: operation.method,

@@ -43,11 +43,12 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   address_not_allowlisted: ({ proposed }) => ({
     why: `${nameOr(proposed.destination_address, 'the destination')} is not on the allowlist for its chain`,
-    satisfy: 'ask an admin to add it there, then propose again; no promotion gets past this rule',
+    satisfy:
+      'ask an admin to add it to the allowlist, then propose again; a promotion cannot waive this rule',
   }),
   address_in_cooling_period: ({ proposed }) => ({
-    why: `${nameOr(proposed.destination_address, 'the destination')} is on the allowlist, and too new there`,
-    satisfy: 'propose again when its cooling period is over; no promotion gets past this rule',
+    why: `${nameOr(proposed.destination_address, 'the destination')} was added to the allowlist too recently`,
+    satisfy: 'propose again when its cooling period is over; a promotion cannot waive this rule',
   }),
   signer_profile_unresolved: ({ proposed }) => ({
     why: `no active signer has the profile ${nameOr(proposed.signer_profile, 'that was proposed')}`,
@@ -59,7 +60,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   }),
   no_blueprint: ({ proposed }) => ({
     why: `there is no plan for ${proposed.protocol_family ?? 'this protocol_family'} on this way`,
-    satisfy: 'propose another protocol_family or way; list_routes shows what there is',
+    satisfy: 'propose another protocol_family or way; list_routes shows the possible routes',
   }),
 };
 

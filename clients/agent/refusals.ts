@@ -15,15 +15,16 @@ const LONGEST = 600;
 
 /** What the agent can do, by error code. Other codes get general advice. */
 const SATISFY: Readonly<Record<string, string>> = {
-  invalid_request: 'correct the places that are named, and ask again',
+  invalid_request: 'correct the named fields, and send the request again',
   unauthenticated:
-    'the key is revoked or wrong: ask an admin for a new one; asking again will not help',
+    'the key is revoked or wrong: ask an admin for a new key; a repeat will not help',
   forbidden: 'ask an operator or admin to do this; no agent may',
-  agent_namespace_mismatch: 'act only in the namespace that whoami tells',
+  agent_namespace_mismatch: 'use only the namespace that whoami returns',
   agent_authority_not_found: 'ask an admin which authority this key is bound to',
-  movement_not_found: 'use an id of list_movements: there are only those of your own namespace',
-  template_not_found: 'use a template_key and version of list_routes',
-  idempotency_conflict: 'this idempotency_key was used for another request: send a new one',
+  movement_not_found:
+    'use an id that list_movements returns: it lists the movements of your namespace',
+  template_not_found: 'use a template_key and version that list_routes returns',
+  idempotency_conflict: 'this idempotency_key was used for another request: send a new key',
   max_notional_exceeded:
     'ask for no more than your authority allows, or ask an admin to promote a proposal for more',
   asset_not_allowed:
@@ -31,10 +32,10 @@ const SATISFY: Readonly<Record<string, string>> = {
   chain_not_allowed:
     'use a chain that your authority allows, or ask an admin to promote a proposal for it',
   address_not_allowlisted: 'ask an admin to add the address to the allowlist',
-  cutover_mode_active: 'nothing new begins now: ask again later',
-  rate_limited: 'wait as long as is said, then ask again',
-  overloaded: 'wait as long as is said, then ask again',
-  dependency_unavailable: 'nothing was accepted: ask again later',
+  cutover_mode_active: 'no new movement can start now: try again later',
+  rate_limited: 'wait as long as the answer says, then try again',
+  overloaded: 'wait as long as the answer says, then try again',
+  dependency_unavailable: 'the service accepted nothing: try again later',
 };
 
 /** Returns the refusal that an error stands for; null for an unexpected error. */
@@ -81,7 +82,7 @@ function ofAnswer(error: ApiError): Refusal {
 function satisfying(rule: string, status: number): string {
   const known = Object.hasOwn(SATISFY, rule) ? SATISFY[rule] : undefined;
   if (known !== undefined) return known;
-  return status >= 500 ? 'ask again later' : 'change what the message says, or ask an admin';
+  return status >= 500 ? 'ask again later' : 'correct the request by its message, or ask an admin';
 }
 
 /** Returns up to 8 context fields of an error as `name: value`, values cut to 160 characters. */

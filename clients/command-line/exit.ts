@@ -19,7 +19,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitStatus, string])[] = [
   [EXIT.usage, 'wrong usage, or something is missing in the environment'],
   [EXIT.refused, 'refused by the service'],
   [EXIT.unreachable, 'the service did not answer; what became of it may be unknown'],
-  [EXIT.timedOut, 'a wait was over before what it waited for'],
+  [EXIT.timedOut, 'the time to wait was over before the awaited state'],
   [EXIT.interrupted, 'interrupted (Ctrl-C)'],
 ];
 

@@ -81,22 +81,22 @@ const WAYS: readonly (readonly [RegExp, string])[] = [
     /^(ENOTFOUND|EAI_[A-Z]+)$/,
     'The name of the host cannot be looked up: check how it is written, and the DNS of this machine.',
   ],
-  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'No network leads there from this machine.'],
+  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'This machine has no network route to the host.'],
   [
     /^(ERR_TLS\w*|\w*CERT\w*|UNABLE_TO_\w*|\w*SELF_SIGNED\w*|CRL_\w*)$/,
-    'TLS: its certificate is not trusted here, is over, or is of another host.',
+    "TLS: the server's certificate is not trusted here, has expired, or belongs to another host.",
   ],
   [
     /^(ERR_SSL_\w*|EPROTO)$/,
-    'TLS: what listens there does not speak it; is the address http, or another port?',
+    'TLS: the server does not use TLS; should the address begin with http, or have another port?',
   ],
   [
     /^(TIMEOUT|ETIMEDOUT|UND_ERR_\w*TIMEOUT)$/,
-    'It did not answer in time: a firewall drops what is sent, or it is overloaded.',
+    'The server did not answer in time: a firewall drops the packets, or the server is overloaded.',
   ],
   [
     /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_\w+)$/,
-    'What listens there hung up, or does not speak plain http: another service, a proxy, or one that wants https?',
+    'The server hung up, or does not use plain http: is it another service, a proxy, or a server that requires https?',
   ],
 ];
 

@@ -58,7 +58,7 @@ export class Session {
     const exposed = exposedAddress(this.#settings);
     if (exposed !== null)
       this.warn(
-        `${exposed} is plain http to another machine: whoever stands between reads what is sent, and can change the answers. Use https.`,
+        `${exposed} is plain http to another machine: anyone on the network path can read the requests and change the answers. Use https.`,
       );
     return this.#settings;
   }
@@ -177,7 +177,7 @@ export class Session {
   async creating<T>(own: string | undefined, send: (key: string) => Promise<T>): Promise<T> {
     const key = own ?? `${this.program}-${crypto.randomUUID()}`;
     // Printed before the request is sent: a user who stops the program can still repeat it safely.
-    if (own === undefined) this.note(`Its idempotency key is ${key}`);
+    if (own === undefined) this.note(`The idempotency key of the request is ${key}`);
     return sendUnder(key, send, (text) => this.warn(text));
   }
 

@@ -100,7 +100,7 @@ async function request<T>(
   const answer = { status: response.status, headers: response.headers, text };
   if (!response.ok) throw errorOf(answer);
   const value = jsonOf(text);
-  if (!isOurs(value)) throw strange(answer, 'with something that is not the dashboard’s');
+  if (!isOurs(value)) throw strange(answer, 'with a body that the dashboard does not send');
   return value;
 }
 
@@ -118,7 +118,7 @@ function unreachable(address: string, error: unknown, maybeTaken: boolean): Unre
   const refused = code === 'ECONNREFUSED';
   return new UnreachableError({
     address,
-    why: code ?? 'nothing in time',
+    why: code ?? 'no answer in time',
     causeCode: code,
     maybeTaken: maybeTaken && !refused,
   });

@@ -42,14 +42,14 @@ export async function readPlan(session: Session, movementId: string): Promise<Re
   const hash = await planHash(text);
   if (hash !== movement.compiled_plan_hash)
     throw failure(
-      `The plan that was answered has the hash ${hash}, and the movement says ${movement.compiled_plan_hash}: nothing of it is to be believed.`,
+      `The returned plan has the hash ${hash}, but the movement has ${movement.compiled_plan_hash}: do not trust the plan.`,
     );
   return { text, hash, plan: planOf(text), movement };
 }
 
 function planOf(text: string): CompiledPlan {
   const value = parsedJson(text, 'The plan');
-  if (!isPlan(value)) throw failure('The plan is none that this version can read.');
+  if (!isPlan(value)) throw failure('This version cannot read the plan.');
   return value;
 }
 

@@ -13,8 +13,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function bodyOf({ status, headers, text }: Answer): unknown {
   if (headers.get('content-type')?.startsWith('text/plain') === true) return text;
   const body = parsed(text);
-  if (body === undefined)
-    throw strange({ status, headers, text }, 'with something that is not JSON');
+  if (body === undefined) throw strange({ status, headers, text }, 'with a body that is not JSON');
   return body;
 }
 
@@ -46,7 +45,7 @@ export function strange(answer: Answer, how: string): ApiError {
   return new ApiError({
     ...about(answer),
     rawCode: null,
-    message: `The answer was ${String(answer.status)} ${how}; it may be from a proxy, or the address another server's.`,
+    message: `The answer was ${String(answer.status)} ${how}; it may come from a proxy, or the address is another server's.`,
     context: {},
     issues: [],
   });

@@ -100,7 +100,7 @@ export async function verifyCallback(
   if (present.length === 0)
     throw new CallbackError(
       'header_missing',
-      `There is neither ${OWN.signature} nor ${STANDARD.signature}: it is not signed.`,
+      `The callback has neither ${OWN.signature} nor ${STANDARD.signature}: it is not signed.`,
     );
   for (const scheme of present) await verifyScheme(scheme, { body, read, keys, options });
   return eventOf(body);
@@ -138,7 +138,7 @@ async function verifyScheme(
         return;
   throw new CallbackError(
     'no_match',
-    `No signature of ${signature} is made over this body with any of the secrets.`,
+    `No signature in ${signature} matches this body with any of the secrets.`,
   );
 }
 
@@ -148,14 +148,17 @@ function assertAge(header: string, text: string, options: VerifyOptions): void {
   if (!(toleranceSeconds >= 0) || Number.isNaN(now))
     throw new ClientUsageError('toleranceSeconds and now must be numbers of seconds.');
   if (!/^\d{1,12}$/.test(text))
-    throw new CallbackError('timestamp_invalid', `${header} is no time in seconds.`);
+    throw new CallbackError('timestamp_invalid', `${header} is not a time in seconds.`);
   const age = now - Number(text);
   if (age > toleranceSeconds)
-    throw new CallbackError('too_old', `It was signed ${String(age)} s ago; it may be a repeat.`);
+    throw new CallbackError(
+      'too_old',
+      `The callback was signed ${String(age)} s ago; it may be a replay.`,
+    );
   if (-age > toleranceSeconds)
     throw new CallbackError(
       'too_early',
-      `It is signed for ${String(-age)} s from now; one of the two clocks is wrong.`,
+      `The callback's time is ${String(-age)} s in the future; one of the two clocks is wrong.`,
     );
 }
 
@@ -180,7 +183,7 @@ function keysOf(secrets: readonly string[]): readonly Bytes[] {
   if (secrets.length === 0) throw new ClientUsageError('verifyCallback needs a secret.');
   return secrets.map((secret, place) => {
     const refused = new ClientUsageError(
-      `Secret ${String(place + 1)} is empty, or no base64 behind whsec_.`,
+      `Secret ${String(place + 1)} is empty, or has no base64 after whsec_.`,
     );
     if (secret === '') throw refused;
     if (!secret.startsWith('whsec_')) return utf8(secret);

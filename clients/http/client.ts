@@ -256,7 +256,7 @@ function withKey(id: OperationId, { body, idempotencyKey, dryRun }: AnyInput): u
   if (!isObject(body)) return body;
   const own = body['idempotency_key'];
   if (idempotencyKey !== undefined && own !== undefined && own !== idempotencyKey)
-    throw new ClientUsageError('The body has another idempotency_key than idempotencyKey says.');
+    throw new ClientUsageError('idempotency_key of the body differs from option idempotencyKey.');
   const key = own ?? idempotencyKey ?? (dryRun === true ? undefined : randomHex(16));
   return key === undefined ? body : { ...body, idempotency_key: key };
 }

@@ -122,7 +122,7 @@ export class WaitTimeoutError extends Error {
 
   constructor(what: string, state: string | null, timeoutMs: number) {
     super(
-      `${what} is ${state ?? 'not seen yet'} after ${String(timeoutMs / 1000)} s, and not what was waited for.`,
+      `${what} is ${state ?? 'not seen yet'} after ${String(timeoutMs / 1000)} s; it did not reach the target state in time.`,
     );
     this.state = state;
   }

@@ -17,7 +17,7 @@ export function originOf(baseUrl: string): string {
     throw new ClientUsageError('baseUrl must not hold a user or a password: requests are signed.');
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
     throw new ClientUsageError(
-      `baseUrl must end behind host and port (${url.origin}); what the paths begin with is the option prefix, and learnt from the service without it.`,
+      `baseUrl must end after host and port (${url.origin}). Set the prefix of the paths with the option prefix; without it the client reads the prefix from the service.`,
     );
   return url.origin;
 }
@@ -59,7 +59,7 @@ export function pathOf(path: string, params: Readonly<Record<string, string>>): 
 function encoded(name: string, segment: string): string {
   if (segment === '' || segment === '.' || segment === '..' || UNSPEAKABLE.test(segment))
     throw new ClientUsageError(
-      `The path parameter ${name} must hold no empty or dot segment, and no /, \\, % or control character that its path does not take.`,
+      `The path parameter ${name} must not contain an empty or dot segment, nor a /, \\, % or control character that the path does not allow.`,
     );
   try {
     return encodeURIComponent(segment);

@@ -123,7 +123,7 @@ function replyOf(answer: Answer): Reply {
 function bytesOf(body: unknown): Bytes | null {
   if (body === undefined) return null;
   const text: string | undefined = JSON.stringify(body);
-  if (text === undefined) throw new ClientUsageError('The body is nothing that JSON can hold.');
+  if (text === undefined) throw new ClientUsageError('The body cannot be written as JSON.');
   return utf8(text);
 }
 
@@ -135,7 +135,7 @@ function headersOf(
   const all = new Headers(bytes === null ? {} : { 'content-type': 'application/json' });
   for (const [name, value] of Object.entries(headers)) {
     if (SIGNED_HEADERS.test(name))
-      throw new ClientUsageError(`The header ${name} is the client's own.`);
+      throw new ClientUsageError(`Only the client may set the header ${name}: leave it out.`);
     try {
       all.set(name, value);
     } catch {

@@ -14,7 +14,7 @@ export function read<S extends z.ZodType>(schema: S, answer: unknown): z.output<
   throw new ApiError({
     status: 502,
     rawCode: 'answer_not_understood',
-    message: `The service answered something else than this version knows (at ${place || 'its root'}).`,
+    message: `The service returned an answer that this version does not know (at ${place || 'its root'}).`,
     context: {},
     issues: [],
     requestId: null,

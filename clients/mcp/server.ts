@@ -68,7 +68,7 @@ async function answer(
     if (refusal === null) {
       // An unexpected error's message may quote any data: log only the error's name.
       said(`failed: ${error instanceof Error ? error.name : 'unknown fault'}`);
-      return failed('The tool server failed. Nothing more is known; ask the person who runs it.');
+      return failed('The tool server failed for an unknown reason. Ask the person who runs it.');
     }
     said(`refused: ${refusal.rule}`);
     return failed(wordsOf(refusal, isInDoubt(error), input));
@@ -95,8 +95,8 @@ function doubt(input: unknown): string {
       ? input.idempotency_key
       : undefined;
   return key === undefined
-    ? 'It is not known whether it was carried out; a repeat may do it a second time.'
-    : 'It is not known whether it was carried out; repeat it with the same idempotency_key.';
+    ? 'The request may have been carried out; a repeat may carry it out a second time.'
+    : 'The request may have been carried out; repeat it with the same idempotency_key.';
 }
 
 /** Returns an error with text only: old clients check structured content by the success schema. */

@@ -56,7 +56,7 @@ async function inStore(
       const transaction = database.transaction(STORE, mode);
       const request = ask(transaction.objectStore(STORE));
       transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error ?? new Error('the key was not kept'));
+      transaction.onabort = () => reject(transaction.error ?? new Error('the key was not stored'));
     });
   } finally {
     database.close();
@@ -68,6 +68,6 @@ function opened(): Promise<IDBDatabase> {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('this browser keeps no keys'));
+    request.onerror = () => reject(request.error ?? new Error('this browser cannot store keys'));
   });
 }

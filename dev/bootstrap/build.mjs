@@ -1,6 +1,6 @@
-// `npm run build`: makes dist/, from which everything runs: every program as a file of its own over
-// shared pieces, the code of the workflows as a worker loads it, and the operators' console. A part
-// whose sources are unchanged is not built again, so every command can build first.
+// `npm run build`: makes dist/, from which everything runs: one file for each program with shared
+// pieces, the bundle of the workflows that a worker loads, and the operators' console. A part whose
+// sources are unchanged is not built again, so every command can build first.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { consoleOf } from './console.mjs';
@@ -9,7 +9,7 @@ import { contentOf, noteOf, put, removeOld } from './made-from.mjs';
 import { COMMANDS, LIBRARIES, PROGRAMS, SHIPPED } from './programs.mjs';
 import { startStep } from './progress.mjs';
 
-/** What the output depends on beside the sources: how they are compiled, and the packages. */
+/** Inputs of the build besides the sources: compiler settings, packages and build programs. */
 const ALWAYS = [
   'tsconfig.json',
   'package-lock.json',
@@ -80,7 +80,7 @@ async function makePrograms(root, { programs, libraries }, note) {
       plugins: [packages(), sourcesInPlace(root, seen)],
     });
     for (const { path, text } of outputFiles) put(path, text);
-    // After what they load, so that a program that starts meanwhile finds all of its files.
+    // Starters are written after the files that they load: a program may start at any moment.
     for (const name of Object.keys(programs))
       put(join(dist, `${name}.js`), starter(name), COMMANDS.includes(name) ? 0o755 : 0o644);
     const made = [
@@ -90,7 +90,7 @@ async function makePrograms(root, { programs, libraries }, note) {
     note.write(seen, made, shippedOf(programs, metafile.outputs));
     removeOld(dist, made, (name) => name.startsWith('shared-'));
   } finally {
-    // esbuild's process would run as long as this one.
+    // Without this call, esbuild's process runs until this process ends.
     await stop();
   }
 }
@@ -109,8 +109,8 @@ function shippedOf(programs, outputs) {
 }
 
 /**
- * Packages are loaded from where they are installed, except those of hundreds of small modules: the
- * programs contain what they use of these, which saves most of a start's time.
+ * Programs load packages from node_modules. The packages of {@link TAKEN_IN} have hundreds of small
+ * modules, so the programs contain the used parts of these, which saves most of a start's time.
  */
 function packages() {
   return {
@@ -134,14 +134,14 @@ function packages() {
   };
 }
 
-/** A program's own code, beside the file that starts it. */
+/** Name of the file with a program's code; a small file beside it starts the program. */
 function code(name) {
   return `${name}-code`;
 }
 
 /**
- * Node maps errors to lines of the sources only for code that it loads after this call, and reads
- * every map for that: too slow for a command at a prompt.
+ * Text of the file that starts a program. Source maps give stack traces the lines of the sources,
+ * but Node reads every map at the start: too slow for a command at a prompt.
  */
 function starter(name) {
   if (COMMANDS.includes(name)) return `#!/usr/bin/env node\nimport './${code(name)}.js';\n`;

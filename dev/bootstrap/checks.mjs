@@ -1,7 +1,7 @@
 // What `npm run check` runs, the longest first. `file` is inside node_modules, `program` one of our
 // built programs. Each keeps results in node_modules/.cache for the next run; CI starts without.
 
-/** Folders with types of their own: with the rest they would not fit into one process. */
+/** Folders that are checked in a separate process: one process has too little memory for all. */
 const CONSOLE = ['console', 'test/console'];
 
 /**
@@ -12,7 +12,7 @@ export const CHECKS = [
   {
     name: 'lint',
     file: 'eslint/bin/eslint.js',
-    // It keeps the types of all files: four gigabytes, Node's default limit.
+    // eslint keeps the types of all files: more than 4 GB, Node's default limit.
     node: ['--max-old-space-size=6144'],
     args: [
       ...['--cache', ...cacheIn('--cache-location', 'eslint.json')],

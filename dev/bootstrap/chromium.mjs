@@ -21,7 +21,7 @@ const NAMES = [
 export function findChromium({ SVC_CHROMIUM: named, PATH = '' } = process.env) {
   if (named) {
     if (isProgram(named)) return resolve(named);
-    throw new Error(`SVC_CHROMIUM is ${named}, and that is no program that can be run.`);
+    throw new Error(`SVC_CHROMIUM is ${named}, which is not an executable program.`);
   }
   const folders = PATH.split(delimiter).filter((folder) => folder !== '');
   const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(

@@ -5,12 +5,12 @@ import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { contentOf, noteOf, put, removeOld } from './made-from.mjs';
 
-/** The path under which it is served; the files refer to each other by it. */
+/** The path under which the console is served; its files use this path in their links. */
 const BASE = '/console/';
 const ENTRIES = { main: 'console/main.tsx', style: 'console/style.css' };
 const TEMPLATE = 'console/index.html';
 
-/** What the output depends on beside the sources. */
+/** Inputs of the build besides the sources of the console. */
 const ALWAYS = [
   TEMPLATE,
   'console/tsconfig.json',
@@ -37,7 +37,7 @@ async function makeConsole(root, note) {
   const { outputFiles, metafile } = await bundle(root);
   const foreign = Object.keys(metafile.inputs).filter((file) => !TAKEN_IN.test(file));
   if (foreign.length > 0)
-    throw new Error(`the console would contain ${foreign.join(', ')}: import its types alone`);
+    throw new Error(`the console would contain ${foreign.join(', ')}: import only types of it`);
   const outputs = new Map(
     outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
   );
@@ -52,7 +52,7 @@ async function makeConsole(root, note) {
   outputs.set('index.html', Buffer.from(html));
 
   mkdirSync(folder, { recursive: true });
-  // The index and the list of files last, so that the files they name exist.
+  // Write the index and the list of files last: the files that they name must exist.
   for (const [name, bytes] of outputs) put(join(folder, name), bytes);
   const files = Object.fromEntries(
     [...outputs]

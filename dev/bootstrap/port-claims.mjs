@@ -1,6 +1,6 @@
-// Which process has which port. A part that was stopped listens on nothing until it is started
-// again, so that a free port may still be somebody's; a claim lasts as long as the process that has
-// it.
+// Records which process owns which port. A stopped part of a stack listens on no port until its
+// next start, but must find its port free then. So a port is claimed by a file, which counts as
+// long as the claiming process lives.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify } from './identity.mjs';
@@ -9,11 +9,11 @@ import { cacheDir } from './temporal-build.mjs';
 const NAME = /^(\d+)\.(\d+)$/;
 
 /**
- * Takes a port for this process, unless one that lives has it. Two that ask at once see each
- * other's claim and neither gets it, so no process has to take another's claim away.
+ * Claims a port for this process, unless a live process has claimed it. Of two processes that claim
+ * at the same moment, each sees the other's file and neither gets the port.
  *
  * @param {number} port
- * @param {string} folder where the claims of all processes of this machine lie
+ * @param {string} folder contains the claims of all processes of this machine
  * @returns {boolean}
  */
 export function claimPort(port, folder = join(cacheDir(), 'ports')) {

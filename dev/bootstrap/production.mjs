@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { ROOT } from './install.mjs';
 
 /**
- * Copies it from an up-to-date build into an empty or new folder.
+ * Copies the files of production from an up-to-date build into an empty or new folder.
  *
  * @param {string} folder
  */

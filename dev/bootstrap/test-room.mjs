@@ -27,7 +27,7 @@ export function openTestRoom() {
   sweepTestRooms();
   const room = mkdtempSync(join(tmpdir(), `fund-movement-tests-${process.pid}-`));
   rooms.add(room);
-  // What Temporal's SDK has downloaded is looked for in the temporary folder.
+  // Temporal's SDK looks for its downloads in the temporary folder, so link them here.
   for (const name of readdirSync(tmpdir()))
     if (name.startsWith('temporal-sdk-typescript-'))
       symlinkSync(join(tmpdir(), name), join(room, name));
@@ -35,8 +35,8 @@ export function openTestRoom() {
 }
 
 /**
- * Removes the folders of this process. Parts of a stack may still be ending and write to it, so it
- * is tried for some seconds.
+ * Removes the folders of this process. Parts of a stack that are still ending may write to a
+ * folder, so its removal is tried for some seconds.
  *
  * @returns {Promise<void>}
  */

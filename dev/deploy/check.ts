@@ -126,7 +126,7 @@ async function refusals(helm: string): Promise<void> {
       () => true,
       () => false,
     );
-    if (took) throw new Error(`the chart was rendered with ${value}`);
+    if (took) throw new Error(`the chart accepted the invalid value ${value}`);
   }
 }
 

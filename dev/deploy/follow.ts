@@ -71,7 +71,7 @@ async function main(): Promise<number> {
   });
   await timed('1. Build (build, npm ci)', () => build(join(root, APP)));
   const { foreign, count } = packagesOf(join(root, APP));
-  if (foreign.length > 0) throw new Error(`not of production: ${foreign.join(', ')}`);
+  if (foreign.length > 0) throw new Error(`not needed in production: ${foreign.join(', ')}`);
   if (foreground.status !== null) return foreground.status;
   const handover: Handover = { work, root, app: APP, programs: { ...programs, cli: cli.path } };
   const done = join(work, 'done.json');
@@ -132,7 +132,7 @@ async function build(app: string): Promise<void> {
   const block = sectionsOf('docs/deploy.md')
     .flatMap(({ blocks }) => blocks)
     .find((each) => each.includes('npm run build'));
-  if (block === undefined) throw new Error('docs/deploy.md does not say how it is built');
+  if (block === undefined) throw new Error('docs/deploy.md has no block with `npm run build`');
   // The npm that started this process: a new shell may not find it.
   const npm = npmCommand().map((part) => `'${part}'`);
   await run('bash', ['-e', '-c', `npm() { ${npm.join(' ')} "$@"; }\n${block}`], {

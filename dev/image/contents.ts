@@ -44,15 +44,15 @@ export function lookThrough(root: string): {
     if (uid !== 0) faults.push(`/app/${file} belongs to user ${String(uid)}, not to root`);
     if (!isLink(mode) && (mode & 0o6022) !== 0)
       faults.push(`/app/${file} has mode ${(mode & 0o7777).toString(8)}`);
-    if (SECRET.test(file)) faults.push(`/app/${file} is called as a secret would be`);
+    if (SECRET.test(file)) faults.push(`/app/${file} has the name of a secret file`);
     if (file.startsWith('node_modules/')) continue;
-    if (!OURS.some((each) => each.test(file))) faults.push(`/app/${file} is not to be there`);
+    if (!OURS.some((each) => each.test(file))) faults.push(`/app/${file} must not be in the image`);
     if (file.endsWith('.map') && 'sourcesContent' in readJson(join(app, file)))
       faults.push(`/app/${file} holds sources`);
   }
   const packages = packagesOf(app);
   for (const name of packages.foreign)
-    faults.push(`/app/${name} is none of the packages of production`);
+    faults.push(`/app/${name} is a package that production does not need`);
   for (const folder of ['root', 'home', 'tmp', 'var/tmp', 'build'])
     for (const file of filesOf(join(root, folder)))
       if (!/^\.(bashrc|profile)$/.test(file)) faults.push(`/${folder}/${file} was left behind`);

@@ -32,7 +32,7 @@ function fileOf(dir: string, name: string): string {
 function onlineFaults({ name, sql }: Migration): readonly string[] {
   if (ONLINE.test(bare(sql))) return [];
   return [
-    `${name}: online: one repeatable statement stands here and nothing else: CREATE INDEX CONCURRENTLY IF NOT EXISTS, DROP INDEX CONCURRENTLY IF EXISTS, or ALTER TABLE … VALIDATE CONSTRAINT`,
+    `${name}: online: the migration must be exactly one repeatable statement: CREATE INDEX CONCURRENTLY IF NOT EXISTS, DROP INDEX CONCURRENTLY IF EXISTS, or ALTER TABLE … VALIDATE CONSTRAINT`,
   ];
 }
 
@@ -41,7 +41,7 @@ function ruleFaults({ name, sql }: Migration): readonly string[] {
   const allowed = [...sql.matchAll(/^-- allowed: ([\w-]+)/gm)].map(([, rule]) => rule);
   return [
     ...(/\bCONCURRENTLY\b/.test(text)
-      ? [`${name}: online: CONCURRENTLY works outside of a transaction alone: mark it "-- online"`]
+      ? [`${name}: online: CONCURRENTLY works only outside a transaction: mark it "-- online"`]
       : []),
     ...RULES.filter(({ rule, refused }) => refused.test(text) && !allowed.includes(rule)).map(
       ({ rule, why }) => `${name}: ${rule}: ${why}`,

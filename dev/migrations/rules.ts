@@ -18,22 +18,22 @@ export const RULES: readonly MigrationRule[] = [
     rule: 'long-lock',
     refused:
       /(^|; ?)(TRUNCATE|LOCK|VACUUM|CLUSTER|REFRESH MATERIALIZED VIEW)\b|\bSET (UNLOGGED|LOGGED|TABLESPACE|ACCESS METHOD)\b/,
-    why: 'it keeps everybody from a table for as long as the table is large',
+    why: 'it locks the table for a time that grows with the size of the table',
   },
   {
     rule: 'drop-in-use',
     refused: /\bDROP (FUNCTION|PROCEDURE|VIEW|TRIGGER|TYPE|SEQUENCE|SCHEMA|MATERIALIZED VIEW)\b/,
-    why: 'the release before may use it: drop it one release after the last that does',
+    why: 'the previous release may use it: drop it one release after its last use',
   },
   {
     rule: 'rename-in-use',
     refused: /\bRENAME (TO|VALUE|CONSTRAINT|ATTRIBUTE)\b/,
-    why: 'the release before uses the old name: add the new one beside it',
+    why: 'the previous release uses the old name: add the new name beside it',
   },
   {
     rule: 'session-setting',
     refused: /(^|; ?)SET (?!LOCAL\b|CONSTRAINTS\b)/,
-    why: 'it stays for the migrations after it: SET LOCAL',
+    why: 'the setting stays for later migrations: use SET LOCAL',
   },
 ];
 

@@ -58,7 +58,7 @@ export function postgresUser(paths: {
     faults.push(String(fault));
   }
   throw new PostgresUserError(
-    `Postgres does not run as root, and no other user may enter ${first}. Neither way past that works here ` +
+    `Postgres does not run as root, and no other user may enter ${first}. Neither workaround works here ` +
       `(${faults.join('; ')}). Run this as a normal user, or put the clone and SVC_DATA_DIR below folders that others may enter.`,
   );
 }

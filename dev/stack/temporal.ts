@@ -23,7 +23,7 @@ export function dynamicConfig(): readonly string[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   // Any other syntax in the file would be a setting that only some servers apply.
   if (lines.length !== 2 * entries.length)
-    throw new Error(`${DYNAMIC_CONFIG_FILE}: each setting is a name and one value, without more`);
+    throw new Error(`${DYNAMIC_CONFIG_FILE}: each setting must be a name and exactly one value`);
   const literal = /^(true|false|\d+)$/;
   return entries.map(
     ([, key = '', value = '']) => `${key}=${literal.test(value) ? value : JSON.stringify(value)}`,

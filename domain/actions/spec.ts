@@ -49,8 +49,8 @@ export interface ActionSpec {
   /** Whom the node pays: the payees that must be on the allowlist. */
   readonly payees: PayeeSpec;
   /**
-   * Where the amount comes from: the plan (config, reference or intent), or what the first leg
-   * sent.
+   * Where the amount comes from: the plan (config, reference or intent), or what the first leg of
+   * the bridge transfer sent.
    */
   readonly amount: 'plan' | 'first_leg';
   /** The output field that holds how much of the amount was sent. */
@@ -60,19 +60,17 @@ export interface ActionSpec {
    * null: none.
    */
   readonly puller: 'burner' | 'carrier' | null;
-  /** Its part in a transfer between two chains; null: it stays on one chain or venue. */
+  /** The node's part in a transfer between two chains; null: funds stay on one chain or venue. */
   readonly crossing: CrossingSpec | null;
   /** Rules for a plan that contains this type, in addition to the rules for every node. */
   readonly checks: readonly PlanCheck[];
-  /**
-   * The arrival (message, delivery or payment) that a completion needs as proof; null: no arrival.
-   */
+  /** The arrival (message, delivery or payment) that proves a completion; null: none is needed. */
   readonly claim: ClaimSpec | null;
   /** Where the node looks for payments that others send; null: nowhere. */
   readonly watches: 'chain' | 'account' | null;
   /**
    * Why a node that has sent nothing keeps a signer that was replaced; null: the node takes the new
-   * one.
+   * signer.
    */
   readonly signerTie: 'perp_master' | 'allowance' | null;
   /** What a send needs in addition to its plan (activities/requirements); null: nothing. */
@@ -84,8 +82,8 @@ export interface ActionSpec {
   /** Whether `venue` in the config is the source or the destination of a route. */
   readonly venue: 'source' | 'destination';
   /**
-   * Usual seconds until the proven end, from the send, or from the first look of a node that sends
-   * nothing. A node that takes longer is shown to a person; nothing ends the node.
+   * Usual seconds from the send until the outcome is proven; for a node that sends nothing, from
+   * its first check. A node that takes longer is shown to an operator, and continues.
    */
   readonly usualSeconds: number;
 }
@@ -125,11 +123,11 @@ export type RequirementSpec =
   | { readonly kind: 'perp'; readonly as: 'deposit' | 'withdrawal' | 'top_up' };
 
 /**
- * `exchange`: an address that an exchange pays. `chain`: every address that the executor receives.
+ * `exchange`: an address that an exchange pays. `chain`: every address in the executor's input.
  * `spender`: also the contract that may pull. `sub_account`: the sub-account of the movement's
- * strategy, which the fence requires. `declared`: what a team's executor declares. `strict`: the
- * funds arrive on another chain than they leave; the allowlist row must name the arrival chain,
- * which this config field holds.
+ * strategy, which the last check before a send requires. `declared`: what a team's executor
+ * declares. `strict`: the funds arrive on another chain than they leave; the allowlist row must
+ * name the arrival chain, which this config field holds.
  */
 export type PayeeSpec =
   | 'none'
@@ -154,21 +152,21 @@ export type LanePaths = (typeof LANES)[BridgeLane]['paths'];
 export const BRIDGE_LANES = Object.keys(LANES) as readonly BridgeLane[];
 
 /**
- * The first leg sends. The second leg completes the transfer on the other chain: a mint node sends,
- * an observe node looks.
+ * A bridge transfer has two legs. The first leg sends on the source chain. The second leg completes
+ * the transfer on the other chain: by a mint, or by observing the delivery.
  */
 export type CrossingSpec =
   | {
       readonly lane: BridgeLane;
       readonly leg: 1;
       /**
-       * Output fields that the second leg needs. If any of them is missing, the second leg brings
-       * nothing.
+       * Output fields that the second leg needs. If any of them is missing, the second leg cannot
+       * complete the transfer.
        */
       readonly records: readonly string[];
       /**
-       * The reason reported for an edge to a paying node when nothing proves that the bridge
-       * brought the funds.
+       * The reason that rejects a plan in which an edge leads to a paying node before the bridge is
+       * proven to have delivered the funds.
        */
       readonly unbrought: 'mint_failure_pays' | 'delivery_failure_pays';
     }

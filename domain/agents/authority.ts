@@ -12,13 +12,13 @@ import type { Proposal, ProposalReason } from './proposal.ts';
 /** The limits of an authority, as the tool that issues its key stored them. */
 export interface AuthorityLimits {
   /**
-   * Largest amount of one proposal, and of one movement in each asset; null: no amount is covered.
+   * Largest amount of one proposal, and of one movement in each asset; null: no amount is allowed.
    */
   readonly max_notional: string | null;
   readonly allowed_assets: readonly string[];
   /** Venue keys, chain ids in decimal, or network names of exchanges. */
   readonly allowed_chains: readonly string[];
-  /** Null: as long as the form allows, since a longer time moves no more money. */
+  /** Null: any time that the API accepts, since a longer time moves no more money. */
   readonly max_ttl_seconds: number | null;
 }
 
@@ -63,7 +63,7 @@ function namesOf(chainId: number, chains: ChainAssets): readonly string[] {
   return [String(chainId), ...bound.map(({ venue_key }) => venue_key)];
 }
 
-/** What an administrator promoted beyond the limits, for one template version. */
+/** An administrator's permission to exceed the limits with one template version. */
 export interface Grant {
   readonly asset: string;
   /** The largest amount that an administrator promoted. */

@@ -43,8 +43,8 @@ export const PROPOSAL_REASONS = [
 export type ProposalReason = (typeof PROPOSAL_REASONS)[number];
 
 /**
- * The authority's own limits, which an administrator may exceed. No one may exceed the other
- * reasons.
+ * Reasons that an administrator may override: they concern the authority's own limits. No one may
+ * override the other reasons.
  */
 const WAIVED: readonly ProposalReason[] = [
   'asset_not_allowed',

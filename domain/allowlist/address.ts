@@ -23,8 +23,8 @@ export type ReadEvmAddress = (
 
 /** Sentence ends that follow "the address …" in an error message. */
 export const ADDRESS_PROBLEMS: Readonly<Record<AddressProblem, string>> = {
-  malformed: 'is not of a form that can be paid to',
-  checksum: 'has letters of both cases that are not its checksum; one of its characters is wrong',
+  malformed: 'is not a well-formed address',
+  checksum: 'has mixed-case letters that do not match its checksum; some character is wrong',
   zero: 'is the zero address',
   reserved: 'is reserved for precompiled contracts; what is sent there is lost',
 };

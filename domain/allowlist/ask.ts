@@ -11,7 +11,7 @@ export function questionOf(
   readEvm: ReadEvmAddress,
 ): Question {
   if (problem !== undefined) return { problem };
-  if (address === '') return { problem: 'no destination is named' };
+  if (address === '') return { problem: 'the node names no destination address' };
   const normal = normalAddress(chain_family, address, readEvm);
   if (!normal.ok) return { problem: `${address} ${ADDRESS_PROBLEMS[normal.problem]}` };
   return { payee: { chain_family, address: normal.address, chain_id, strict } };

@@ -98,7 +98,8 @@ interface Sources {
   readonly intent: JsonObject;
   readonly params: JsonObject;
   /**
-   * Null until something is prepared. If an executor prepares nothing, only the config is checked.
+   * Null until the executor has prepared its action. If an executor prepares nothing, only the
+   * config is checked.
    */
   readonly prepared: JsonObject | null;
 }
@@ -182,7 +183,8 @@ type Chain = number | null;
 
 /**
  * Returns the chains on which the node may pay: from the declared chain fields, each read where its
- * executor reads it, and from the usual chain fields. If there are none, from the intent.
+ * executor reads it, and from the usual chain fields. If no such field has a value, from the
+ * intent.
  */
 function chainsOf(
   { config, intent, params, prepared }: Sources,

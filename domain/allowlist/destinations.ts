@@ -19,7 +19,10 @@ import { unpadded } from './unpadded.ts';
 /** What is known about a node now. Before the node runs, only its plan is known. */
 export interface Paying {
   readonly node: Pick<CompiledNode, 'node_key' | 'node_kind' | 'action_type' | 'config'>;
-  /** What the node's executor declares. It decides for action types that are not built in. */
+  /**
+   * What the node's executor declares. This decides the payees of action types that are not built
+   * in.
+   */
   readonly executor: DeclaredPayees | undefined;
   readonly intent: Intent;
   readonly input_params: JsonObject;
@@ -91,7 +94,7 @@ function ofType(paying: Paying, payees: PayeeSpec): readonly Destination[] {
 /**
  * Returns the payees of an exchange withdrawal. An exchange pays the config's
  * `destination_address`. Without that field, payees in the request and in the config all count; if
- * there are none, nothing may be paid.
+ * neither names a payee, the withdrawal may pay no one.
  */
 function ofWithdrawal({
   node,

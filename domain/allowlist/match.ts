@@ -1,6 +1,6 @@
 /**
- * Decides whether a payee is on the allowlist. The fence applies the same rule in the database (SQL
- * function `address_problem`).
+ * Decides whether a payee is on the allowlist. The last check before a send applies the same rule
+ * in the database (SQL function `address_problem`).
  */
 import { sameAddress, type ChainFamily } from './address.ts';
 

@@ -32,7 +32,7 @@ const ADDRESS_NAMES: readonly string[] = [
   'payoutwallet',
   'mintrecipient',
 ];
-/** Names of fields that hold an address, or the name of a place. */
+/** Names of fields that hold the payee's address, or only the payee's name. */
 const PARTY_NAMES: readonly string[] = [
   'destination',
   'recipient',

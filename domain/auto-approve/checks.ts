@@ -25,8 +25,9 @@ export function firstFailure<R extends AutoApproveReason>(
 }
 
 /**
- * Returns the check results for a late reason: its own check failed, and the checks before passed.
- * For a reason without a check, such as a refused hold, all checks passed.
+ * Returns the check results for a reason that only the approving transaction found: the reason's
+ * own check failed, and the checks before it passed. For a reason without a check, such as a
+ * refused reservation of funds, all checks passed.
  */
 export function checksAt(
   order: readonly string[],
@@ -37,7 +38,9 @@ export function checksAt(
   return seen.map((check) => ({ check, passed: check !== failed }));
 }
 
-/** Returns an object with one value for each late reason. */
+/**
+ * Returns an object with one value for each reason that only the approving transaction may find.
+ */
 export function forLateReasons<T>(
   make: (reason: LateReason) => T,
 ): Readonly<Record<LateReason, T>> {

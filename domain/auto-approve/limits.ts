@@ -8,7 +8,7 @@ export interface LimitUse {
   readonly limit: string;
   /** Null if the limit is for single requests. */
   readonly used: string | null;
-  /** Null if what the plan moves has no upper bound. */
+  /** Null if the amount that the plan moves has no upper bound. */
   readonly after: string | null;
   readonly ok: boolean;
 }

@@ -64,7 +64,7 @@ export interface AutoApproveResult {
   readonly evaluated_at: string;
 }
 
-/** What decided an approval. The approving transaction must find it unchanged. */
+/** The settings that decided an approval. The approving transaction must find them unchanged. */
 export type ApprovalGuard =
   | { readonly policy_id: string; readonly revision: number }
   | {

@@ -1,6 +1,7 @@
 /**
  * Describes the contracts of a bridge path, from the venues file, as a text. The text changes with
- * any of these contracts. A passed drill counts only while the text is the same.
+ * any of these contracts. A passed drill (a test transfer over the path) counts only while the text
+ * is the same.
  */
 import type { ChainEntry } from '../plan/tokens.ts';
 

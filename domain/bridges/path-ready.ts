@@ -68,8 +68,8 @@ export function pathReadiness(facts: PathFacts, clock: PathNow): PathReadiness {
           ),
           ...one(!isDrilled(baseline, clock), 'no_drill_pass', () =>
             baseline.last_drill_pass_at === null
-              ? 'no drill has passed since the endpoints are what they are'
-              : `its drill passed through [${baseline.last_drill_contracts ?? 'no contracts of the venues file'}], and the venues file names [${clock.contracts ?? 'none'}] now: drill it again`,
+              ? 'no drill has passed with the present endpoints'
+              : `its last drill used the contracts [${baseline.last_drill_contracts ?? 'not in the venues file'}], but the venues file now names [${clock.contracts ?? 'none'}]: drill it again`,
           ),
         ];
   if (found.length === 0 && baseline !== null) return { ready: true, baseline };

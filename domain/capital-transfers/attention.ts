@@ -27,13 +27,13 @@ export function transferAttention({
   if (request_state !== 'MANUAL_INTERVENTION') return null;
   return {
     reason: 'observed_long',
-    message: `${provider} has not confirmed it for longer than usual. The service keeps asking; look at the provider's records.`,
+    message: `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
     last_answer: error_message,
     actions: [
       {
         action: 'resolve',
         consequence:
-          'A person answers for it: as completed its hold is consumed, as failed it is released. Refused as failed while its send may be under way.',
+          'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way.',
       },
     ],
   };

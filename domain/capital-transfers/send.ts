@@ -49,8 +49,8 @@ export function afterTransferNotFound(
 
 /**
  * Returns whether a transfer may pass its fence (the last check before a send): for the first time,
- * or again after a look in this `epoch` found nothing. That look may be old, and others may have
- * looked since, so its proof is checked again with the present row.
+ * or again after a query in this `epoch` found no record. That query may be old, and other
+ * processes may have queried since, so the proof is checked again with the present row.
  */
 export function maySendTransfer(
   row: TransferSend,

@@ -20,7 +20,7 @@ export interface AssuranceProof {
 export const ASSURANCE_PROOFS: Readonly<Record<CompletionAssurance, AssuranceProof>> = {
   provider_completed: {
     block: 'confirmed',
-    shown: 'a chain has no other word for it than the receipt: as `destination_credited`',
+    shown: 'a chain reports only the receipt: as `destination_credited`',
   },
   destination_observed: {
     block: 'confirmed',
@@ -28,7 +28,7 @@ export const ASSURANCE_PROOFS: Readonly<Record<CompletionAssurance, AssurancePro
   },
   destination_credited: {
     block: 'confirmed',
-    shown: 'the same: on a chain what is seen is credited',
+    shown: 'the same: on a chain, a visible transfer is credited',
   },
   destination_finalized: {
     block: 'final',
@@ -36,7 +36,7 @@ export const ASSURANCE_PROOFS: Readonly<Record<CompletionAssurance, AssurancePro
   },
   protocol_finalized: {
     block: 'final',
-    shown: 'a transfer has no protocol but its chain; a watched balance never shows it',
+    shown: 'the chain is the only protocol of a transfer; a watched balance never proves it',
   },
 };
 

@@ -38,8 +38,8 @@ export type FinalityReading =
 
 /**
  * Returns the entry's choice, else the table's. Refuses a choice that is weaker than the table
- * (without an override), a chain that neither describes, and an entry that contradicts itself. The
- * messages say what to write instead.
+ * (without an override), a chain that neither the table nor the entry describes, and an entry that
+ * contradicts itself. The messages say what to write instead.
  */
 export function readFinality(entry: FinalityChoice): FinalityReading {
   const known = knownChain(entry.chain_id);
@@ -51,12 +51,12 @@ export function readFinality(entry: FinalityChoice): FinalityReading {
   if (weaker === null && entry.finality_override !== undefined)
     return refused({
       field: 'finality_override',
-      message: 'there is nothing weaker to give a reason for: leave it out',
+      message: 'the entry chooses nothing weaker than the table: leave this field out',
     });
   if (chosen.confirmations !== null && chosen.confirmations < entry.confirmations)
     return refused({
       field: blamed(entry),
-      message: `a block is final after ${chosen.confirmations} and confirmed after ${entry.confirmations}: a final block cannot be the less deep one`,
+      message: `a block is final after ${chosen.confirmations} and confirmed after ${entry.confirmations}: finality must not take fewer blocks than confirmation`,
     });
   return {
     ok: true,

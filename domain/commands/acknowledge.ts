@@ -8,9 +8,9 @@ import { NOW, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /**
- * Returns the transition that takes a FAILED movement out of attention. It wakes no workflow, since
- * nothing is to be done; when the movement runs again, `apply_transition` removes the mark. Null if
- * the movement is already acknowledged: the first reason stays.
+ * Returns the transition after which a FAILED movement no longer needs attention. No workflow is
+ * woken, since there is nothing to do. When the movement runs again, `apply_transition` removes the
+ * acknowledgement. Null if the movement is already acknowledged: the first reason stays.
  */
 export function acknowledge(
   snapshot: MovementSnapshot,

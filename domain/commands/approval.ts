@@ -14,8 +14,8 @@ import {
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
 /**
- * Returns the executors and signers of the nodes, which must be usable at an approval and at a
- * fence.
+ * Returns the executors and signers of the nodes, which must be usable at the approval and again
+ * before each send.
  */
 export function bindingsOf(
   {

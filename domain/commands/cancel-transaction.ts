@@ -12,17 +12,17 @@ import { actorOf, movementAudit, type Requester } from './context.ts';
 /** States of a node in which its transaction can be cancelled. */
 export const CANCELLABLE: readonly NodeState[] = ['UNKNOWN', 'OBSERVING'];
 
-/** Returns whether it is too late to stop what was signed for such a node. */
+/** Returns whether it is too late to cancel what such a node has signed. */
 export function isPastCancelling(actionType: string, state: NodeState): boolean {
   const { signs, crossing } = specOf(actionType);
-  // A message to a venue is in no block. A transfer to another chain is observed there only after
-  // its own transaction is mined.
+  // A message to a venue is not a transaction. A transfer to another chain is observed there only
+  // after its own transaction is mined.
   return signs === 'venue_message' || (crossing !== null && state !== 'UNKNOWN');
 }
 
 /** Returns the consequence of the command as a sentence. */
 export function takesNonce(nodeKey: string): string {
-  return `A transaction with the same nonce that moves nothing is signed and sent; whichever of the two is mined decides what becomes of ${nodeKey}.`;
+  return `A zero-value transaction with the same nonce is signed and sent; whichever of the two transactions is mined decides the outcome of ${nodeKey}.`;
 }
 
 /**
@@ -47,7 +47,7 @@ export function cancelTransaction(
     timeline: [
       {
         event_type: 'transaction_cancel_requested',
-        message: 'A person wants the transaction cancelled',
+        message: 'A person requested that the transaction be cancelled',
         actor: actorOf(requester),
         node_key,
         attempt: node.attempt,

@@ -19,9 +19,10 @@ export function isCancellable(snapshot: MovementSnapshot): boolean {
 /**
  * Returns the transition to CANCELLED. Nodes before their fence (the last check before a send) are
  * cancelled immediately; nodes past it run to a proven end. Nodes behind on_cancel edges stay
- * BLOCKED until the graph walk decides about them. A second leg of a bridge stays too if its first
- * leg was or may have been sent. A node whose send a restored database may have forgotten becomes
- * READY: its executor looks for that send, and sends nothing new.
+ * BLOCKED until the graph walk decides about them. The second leg of a bridge transfer is not
+ * cancelled if its first leg was or may have been sent. If a restored database may have lost the
+ * record of a node's send, the node becomes READY: its executor looks for that send, and sends
+ * nothing new.
  */
 export function cancel(snapshot: MovementSnapshot, requester: Requester): Transition {
   const actor = actorOf(requester);
@@ -67,7 +68,7 @@ export function cancel(snapshot: MovementSnapshot, requester: Requester): Transi
         to_state: 'CANCELLED',
       },
       ...stopped.map((node) =>
-        nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it began'),
+        nodeEvent('node_cancelled', node, 'CANCELLED', actor, 'Cancelled before it started'),
       ),
       ...queried.map(({ node_key }) => readyEvent(snapshot, node_key)),
     ],

@@ -50,7 +50,7 @@ export type Reassigned =
 
 /** Returns the consequence of the command as a sentence. */
 export function waitsAgain(nodeKey: string): string {
-  return `${nodeKey} waits for its own payment again, and the node that you name is completed with all that it had: both or neither.`;
+  return `${nodeKey} waits for its own payment again, and its payments complete the node that you name. Both changes are made, or neither.`;
 }
 
 /**
@@ -107,8 +107,8 @@ interface Word {
 }
 
 /**
- * Returns the transition after which the holder waits again. It undoes what the holder's completion
- * opened or closed.
+ * Returns the transition after which the holder waits again. Nodes that the holder's completion
+ * made ready or skipped are set back.
  */
 function release(
   snapshot: MovementSnapshot,
@@ -185,8 +185,8 @@ function release(
   return { transition, after: { ...open, state: next.state, version: snapshot.version + 1 } };
 }
 
-const RELEASED = 'Waits for its own payment: the one that it had is reassigned by a person';
-const WAITS = 'Waits again: the payment before it was reassigned';
+const RELEASED = 'Waits for its own payment: a person reassigned the payment that it had';
+const WAITS = 'Waits again: the payment of an earlier node was reassigned';
 
 /** Starts the wait again: with the earlier start, the node would time out immediately. */
 const WAITS_AGAIN = {
@@ -234,7 +234,7 @@ function take(
     },
     requester,
   );
-  if (resolved === null) throw new Error('the caller asks in which state the target is');
+  if (resolved === null) throw new Error('the target cannot be resolved; check its state first');
   return {
     ...resolved,
     nodes: (resolved.nodes ?? []).map(({ claims: _claimed, ...change }) => ({
@@ -307,6 +307,6 @@ function plannedNode({ plan, nodes }: MovementSnapshot, { node_key }: NodeRef) {
   const planned = plan.nodes.find((each) => each.node_key === node_key);
   const node = nodes.find((each) => each.node_key === node_key);
   if (planned === undefined || node === undefined)
-    throw new Error('the caller asks whether there is such a node');
+    throw new Error('the movement has no such node; check that first');
   return { planned, node };
 }

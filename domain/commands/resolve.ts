@@ -25,8 +25,9 @@ export interface Resolution {
 }
 
 /**
- * Returns the first missing output field when a bridge's first leg is resolved as completed; null
- * if no field is missing. Without the field, the second leg never brings anything.
+ * Returns the first missing output field when the first leg of a bridge transfer is resolved as
+ * completed; null if no field is missing. Without the field, the second leg can never complete the
+ * transfer.
  */
 export function missingRecord(
   { plan, nodes }: MovementSnapshot,
@@ -42,9 +43,9 @@ export function missingRecord(
 }
 
 /**
- * Returns the transition for an outcome that a person states: an UNKNOWN node, or one that is
- * observed for longer than usual, landed or did not. Null for any other node (the caller returns
- * `invalid_state`).
+ * Returns the transition for an outcome that a person states: the send of an UNKNOWN node, or of a
+ * node observed for longer than usual, landed or did not land. Null for any other node (the caller
+ * returns `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -72,7 +73,7 @@ export function resolve(
   return {
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
-    // The workflow run finds the movement's present state, starting from EXECUTING.
+    // The movement returns to EXECUTING; its workflow run then finds the right state.
     ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,

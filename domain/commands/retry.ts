@@ -36,8 +36,8 @@ const FRESH_ATTEMPT = {
 } as const;
 
 /**
- * After a restore, the new attempt may already have been sent before the restore, so its send limit
- * stays.
+ * After a restore, the new attempt may already have been sent before the restore, so its
+ * `send_not_after` stays.
  */
 const { send_not_after: _kept, ...LOST_ATTEMPT } = FRESH_ATTEMPT;
 
@@ -75,8 +75,8 @@ export function retryableNode(snapshot: MovementSnapshot): NodeSnapshot | undefi
 /**
  * Returns the transition that retries the chosen node: a FAILED node starts a new attempt, an
  * UNKNOWN node first looks up its earlier send. Null if no node may be retried. If the node pulls
- * by an allowance that was reset, it waits while the allowance's node runs again; `resets` maps the
- * key of that node to the amount that was left of the allowance.
+ * funds by an allowance that was reset, the node waits while the allowance's node runs again;
+ * `resets` maps the key of the allowance's node to the amount that was left of the allowance.
  */
 export function retry(
   snapshot: MovementSnapshot,
@@ -156,11 +156,11 @@ export function retry(
         attempt: failed ? node.attempt + 1 : node.attempt,
       },
       ...anew.map((each) => ({
-        ...nodeEvent('node_requeued', each, 'READY', SYSTEM_ACTOR, 'Allows anew what was reset'),
+        ...nodeEvent('node_requeued', each, 'READY', SYSTEM_ACTOR, 'Sets its allowance again'),
         attempt: each.attempt + 1,
       })),
       ...back.map((each) =>
-        nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Within reach again'),
+        nodeEvent('node_requeued', each, 'BLOCKED', SYSTEM_ACTOR, 'Reachable again'),
       ),
       ...gates.map((each) =>
         nodeEvent(
@@ -168,7 +168,7 @@ export function retry(
           each,
           'BLOCKED',
           SYSTEM_ACTOR,
-          'Closed: what opened it is retried',
+          'Closed: the node before this gate is retried',
         ),
       ),
     ],
@@ -179,7 +179,7 @@ export function retry(
   };
 }
 
-const WAITS = 'Queued again, behind its allowance, which was reset';
+const WAITS = 'Waits: its allowance was reset and must be set again first';
 
 /**
  * Returns how much the unsent nodes will still pull by an allowance, at most what was left of it.

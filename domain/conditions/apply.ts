@@ -1,5 +1,6 @@
 /**
- * Adds stored condition results to the edges. Has no evaluator, because workflows import this file.
+ * Adds stored condition results to the edges. This file contains no evaluator, because workflows
+ * import it.
  */
 import type { GraphEdge } from '../graph/types.ts';
 import type { WalkEdge } from '../graph/walk-types.ts';

@@ -17,7 +17,7 @@ export function toDecimal(value: unknown): Decimal {
   const shown =
     typeof value === 'string'
       ? JSON.stringify(value.slice(0, 40))
-      : `a value of another type than string`;
+      : `a value whose type is not string`;
   throw new Error(`dec() takes a decimal string, not ${shown}`);
 }
 

@@ -91,7 +91,7 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
   };
 }
 
-/** Returns for each node the legs that precede it with no other leg between. */
+/** Returns for each node the bridge legs that precede it with no other bridge leg between. */
 function legsBefore(
   order: readonly string[],
   onward: readonly GraphEdge[],

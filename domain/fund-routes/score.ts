@@ -1,6 +1,6 @@
 /**
  * The score of a route, from the route's own facts alone, so the order of two routes never depends
- * on a third. Scores are not amounts and may be floats. Each step keeps the order of its inputs.
+ * on a third. Scores are not amounts and may be floats. A better input never gives a lower score.
  */
 import type { FeeEstimate } from './fees.ts';
 import type { HealthStatus } from './health.ts';

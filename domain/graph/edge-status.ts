@@ -1,4 +1,7 @@
-/** The status of a movement's edges, for display. The walk uses one branch at a time. */
+/**
+ * The status of a movement's edges, for display. The walk itself uses one branch at a time: the
+ * main branch, or after a cancel the cancel branch.
+ */
 import { ENDED_STATES } from '../states/movement.ts';
 import type { NodeState } from '../states/node.ts';
 import { onCancelTargets, settleEdges, type EdgeStatus } from './edges.ts';

@@ -24,9 +24,10 @@ interface FailureInput {
 /**
  * Returns the failures that the plan has not handled. A failure is handled when an on_failure or
  * on_timeout edge leads to a node that is not a compensation, and that node completes or its own
- * failure is handled. For the second leg of a bridge, a gate alone is not enough. Post-actions
- * never count, neither as failed nor as handler. A condition that could not be evaluated is an
- * unhandled failure of the edge's source, whatever the source's outcome.
+ * failure is handled. If the failed node is the second leg of a bridge transfer, a resumed gate
+ * alone does not handle the failure. Post-actions never count, neither as failed nor as handler. A
+ * condition that could not be evaluated is an unhandled failure of the edge's source, whatever the
+ * source's outcome.
  */
 export function failureOf(input: FailureInput): Failures {
   const byKey = new Map(input.nodes.map((node) => [node.node_key, node]));
@@ -75,7 +76,8 @@ function fateOf(
   const handlers = failureTargets(node, byKey, input).filter(
     (handler) => handler.node_kind !== 'compensation' && handler.node_kind !== 'post_action',
   );
-  // Resuming a gate does not bring the funds that a bridge owes; the nodes behind the gate do.
+  // Resuming a gate does not deliver the funds that a bridge still holds; only the nodes after the
+  // gate can.
   const each = handlers.map((handler): Fate =>
     node.brings != null && handler.node_kind === 'manual_gate' && handler.state === 'COMPLETED'
       ? best(targetsOf(handler, byKey, input).map((next) => fateBy(next, byKey, input, fates)))

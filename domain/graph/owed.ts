@@ -1,13 +1,13 @@
 /**
- * Second legs of bridges. What the first leg has sent is on its way, so the second leg runs to its
- * end even when nothing else of the movement starts.
+ * Finds second legs of bridge transfers. The funds that the first leg sent are in transit, so the
+ * second leg runs to its end even when no other node of the movement starts.
  */
 import { isSettled } from '../states/node.ts';
 import type { WalkNode } from './walk-types.ts';
 
 type Leg = Pick<WalkNode, 'state' | 'brings'>;
 
-/** Returns whether the node's first leg was sent; `open` while it may prove to be unsent. */
+/** Returns whether the node's first leg was sent; `open` while this is not proven. */
 export function sentBefore(
   { brings }: Pick<WalkNode, 'brings'>,
   stateOf: (nodeKey: string) => WalkNode['state'] | undefined,

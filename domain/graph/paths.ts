@@ -1,4 +1,4 @@
-/** Walks along the edges of a plan's graph. They need only the two ends of each edge. */
+/** Functions that follow the edges of a plan's graph. They need only the two ends of each edge. */
 interface Way {
   readonly from: string;
   readonly to: string;

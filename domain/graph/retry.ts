@@ -5,10 +5,10 @@ import type { WalkInput, WalkNode } from './walk-types.ts';
 import { walk } from './walk.ts';
 
 /**
- * Returns whether a node may be retried. UNKNOWN always; FAILED while its failure path has not
- * started, also not before a cancel. In a CANCELLED movement only an UNKNOWN node, a compensation,
- * or a second leg of a bridge. For a second leg, a gate does not count as a started failure path:
- * the gate paid nothing, and the funds are still brought only once.
+ * Returns whether a node may be retried. An UNKNOWN node: always. A FAILED node: if its failure
+ * path has not started, not even before a cancel. In a CANCELLED movement: only an UNKNOWN node, a
+ * compensation, or the second leg of a bridge transfer. For a second leg, a gate does not count as
+ * a started failure path: the gate paid nothing, and the funds still arrive only once.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
@@ -54,7 +54,7 @@ export function closedAgain(input: WalkInput, retried: WalkNode): readonly strin
  */
 export function reopened(input: WalkInput, retried: string): readonly string[] {
   // Nodes that the earlier success has started are not undone, so the failure branches stay closed.
-  // Example: an allowance that was reset runs again behind nodes that have pulled by it.
+  // Example: an allowance that was reset runs again although later nodes have pulled funds by it.
   const hasStartedOthers = input.nodes.some(({ node_key, state }) => {
     if (['BLOCKED', 'SKIPPED', 'CANCELLED'].includes(state)) return false;
     const into = input.edges.filter(({ to }) => to === node_key);

@@ -9,7 +9,10 @@ export interface WalkNode extends GraphNode {
   readonly resumed: boolean;
   /** Whether the node FAILED by a time-out. */
   readonly timed_out: boolean;
-  /** Whether the node FAILED because a stop ended its send; no edge takes that failure. */
+  /**
+   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED; that failure
+   * triggers no edge.
+   */
   readonly ended_by_stop?: boolean;
   readonly error_code: string | null;
   /**
@@ -17,7 +20,7 @@ export interface WalkNode extends GraphNode {
    * the node is not settled.
    */
   readonly settled_order: number;
-  /** For a bridge's second leg: the key of the node whose funds it brings. */
+  /** For the second leg of a bridge transfer: the key of the first leg, which sent the funds. */
   readonly brings?: string | null;
 }
 

@@ -62,8 +62,8 @@ function walkMain(input: WalkInput): WalkResult {
     (node) => node.state === 'BLOCKED' && isSatisfied(node, input.edges, statuses),
   );
   const owed = owedLegs(nodes);
-  // The funds that a bridge owes are brought even if other nodes have failed or lie between the
-  // legs.
+  // Funds in transit over a bridge are delivered even if other nodes have failed or lie between the
+  // two legs of the transfer.
   const startable =
     failure.unhandled.length === 0
       ? satisfied.filter((node) => node.node_kind !== 'post_action')

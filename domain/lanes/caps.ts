@@ -1,7 +1,7 @@
 /**
- * The caps on the cost of a transaction that uses an already used nonce of a nonce lane: the
- * chain's caps, or the caps that an operator raised for this nonce lane. Signing and display both
- * use this rule.
+ * The caps on the cost of a transaction that is signed with a nonce for which another transaction
+ * was signed before: the chain's caps, or the caps that an operator raised for this nonce lane.
+ * Signing and display both use this rule.
  */
 import { compare, multiply } from '../money.ts';
 import type { Actor } from '../roles.ts';
@@ -31,7 +31,7 @@ export interface LaneRaise extends RaisedCaps {
 /** How many times the chain's cap a raised cap may be. */
 export const MOST_RAISE = '10';
 
-/** Returns for each cap the larger of chain's and nonce lane's, at most {@link mostOf}. */
+/** Returns for each cap the larger of the chain's and the lane's value, at most {@link mostOf}. */
 export function capsInForce(chain: Caps, raise: RaisedCaps | null): Caps {
   const { max_gas_cost_wei, max_fee_per_gas_gwei } = chain;
   return {

@@ -5,7 +5,7 @@
 import { hasBytes, type JournaledTransaction, type StoredTransaction } from '../executor.ts';
 import type { NodeState } from '../states/node.ts';
 
-/** A claimed nonce that no final block was seen to use. */
+/** A claimed nonce that is not known to be used in a final block. */
 export interface OpenClaim {
   readonly transaction_id: string;
   readonly nonce: number;
@@ -15,13 +15,16 @@ export interface OpenClaim {
   readonly node_key: string | null;
   readonly attempt: number | null;
   readonly node_state: NodeState | null;
-  /** Whether the run of its node no longer works on it. */
+  /** Whether the workflow run of the claim's node no longer works on the nonce. */
   readonly ended: boolean;
-  /** Whether its node ended because the node's payment was seen in a block. */
+  /** Whether the claim's node ended because the node's payment was seen in a block. */
   readonly proven: boolean;
-  /** Why the run of its node cannot use up the nonce; null when the run reports no reason. */
+  /**
+   * Why the workflow run of the claim's node cannot use up the nonce; null when the run reports no
+   * reason.
+   */
   readonly stuck: string | null;
-  /** Whether the block of its transaction was seen to have left the chain. */
+  /** Whether a reorganisation has removed the block of the claim's transaction. */
   readonly reorged: boolean;
   /** The signed versions, oldest first. The first is the claim itself, which may be unsigned. */
   readonly versions: readonly JournaledTransaction[];
@@ -36,9 +39,11 @@ export interface Counted {
 export type Duty =
   /** A final block has used the nonce; find out which version was mined. */
   | { readonly kind: 'settle'; readonly claim: OpenClaim }
-  /** The payment was mined, but its block has left the chain: the payment must be mined again. */
+  /**
+   * The payment was mined, but a reorganisation removed its block: the payment must be mined again.
+   */
   | { readonly kind: 'send_again'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
-  /** Nothing that was signed with the nonce may land. */
+  /** No transaction that was signed with the nonce may land. */
   | { readonly kind: 'close'; readonly claim: OpenClaim; readonly newest: StoredTransaction }
   /** Later nonces wait for this nonce, which was never signed or never claimed. */
   | { readonly kind: 'fill'; readonly nonce: number; readonly claim: OpenClaim | null };

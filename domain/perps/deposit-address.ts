@@ -1,4 +1,4 @@
-/** Deposit addresses of the perps venue: only a deposit may pay one. */
+/** Deposit addresses of the perps venue: only nodes of type perp_deposit may pay them. */
 import { perpRoleOf } from './ready.ts';
 import type { Destination } from '../allowlist/destination.ts';
 import { unpadded } from '../allowlist/unpadded.ts';
@@ -22,7 +22,7 @@ export function paysDepositAddress(
     if (destinations.some(({ address }) => unpadded(address).toLowerCase() === wanted))
       return {
         code: USE_PERP_DEPOSIT,
-        message: `${venue.deposit_address} is where deposits of ${venue.venue_key} go to: use perp_deposit`,
+        message: `${venue.deposit_address} is the deposit address of ${venue.venue_key}: pay it with perp_deposit`,
       };
   }
   return null;

@@ -1,6 +1,7 @@
 /**
- * Whether a node may use the perps venue, from facts in the database. The send fence applies the
- * same rule in SQL under locks (prisma/functions/perp-fence.sql); the fence's result decides.
+ * Whether a node may use the perps venue, from facts in the database. The send fence (the last
+ * check before a send) applies the same rule in SQL under locks (prisma/functions/perp-fence.sql);
+ * the fence's result decides.
  */
 
 import { specOf } from '../actions/built-in.ts';
@@ -86,17 +87,17 @@ export function perpProblem(
 const SENTENCES: Readonly<Record<PerpProblem, (key: string) => string>> = {
   MASTER_ACCOUNT_MISSING: () => 'the perps venue has no master account yet',
   DEPOSITOR_NOT_MASTER: (key) =>
-    `a deposit is credited to whoever sends it, and ${key} is not the master account`,
+    `the venue credits a deposit to its sender, and ${key} is not the master account`,
   MASTER_SIGNER_MISMATCH: (key) =>
-    `an action is the account's that signs it, and ${key} is not the master account`,
+    `an action belongs to the account that signs it, and ${key} is not the master account`,
   STRATEGY_NOT_BOUND: (key) => `strategy ${key} is not bound to the perps venue`,
   STRATEGY_PAUSED: (key) => `strategy ${key} is paused on the perps venue`,
   SUB_ACCOUNT_MISMATCH: (key) =>
     `${key || 'an empty address'} is not the sub-account of the strategy`,
   EQUAL_DEPOSIT_IN_FLIGHT: (key) =>
-    `movement ${key} has a deposit of the same amount under way, and only one may be`,
+    `movement ${key} has a deposit of the same amount under way; wait until it has ended`,
   MAX_AGENT_BALANCE_EXCEEDED: (key) =>
-    `strategy ${key} works with the master's account, which would with this and what other deposits bring hold more than its max_agent_balance; if that bound is newer than this attempt, retry it`,
+    `strategy ${key} works with the master's account, which would hold more than the strategy's max_agent_balance after this deposit and others under way; if that limit was set after this attempt started, retry the node`,
 };
 
 export function perpSentence({ code, key }: { readonly code: string; readonly key: string }) {

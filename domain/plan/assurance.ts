@@ -82,7 +82,7 @@ export interface UnsupportedAssurance {
   readonly supported: readonly CompletionAssurance[];
 }
 
-/** Returns every node that must show more than its executor ever can. */
+/** Returns every node that must show a stronger assurance than its executor ever can. */
 export function unsupportedAssurances(
   nodes: readonly {
     readonly node_key: string;

@@ -10,10 +10,10 @@ export const MOST_NODE_CONFIG_BYTES = 64 * 1_024;
 export const MOST_PLAN_BYTES = 1_024 * 1_024;
 
 /**
- * Config keys that only a template may set. With them a caller could weaken what the template
- * promises (also by the balance from which an increase is counted), choose where funds come from,
- * choose by `tag` whom an exchange pays at a shared address (the allowlist cannot tell payees of
- * one address apart), or choose who may mint a burn and how much of it the attester keeps.
+ * Config keys that only a template may set. With them a caller could weaken the template's checks
+ * (for example by the balance from which an increase is counted), choose the source of the funds,
+ * choose by `tag` the payee at an address that several payees of an exchange share (the allowlist
+ * cannot distinguish them), or choose who may mint a burn and how much of it the attester keeps.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -44,8 +44,8 @@ const EXCESS = {
 } as const satisfies Readonly<Record<string, Excess>>;
 
 /**
- * Returns what is certainly too large, before the plan is built; else null. Each node of a plan
- * copies all of `node_config`.
+ * Returns which part is certainly too large, before the plan is built; else null. Each node of a
+ * plan copies all of `node_config`.
  */
 export function excessBefore(template: PlanTemplate, inputParams: JsonObject): Excess | null {
   const shared = inputParams['node_config'];

@@ -54,7 +54,7 @@ function compileNode(
   bindings: ReadonlyMap<string, NodeBindings>,
 ): CompiledNode {
   const bound = bindings.get(node.node_key);
-  if (bound === undefined) throw new Error(`node ${node.node_key} is compiled without a binding`);
+  if (bound === undefined) throw new Error(`node ${node.node_key} has no binding to compile`);
   const {
     executor_selector: _executor,
     signer_selector: _signer,
@@ -147,6 +147,6 @@ function sharedConfig(inputParams: JsonObject): JsonObject {
  */
 export function canonicalPlan(plan: CompiledPlan): string {
   const text = canonicalize(plan);
-  if (text === undefined) throw new Error('a compiled plan has no canonical form');
+  if (text === undefined) throw new Error('the plan cannot be written as canonical JSON');
   return text;
 }

@@ -23,10 +23,10 @@ export interface NodeFlow {
 }
 
 /**
- * How draws add up, as data that the database evaluates too (`sum_of` in
- * prisma/functions/flow.sql). A node's key stands for its draw; `one` for the largest of several
- * branches that exclude each other; `of` for the branches that the outcome of that node leaves
- * open.
+ * How draws (amounts that nodes take from pools) add up, as data that the database evaluates too
+ * (`sum_of` in prisma/functions/flow.sql). A node's key stands for its draw; `one` for the largest
+ * of several branches that exclude each other; `of` for the branches that the outcome of that node
+ * leaves open.
  */
 export type Term =
   | string
@@ -74,9 +74,9 @@ function wholeOf(node: CompiledNode, plan: PlanPart): string | null {
 }
 
 /**
- * Returns what an allowance draws: what it allows beyond what the nodes behind it surely pull,
- * because any contract may pull the rest. An allowance itself moves nothing. An allowance whose
- * amount is a node output draws nothing if such a later node pulls the same output.
+ * Returns how much an allowance counts as drawn: the part of it that later nodes do not surely
+ * pull, because any contract may pull that part. An allowance itself moves nothing. If its amount
+ * is a node output and a later node surely pulls the same output, the allowance draws nothing.
  */
 function exceeding(node: CompiledNode, plan: PlanPart): string | null {
   const sure = surelyBehind(node.node_key, plan);

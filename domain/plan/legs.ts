@@ -1,6 +1,7 @@
 /**
- * Bridges cross in two legs. What the first leg sends is on its way until the second leg has
- * brought it, and it may still arrive until then, whatever else the plan does.
+ * A bridge transfer has two legs: the first sends on the source chain, and the second completes the
+ * transfer on the destination chain. Between them the funds are in transit and may still arrive,
+ * whatever else the plan does.
  */
 import { specOf } from '../actions/built-in.ts';
 import { LANES, type CrossingSpec, type LanePaths } from '../actions/spec.ts';
@@ -28,15 +29,17 @@ function secondOf(actionType: string): Extract<CrossingSpec, { readonly leg: 2 }
 }
 
 /**
- * Returns which leg (1 or 2) the action type is of a crossing with such paths; null for other
- * types.
+ * Returns which leg (1 or 2) of a bridge transfer with such paths the action type is; null for
+ * other types.
  */
 export function legOn(paths: LanePaths, actionType: string): 1 | 2 | null {
   const { crossing } = specOf(actionType);
   return crossing !== null && LANES[crossing.lane].paths === paths ? crossing.leg : null;
 }
 
-/** Returns the key of the node whose funds this node brings; null if it is no second leg. */
+/**
+ * Returns the key of the first leg whose transfer this node completes; null if it is no second leg.
+ */
 export function firstLegOf({ action_type, config }: Omit<Leg, 'node_key'>): string | null {
   const second = secondOf(action_type);
   const named = second === undefined ? undefined : config?.[second.names];
@@ -59,7 +62,7 @@ export function namedFirstLeg<N extends Leg>(node: Leg, nodes: readonly N[]): N 
   return nodes.find(({ node_key }) => node_key === named);
 }
 
-/** Returns the second legs that bring what this node sends. */
+/** Returns the second legs that complete the transfer that this node sends. */
 export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): readonly N[] {
   const lane = firstOf(first.action_type)?.lane;
   return nodes.filter(
@@ -68,7 +71,7 @@ export function secondLegsOf<N extends Leg>(first: Leg, nodes: readonly N[]): re
 }
 
 const ONWARD: readonly EdgeType[] = ['on_success', 'on_manual_resume'];
-/** A cancel undoes what has landed: on_cancel edges fire from COMPLETED nodes only. */
+/** A cancel undoes completed sends, so on_cancel edges fire from COMPLETED nodes only. */
 const AFTER_SUCCESS: readonly EdgeType[] = [...ONWARD, 'on_cancel'];
 const AFTER_FAILURE: readonly EdgeType[] = ['on_failure', 'on_timeout'];
 
@@ -86,8 +89,8 @@ function unbrought(first: Leg, { nodes, edges }: Graph<Leg>): readonly GraphEdge
 /**
  * Returns whether a node may spend what `source` has sent. Without a bridge: always. Over a bridge:
  * only if every path to the node passes the success of the second leg; paths around the first leg
- * count too, since a join continues with the funds that have arrived. The send fence makes sure
- * that a mint that brought nothing is no source.
+ * count too, since a join continues with the funds that have arrived. A mint that delivered nothing
+ * is no source; the last check before a send makes sure of this.
  */
 export function mayCountOn(source: Leg, node: Leg, plan: Graph<Leg>): boolean {
   const first =
@@ -136,7 +139,7 @@ function leadingToPay(
   seconds: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const asks = keysOf(nodes.filter(({ node_kind }) => node_kind === 'manual_gate'));
-  // What a second leg brings is not a second payment.
+  // A second leg completes the payment of its first leg, so it is not a second payment.
   const paying = nodes.filter(
     ({ node_key, node_kind, action_type }) =>
       !asks.has(node_key) &&

@@ -9,9 +9,10 @@ import type { TemplateNode } from './types.ts';
 
 export interface NodeFacts {
   /**
-   * The kind of payee, for the short send fence. `chain`: the node signs, so its payees are read
-   * from what it signs; `spender`: the node sets an allowance; `declared`: a team's own action
-   * type, for which only the executor can declare that the node pays no one.
+   * The kind of payee, for the short send fence (the simplified last check before a send). `chain`:
+   * the node signs, so its payees are read from what it signs; `spender`: the node sets an
+   * allowance; `declared`: a team's own action type, for which only the executor can declare that
+   * the node pays no one.
    */
   readonly pays: 'nobody' | 'exchange' | 'chain' | 'spender' | 'declared';
   /** When the node's completion needs a claim; `output.<field>`: when its output has this field. */

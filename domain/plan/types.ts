@@ -25,11 +25,14 @@ export interface SignerSelector {
 }
 
 export interface TimeoutPolicy {
-  /** From the start of the node to the send fence. */
+  /** Limit in seconds from the start of the node to its send. */
   readonly execution_seconds?: number;
-  /** From the send fence to the proven end; absent: no limit. */
+  /** Limit in seconds from the send to the proven outcome; absent: no limit. */
   readonly observe_seconds?: number;
-  /** From the send. A node observed for longer is shown to the operator; nothing else happens. */
+  /**
+   * Seconds from the send. A node observed for longer is shown to the operator; nothing else
+   * happens.
+   */
   readonly attention_seconds?: number;
 }
 

@@ -80,5 +80,5 @@ export function clockProblem(differences: Differences, clocks: readonly string[]
   if (apart === undefined) return null;
   const seconds = Math.round((differences.get(apart) ?? 0) / 1_000);
   const which = seconds > 0 ? 'ahead of' : 'behind';
-  return `the clock of ${apart} is ${String(Math.abs(seconds))} seconds ${which} this host: nothing new is sent until they agree; set the clock that is wrong`;
+  return `the clock of ${apart} is ${String(Math.abs(seconds))} seconds ${which} this host: nothing new is sent until they agree; correct the wrong clock`;
 }

@@ -56,7 +56,7 @@ export function isLate(
 }
 
 /**
- * Returns what follows when a look finds nothing of a node's send. At most `most_sends` sends are
+ * Returns what to do when a query finds no trace of a node's send. At most `most_sends` sends are
  * made.
  */
 export function afterNodeNotFound(

@@ -3,7 +3,7 @@
  * are by the database's clock.
  */
 
-/** The facts about a send of which a look found nothing. */
+/** The facts about a send of which a query found no trace. */
 export interface Unfound {
   /**
    * Milliseconds until the last send must have ended; negative if that time has passed. Null: no
@@ -14,18 +14,21 @@ export interface Unfound {
   readonly settle_seconds: number;
   /** Whether a send with the same key can be repeated without a second effect. */
   readonly same_key_safe: boolean;
-  /** Whether the operator has to decide and has not yet; nothing is sent meanwhile. */
+  /** Whether a decision of the operator is pending; nothing is sent meanwhile. */
   readonly with_person: boolean;
   /** Whether no send with this key is stored although a restored database may have lost one. */
   readonly never_sent: boolean;
-  /** Whether the send was accepted once, so it exists: an index that lags hides it. */
+  /**
+   * Whether the send was accepted once. Then it exists, and "not found" only means that an index
+   * lags.
+   */
   readonly accepted: boolean;
   /** Whether the operator has allowed to send this key again although it was accepted once. */
   readonly may_resend: boolean;
   /** Number of sends that did not land, including the last one. */
   readonly sends: number;
   readonly most_sends: number;
-  /** Whether the plan no longer waits for the send, because its time is over. */
+  /** Whether the plan's time limit for the send has passed. */
   readonly is_late: boolean;
   /** Whether a late send that is proven not to have landed fails, or waits for the operator. */
   readonly when_late: 'fail' | 'person';
@@ -56,7 +59,10 @@ export function unsettledSeconds({
   return send_left_ms === null ? 0 : Math.max(0, send_left_ms / 1000 + settle_seconds);
 }
 
-/** Returns what follows when a look has found nothing. The first rule that applies decides. */
+/**
+ * Returns what to do when a query has found no trace of the send. The first rule that applies
+ * decides.
+ */
 export function afterNotFound(send: Unfound): AfterNotFound {
   if (send.with_person) return { next: 'person', why: 'decides' };
   const seconds = unsettledSeconds(send);

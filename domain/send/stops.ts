@@ -1,7 +1,7 @@
 /**
- * The table of stops: which stop holds back which kind of send. Every sender uses this table; a new
- * kind of send or stop does not compile until all of its cells are filled in. `docs/operations.md`
- * shows the same table.
+ * The table of stops. A stop is a reason that can forbid a send; the table says which kinds of send
+ * each stop holds back. Every sender uses this table; a new kind of send or stop does not compile
+ * until all of its cells are filled in. `docs/operations.md` shows the same table.
  */
 
 /** The reasons that can forbid a send. */
@@ -16,7 +16,7 @@ export const STOPS = [
   'cancel_requested',
   /** A payee is revoked, or was never on the allowlist. */
   'payee_revoked',
-  /** A payee is still cooling, needs a chain to be named, or cannot be read. */
+  /** A payee is in its cooling period, needs a row that names its chain, or cannot be read. */
   'payee_unusable',
   'executor_inactive',
   'signer_inactive',
@@ -27,7 +27,10 @@ export const STOPS = [
   'bridge_path',
   /** The perps strategy or master account is not the one that the node was prepared for. */
   'perp_terms',
-  /** The node is UNKNOWN, and no operator has retried it; a resume only looks at the send. */
+  /**
+   * The node is UNKNOWN, and no operator has retried it; a resume only checks the outcome of the
+   * send.
+   */
   'unknown',
 ] as const;
 export type Stop = (typeof STOPS)[number];
@@ -45,7 +48,7 @@ export const WAYS = [
   'replace_accepted',
   /** A zero-value transaction with the payment's nonce. */
   'cancel_transaction',
-  /** An operator has an UNKNOWN node looked at. */
+  /** An operator requests another check of an UNKNOWN node. */
   'resume',
   /** An operator states the outcome. */
   'resolve',
@@ -76,7 +79,7 @@ const NEVER_TAKEN: Row = {
   unknown: 'waits',
 };
 
-/** Returns a row in which all stops pass, except those in `but`. */
+/** Returns a row in which no stop holds back the send, except those in `but`. */
 function passing(but: Partial<Row>): Row {
   return { ...all('passes'), ...but };
 }
@@ -86,8 +89,8 @@ function all(effect: Effect): Row {
 }
 
 export const EFFECTS: Readonly<Record<Way, Row>> = {
-  // Before the send fence no nonce needs to be used up: the node waits while frozen, else it ends
-  // FAILED.
+  // This send has used no nonce yet, so none must be used up: the node waits while frozen, else it
+  // ends FAILED.
   send: {
     ...NEVER_TAKEN,
     paused: 'ends',

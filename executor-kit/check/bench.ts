@@ -32,7 +32,7 @@ export class Bench {
   readonly target: Target;
   readonly options: CheckOptions;
   readonly formFaults: FormFault[] = [];
-  /** Measured duration of a submit, in milliseconds; later kills and time-outs are timed by it. */
+  /** Measured duration of a submit, in milliseconds; later kills and time-outs depend on this. */
   submitMs = 20;
   readonly #process: OwnProcess | null;
 
@@ -79,7 +79,7 @@ export class Bench {
     if (answer.sign_request !== undefined && this.options.signResult === undefined) {
       throw new Broken(
         'prepare asks for a signature, which the check cannot make',
-        'Give --sign-result with what submit is to get.',
+        'Pass --sign-result with the signature that submit must receive.',
       );
     }
     const prepared_action = answer.prepared_action ?? {};
@@ -104,7 +104,7 @@ export class Bench {
       if (Date.now() > until) {
         throw new Broken(
           `observe still says ${last.next_state} after ${this.options.completeWithin} s`,
-          'Raise --complete-within if it may take longer.',
+          'Raise --complete-within if the action may take longer.',
         );
       }
       await sleep(Math.min(last.retry_after_seconds ?? 0.1, MAX_POLL_SECONDS) * 1000);
@@ -155,13 +155,12 @@ export class Bench {
     this.#process.start();
     for (const started = Date.now(); ; await sleep(50)) {
       const ended = this.#process.ended();
-      if (ended !== null)
-        throw new Broken(ended, 'Run the command by hand and see why it does not stay.');
+      if (ended !== null) throw new Broken(ended, 'Run the command by hand to see why it exits.');
       if (await this.#answers()) return;
       if (Date.now() - started > this.options.startTimeout * 1000) {
         throw new Broken(
           `the executor did not answer within ${this.options.startTimeout} s of its start`,
-          'Raise --start-timeout if it may take longer.',
+          'Raise --start-timeout if the start may take longer.',
         );
       }
     }

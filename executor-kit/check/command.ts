@@ -30,8 +30,8 @@ async function check(options: CheckOptions): Promise<number> {
 }
 
 /**
- * Creates the target for a task queue. Loaded only then, since a check over HTTP must not need
- * Temporal's packages.
+ * Creates the target for a task queue. Loads Temporal's packages only here: a check over HTTP must
+ * not need them.
  */
 async function queueTarget(options: CheckOptions): Promise<Target> {
   const { createQueueTarget } = await import('./queue-target.ts').catch((error: unknown) => {
@@ -84,8 +84,8 @@ async function mustBeThere(bench: Bench): Promise<void> {
 }
 
 /**
- * Starts the executor. Throws when another process already answers at its address: that one would
- * be checked instead, and would survive every kill.
+ * Starts the executor. Throws when another process already answers at its address: the check would
+ * call that process, which survives every kill.
  */
 async function startOwn(bench: Bench): Promise<void> {
   const { executor, kind } = bench.target;

@@ -11,8 +11,8 @@ const LIMIT_MS = 10_000;
  * Returns the count from the URL that results from `template` and `key`. Sends the executor's
  * token, as every other call does.
  *
- * @throws Broken when no count is returned, since the following checks would show nothing without
- *   it.
+ * @throws Broken when the URL returns no count: without a count the following checks would prove
+ *   nothing.
  */
 export async function countEffects(
   template: string,
@@ -29,10 +29,10 @@ export async function countEffects(
     const body: unknown = await answer.body.json();
     if (answer.statusCode === 200) return answerSchema.parse(body).effects;
   } catch {
-    // An error counts like any answer without a count.
+    // A failed request is reported in the same way as an answer without a count.
   }
   throw new Broken(
     `--effects-url gave no count for a key (${url})`,
-    'It must answer 200 with {"effects": n}, and 0 for a key it does not know.',
+    'The URL must answer 200 with {"effects": n}, where n is 0 for an unknown key.',
   );
 }

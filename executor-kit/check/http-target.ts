@@ -81,7 +81,7 @@ async function statusOf(url: string, call: RawCall): Promise<number | null> {
 
 /**
  * Returns whether the status is a refusal. A server may also refuse a body that is too long by
- * closing the connection; another check finds out whether it still runs.
+ * closing the connection; another check tests whether the server still runs.
  */
 function refusalOf(status: number | null): MalformedOutcome {
   if (status !== null && status >= 400 && status < 500) return 'refused';

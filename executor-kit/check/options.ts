@@ -62,7 +62,7 @@ export function checkCommand(words: string): Command {
       'Checks that an executor keeps the guarantees that the service relies on: one effect for one key, whatever happens.',
     )
     .argument('<target>', 'URL of an HTTP executor, or the name of a Temporal task queue')
-    .requiredOption('--action-type <name>', 'the action_type to ask for')
+    .requiredOption('--action-type <name>', 'action_type of the test actions')
     .option(
       '--config <json|@file>',
       "the node's config, so that the action can complete",
@@ -78,7 +78,7 @@ export function checkCommand(words: string): Command {
       '1',
     )
     .addOption(
-      new Option('--completion-assurance <level>', 'what must be shown')
+      new Option('--completion-assurance <level>', 'the assurance that every action must reach')
         .choices(COMPLETION_ASSURANCES)
         .default('provider_completed'),
     )
@@ -89,7 +89,7 @@ export function checkCommand(words: string): Command {
     )
     .option(
       '--sign-result <json|@file>',
-      'what to give to submit when prepare asks for a signature',
+      'the signature that submit receives when prepare requests one',
       parseObject,
     )
     .option('--token-file <path>', 'file with the bearer token (HTTP)')
@@ -104,7 +104,7 @@ export function checkCommand(words: string): Command {
       parseFields,
       [],
     )
-    .option('--sends', 'its nodes move funds (default)', true)
+    .option('--sends', 'nodes of this executor move funds (default)', true)
     .option('--no-sends', 'the registry entry will say "sends": false: no effect may be counted')
     .option(
       '--same-key-safe',
@@ -113,7 +113,7 @@ export function checkCommand(words: string): Command {
     )
     .option(
       '--no-same-key-safe',
-      'it will not: nothing is repeated, and only what then holds is checked',
+      'the registry entry will say "same_key_safe": false: the check repeats no submit',
     )
     .option('--settle-seconds <n>', 'settle_seconds of the registry entry', parseSeconds, 0)
     .option('--timeout <seconds>', 'time-out of one call', parseSeconds, 30)
@@ -167,7 +167,7 @@ export function isUrl(target: string): boolean {
 
 function parseObject(text: string): JsonObject {
   const parsed = object.safeParse(parseJson(text));
-  if (!parsed.success) throw new InvalidArgumentError('It is not a JSON object.');
+  if (!parsed.success) throw new InvalidArgumentError('The value is not a JSON object.');
   return parsed.data;
 }
 
@@ -175,13 +175,13 @@ function parsePayees(text: string): readonly PayeeField[] {
   const parsed = payeesSchema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError(
-    `It is no payees of a registry entry: ${issuesLine(parsed.error, { under: 'payees' })}.`,
+    `The value is no payees of a registry entry: ${issuesLine(parsed.error, { under: 'payees' })}.`,
   );
 }
 
 function parseFields(text: string): readonly string[] {
   const parsed = notPayeesSchema.safeParse(text.split(',').map((field) => field.trim()));
-  if (!parsed.success) throw new InvalidArgumentError('It is no list of fields.');
+  if (!parsed.success) throw new InvalidArgumentError('The value is no list of fields.');
   return parsed.data;
 }
 
@@ -190,7 +190,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text.startsWith('@') ? readText(text.slice(1)) : text);
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
-    throw new InvalidArgumentError('It is not JSON.');
+    throw new InvalidArgumentError('The value is not JSON.');
   }
 }
 
@@ -205,11 +205,12 @@ function readText(file: string): string {
 function parseSeconds(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < 0)
-    throw new InvalidArgumentError('It is not a number of seconds.');
+    throw new InvalidArgumentError('The value is not a number of seconds.');
   return value;
 }
 
 function parseAmount(text: string): string {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It is not a decimal amount.');
+  if (!/^\d+(\.\d+)?$/.test(text))
+    throw new InvalidArgumentError('The value is not a decimal amount.');
   return text;
 }

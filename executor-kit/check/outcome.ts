@@ -7,7 +7,7 @@ import { Broken } from './broken.ts';
 const ROUNDS = 20;
 const BETWEEN_MS = 100;
 const WRITE_FIRST =
-  'Write the key down on disk before you send and the reference after it, and let recover look there (openJournal of the kit keeps such notes).';
+  'Write the key to disk before you send and the reference afterwards, and let recover read both (openJournal of the kit does this).';
 
 /**
  * Does what the service does after a submit without an answer: calls recover, submits again only if
@@ -70,8 +70,8 @@ async function findOrRepeat(
 }
 
 /**
- * Submits again. A refusal (4xx) of the repeat counts as well as the first answer, since the
- * service would call recover next.
+ * Submits again. The repeat may return the first answer or a refusal (4xx): after a refusal the
+ * service calls recover.
  */
 export async function repeat(bench: Bench, action: Action, first: ExecutionResult): Promise<void> {
   const again = await bench.submit(action).catch((error: unknown) => {
@@ -91,7 +91,7 @@ export function mustMatch(first: ExecutionResult, second: ExecutionResult, who: 
   if (second.next_state === 'FAILED') {
     throw new Broken(
       `${who} answered FAILED (${wordsOf(second)}) for a submit that was accepted`,
-      'Look the key up first and answer what became of it.',
+      'Look up the key first and return the state of its first submit.',
     );
   }
   if (
@@ -102,7 +102,7 @@ export function mustMatch(first: ExecutionResult, second: ExecutionResult, who: 
     return;
   throw new Broken(
     `${who} gave external_ref "${second.external_ref}" after "${first.external_ref}" for the same key: a second effect`,
-    'Look the idempotency key up before you send, and answer with what its first submit made.',
+    'Look up the idempotency key before you send, and return the result of its first submit.',
   );
 }
 
@@ -120,7 +120,7 @@ export async function mustHaveOneEffect(bench: Bench, action: Action): Promise<v
   if (!bench.options.sends) return mustHaveNone(effects);
   if (effects === undefined || effects === 1) return;
   const advice =
-    'One key, one effect: keep the key in one table with the effect, or look for it at the other side before you send.';
+    'One key, one effect: store the key in one table with the effect, or search for the key at the provider before you send.';
   throw new Broken(`${effects} effects were counted for one key where exactly 1 was due`, advice);
 }
 
@@ -128,6 +128,6 @@ function mustHaveNone(effects: number | undefined): void {
   if (effects === undefined || effects === 0) return;
   throw new Broken(
     `${effects} effects were counted, and the executor is declared to send nothing`,
-    'Declare payees instead of "sends": false, or no limit and no allowlist of the service sees what it moves.',
+    'Declare payees instead of "sends": false; otherwise no limit and no allowlist of the service applies to its payments.',
   );
 }

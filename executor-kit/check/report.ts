@@ -15,8 +15,8 @@ export interface Report {
 
 /**
  * Creates a report that prints each result at once, with colours if the terminal supports them. A
- * cause is printed once: a later failure for the same reason names the first one. Checks that were
- * not run are listed at the end, by reason.
+ * cause is printed once: a later failure for the same reason names the first failed check. Checks
+ * that were not run are listed at the end, by reason.
  */
 export function createReport(output: Output): Report {
   const colours = output.isTTY === true && output.hasColors?.() === true;

@@ -29,10 +29,10 @@ const FAULT_ADVICE: Record<ExecutorFault['kind'], string> = {
     'Answer within the time-out of the registry entry; work that takes longer belongs behind observe.',
   unreachable: 'Keep the process up and the connection open until the answer is sent.',
   rejected:
-    'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; this one should be.',
+    'A 4xx (or EXECUTOR_REJECTED) is for requests that can never be served; serve this request.',
   server_error:
     'Look at the log of the executor; a 5xx (or failed activity) is repeated, so it must not be the normal answer.',
-  not_yet: 'Only executors of the service itself say so; a team’s answers are what it serves.',
+  not_yet: 'Only executors inside the service may answer not_yet; a team’s executor must answer.',
   protocol: 'docs/executors.md lists the fields and which next_state each phase may answer.',
 };
 

@@ -7,7 +7,7 @@ export interface Check {
   readonly guarantee: string;
   /** Returns why the guarantee cannot be checked with these options; null when it can. */
   readonly notHere?: (bench: Bench) => string | null;
-  /** True: the check also runs after the basic checks, which all others need, have failed. */
+  /** True: the check also runs when one of the basic checks has failed. */
   readonly inAnyCase?: boolean;
   /**
    * Runs the check. Throws {@link Broken} when the guarantee does not hold; returns a remark for
@@ -27,8 +27,8 @@ export interface CheckResult {
 }
 
 /**
- * Returns the guarantees that were not checked although the service relies on them; without them
- * the verdict is no plain PASSED.
+ * Returns the guarantees that were not checked although the service relies on them; if there are
+ * any, the verdict names them after PASSED.
  */
 export function notCovered(
   { effectsUrl }: { readonly effectsUrl?: string | undefined },

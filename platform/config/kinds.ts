@@ -1,4 +1,7 @@
-/** Kinds of values with a special format. Faults of secrets name a position, never a text. */
+/**
+ * Kinds of setting values with a special format. A fault of a secret names the position of the
+ * error and never quotes the text.
+ */
 import { accessSync, constants } from 'node:fs';
 import { z } from 'zod';
 import { readDatabaseAddress } from '../../domain/database-address.ts';
@@ -28,7 +31,7 @@ export const DATABASE_URL: Kind<string> = {
     if (address.readOnlyWillDo)
       context.addIssue({
         code: 'custom',
-        message: 'target_session_attrs=any is for reading alone, and the service writes',
+        message: 'target_session_attrs=any may choose a read-only server; remove it',
       });
   }),
   parts: (text) => {

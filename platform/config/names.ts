@@ -1,4 +1,7 @@
-/** Checks the `SVC_*` names. An unknown name is probably misspelt, and would be ignored. */
+/**
+ * Checks the names of `SVC_*` variables: an unknown name is probably misspelt, and would be
+ * ignored.
+ */
 import { SETTING_LIST } from './settings.ts';
 
 /** Names that the client tools read; they are often set in the same shell as the service. */
@@ -28,7 +31,10 @@ export const IGNORED_NAMES: Readonly<Record<string, string>> = Object.fromEntrie
   ...STACK_NAMES.map((name) => [name, 'embedded stack']),
 ]);
 
-/** Names that prevent the start, whatever their value, with the reason. */
+/**
+ * Removed settings, with the reason. The service does not start while one is set, even if it is
+ * empty.
+ */
 export const REMOVED_NAMES: Readonly<Record<string, string>> = {
   SVC_DASHBOARD_WRITE_TOKEN:
     'this token is no longer supported, and must not be set at all, not even empty; remove it',
@@ -60,7 +66,7 @@ export function nameFaults(environment: NodeJS.ProcessEnv): readonly string[] {
 
 /** Returns the known name with the most similar spelling, or null when none is similar. */
 function nearest(name: string): string | null {
-  // All names share the prefix, which must not make different names look similar.
+  // The common prefix `SVC_` is not counted; it would make all names look similar.
   const limit = Math.max(2, Math.floor((name.length - 'SVC_'.length) / 4));
   const ranked = [...READ_NAMES, ...Object.keys(IGNORED_NAMES)].map((known) => ({
     known,

@@ -1,4 +1,4 @@
-/** Reads an environment to values and collects all of its faults. */
+/** Reads the settings from the environment and collects all of their faults. */
 import { dutiesOf, type Duty, type ProcessRole } from './role.ts';
 import { findTexts, type Sourced } from './source.ts';
 import { nameFaults } from './names.ts';
@@ -43,8 +43,8 @@ export function examineSettings(
   readonly temporal: TemporalAccess | null;
   readonly faults: readonly string[];
 } {
-  // Read first: the duties decide which settings the process opens. A text other than `true` or
-  // `false` is reported later as a fault.
+  // Read first, because the duties decide which settings the process opens. A value other than
+  // `true` or `false` is reported later.
   const duties = dutiesOf(role, environment['SVC_WORKERS_ENABLED'] !== 'false');
   const { texts, faults: sourceFaults } = findTexts(environment, SETTING_LIST, duties);
   const faults = [...nameFaults(environment), ...sourceFaults];
@@ -121,7 +121,10 @@ export function whenUnset<N extends SettingName>(name: N): Values[N] {
   return setting.schema.parse(setting.default ?? undefined) as Values[N];
 }
 
-/** Returns the message without a secret's text: a second protection after the schemas. */
+/**
+ * Returns the message; if it contains a part of a secret, a general message instead. The schemas
+ * should prevent that already.
+ */
 function shown(message: string, text: string | undefined, { secret }: Setting<unknown>): string {
   const parts =
     secret && text !== undefined

@@ -1,4 +1,4 @@
-/** Removes the process's own secrets from a text that will be written: a last protection. */
+/** Removes the process's own secrets from a text before it is written: the last protection. */
 import type { Setting } from './setting.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 import type { Sourced } from './source.ts';

@@ -1,4 +1,4 @@
-/** Rules between settings. A setting with a fault is ignored. */
+/** Rules that combine several settings. A setting that has a fault of its own is ignored here. */
 import { readDatabaseAddress } from '../../domain/database-address.ts';
 import type { Duty } from './role.ts';
 import type { SettingName, Values } from './settings.ts';
@@ -16,7 +16,7 @@ export function ruleFaults(
     faults.push(
       duties.includes('api')
         ? 'SVC_SECRETS_KEY: authentication needs it, for the secrets of callers are stored encrypted'
-        : 'SVC_AUDIT_KEY: a worker vouches for its audit rows with it; set it to what `fundadmin keys audit-key` answers, or set SVC_SECRETS_KEY',
+        : 'SVC_AUDIT_KEY: a worker needs this key to sign its audit rows; set it to the output of `fundadmin keys audit-key`, or set SVC_SECRETS_KEY',
     );
   }
   if (
@@ -35,11 +35,11 @@ export function ruleFaults(
     address.options !== null
   )
     faults.push(
-      'SVC_DATABASE_URL: behind a pooler of transactions no session has settings of its own: take options out of the address, and give them to the role (ALTER ROLE … SET …)',
+      'SVC_DATABASE_URL: behind a transaction pooler a session has no settings of its own; remove `options` from the address, and set them on the role (ALTER ROLE … SET …)',
     );
   if (/^\/dashboard(\/|$)/.test(values.SVC_API_PREFIX ?? '')) {
     faults.push(
-      'SVC_API_PREFIX: /dashboard is the place of the dashboard, whose requests are not authenticated as the API’s are',
+      'SVC_API_PREFIX: /dashboard is reserved for the dashboard, which authenticates in another way; choose another prefix',
     );
   }
   const sendsCallbacks =

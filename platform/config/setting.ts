@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Duty } from './role.ts';
 
 /**
- * The field of a setting that is only a part of a value made of several settings (`Together` in
- * platform/config.ts).
+ * Used instead of a field name for a setting that is only a part of a value made of several
+ * settings (`Together` in platform/config.ts).
  */
 export const PART = null;
 type Field = string | typeof PART;
@@ -23,9 +23,12 @@ export interface Setting<T, F extends Field = Field> {
   readonly required: boolean;
   /** Secret values are never shown, and may also come from the file that `<name>_FILE` names. */
   readonly secret: boolean;
-  /** Duties whose processes read the setting; other processes do not read it or open its file. */
+  /**
+   * Duties that need the setting; a process without any of them neither reads it nor opens its
+   * file.
+   */
   readonly openedBy: readonly Duty[] | 'all';
-  /** Name of another setting: while that is unset, every process opens this one. */
+  /** Name of another setting: while the other setting is unset, every process opens this one. */
   readonly openedWithout?: string | undefined;
   readonly schema: z.ZodType<T>;
   /** Returns the parts of a secret text that are secrets themselves. */
@@ -40,7 +43,7 @@ export interface Kind<T> {
   readonly parts?: (text: string) => readonly string[];
 }
 
-/** A kind with a value for an unset setting. */
+/** A kind that also says which value an unset setting has. */
 export interface KindWithNone<T> extends Kind<T> {
   readonly none: T;
 }

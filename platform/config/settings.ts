@@ -241,8 +241,8 @@ const PROCESS = {
 };
 
 /**
- * Maximum allowed skew in seconds. Requests with an older or newer timestamp are refused, so a used
- * nonce is stored for at most twice this time.
+ * Largest value of the setting for clock skew, in seconds. Requests with a timestamp further away
+ * are refused, so a used nonce is stored for at most twice this time.
  */
 export const LARGEST_SKEW_SECONDS = 3_600;
 

@@ -19,8 +19,8 @@ export interface SourcedSettings {
 }
 
 /**
- * Returns every text that a process with these duties opens; with `any`, every text, for commands
- * that name what they need. An empty variable counts as unset.
+ * Returns the texts of all settings that a process with these duties opens; with `any`, of all
+ * settings, for commands that choose what they need. An empty variable counts as unset.
  */
 export function findTexts(
   environment: NodeJS.ProcessEnv,

@@ -62,7 +62,10 @@ const PARTS = {
 } as const;
 type Part = keyof typeof PARTS;
 
-/** Returns the setting from which a value was read, or the setting to configure the value with. */
+/**
+ * Returns the setting from which this value was read; if it was not set, the setting in which to
+ * put it.
+ */
 export function settingOf({ from }: Pick<TemporalAccess, 'from'>, part: Part): string {
   return from?.[part] ?? PARTS[part][0];
 }
@@ -92,7 +95,7 @@ export function secretsOf({ apiKey, headers = {}, tls }: TemporalAccess): readon
   return [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers), ...key];
 }
 
-/** Returns whether a connection made with one access can stay when the other access applies. */
+/** Returns whether both accesses are equal, so that an open connection can stay. */
 export function isSameAccess(left: TemporalAccess, right: TemporalAccess): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
@@ -106,7 +109,10 @@ export function certificateEnds({ tls }: TemporalAccess): Readonly<Record<string
   };
 }
 
-/** Returns the latest expiry: one valid CA of several is enough for a server's certificate. */
+/**
+ * Returns the latest expiry: as long as one of several CAs is valid, the server's certificate can
+ * be verified.
+ */
 function endOf(certificates: readonly X509Certificate[]): Date {
   return new Date(Math.max(...certificates.map(({ validTo }) => Date.parse(validTo))));
 }
@@ -130,7 +136,7 @@ interface Layer {
 class Reader {
   readonly faults: string[] = [];
   readonly #values: Partial<Values>;
-  /** Temporal's variables; an empty variable counts as unset, as for all settings. */
+  /** Temporal's own variables (`TEMPORAL_*`); an empty variable counts as unset. */
   readonly #theirs: Readonly<Record<string, string>>;
   readonly #from: Partial<Record<Part, string>> = {};
 
@@ -245,7 +251,7 @@ class Reader {
     if (path === undefined) {
       if (profile !== undefined)
         this.faults.push(
-          `${profileSetting}: names a profile and no file; set SVC_TEMPORAL_CONFIG_FILE too, since the one in a home directory is not read`,
+          `${profileSetting}: names a profile and no file; set SVC_TEMPORAL_CONFIG_FILE too, since a file in a home directory is never read`,
         );
       return null;
     }
@@ -296,7 +302,7 @@ class Reader {
         else headers[header] = value;
       }
     if ('authorization' in headers && apiKey !== undefined)
-      this.#fault('headers', 'authorization is what the API key is sent as; give one of them');
+      this.#fault('headers', 'the API key is sent as authorization; set only one of the two');
     return Object.keys(headers).length === 0 ? undefined : headers;
   }
 

@@ -45,6 +45,6 @@ function accepted(
   allowed: (address: string) => boolean,
 ): readonly Address[] {
   if (found.length === 0 || !found.every(({ address }) => allowed(address)))
-    throw new AddressRefused('an address is not allowed');
+    throw new AddressRefused('a network address of the host is not allowed');
   return found;
 }

@@ -30,11 +30,14 @@ export interface GuardedPost {
 export interface PostSettings {
   readonly limitMs?: number;
   readonly resolve?: Resolve;
-  /** Makes the connections with the only look-up that they may use. */
+  /** Creates connections; they may resolve names only with this look-up. */
   readonly connector?: (lookup: LookupFunction) => buildConnector.connector;
 }
 
-/** `refused`: not sent, and not allowed with these settings; `failed`: may succeed later. */
+/**
+ * `refused`: nothing was sent, because the settings do not allow the address; `failed`: a later try
+ * may succeed.
+ */
 export type PostOutcome =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -116,7 +119,7 @@ async function send(
   }
 }
 
-/** Returns a short word of our own and the system's code; other messages may contain anything. */
+/** Returns a fixed word and the system's error code; other messages could contain anything. */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   if (error instanceof AddressRefused) return 'address_not_allowed';
   if (signal.aborted || error instanceof TimeLimitError) return 'timeout';

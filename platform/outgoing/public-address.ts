@@ -19,7 +19,7 @@ export function isLoopbackAddress(text: string): boolean {
   return parsed(text)?.range() === 'loopback';
 }
 
-/** Parses only full notation: programs read short and octal forms differently. */
+/** Parses only the full notation, since programs disagree about short and octal forms. */
 function parsed(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null;

@@ -20,7 +20,7 @@ export interface Tracing {
   ): RequestSpan;
   /** Returns `work` bound to the current trace, for work that runs later. */
   bind<T>(work: () => T): () => T;
-  /** Adds a span to the wake of a run, and passes the trace on to the run. */
+  /** Adds a span when a run is woken, and passes the trace on to the run. */
   readonly clientInterceptor: WorkflowClientInterceptor;
   /** Sends the remaining spans and ends tracing. */
   stop(): Promise<void>;

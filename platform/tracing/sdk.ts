@@ -27,7 +27,10 @@ import type { RequestSpan, TraceHeaders, Tracing } from './handle.ts';
 import { VERSION } from '../version.ts';
 
 const SERVICE = 'fund-movement-orchestrator';
-/** The only headers passed from callers to executors: baggage could carry anything. */
+/**
+ * The only trace headers passed from callers to executors. The baggage header is not passed, since
+ * it could carry anything.
+ */
 const CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 
 export function createTracing(

@@ -1,7 +1,7 @@
--- The allowances that a movement's completed nodes have set on chains: the latest for each owner,
--- token and spender, with what later nodes have not pulled (`left_over`), and whether a later
--- transaction of the owner reset it or set another (`later`: 'reset', 'set', or null). From stored
--- sends only.
+-- Returns the token allowances that completed nodes of a movement have set on chains: the latest of
+-- each owner, token and spender. `left_over`: the part of the allowance that later nodes have not
+-- spent. `later`: 'reset' if a later transaction of the owner set it to 0, 'set' if to another
+-- amount, else null. Reads stored sends only, no chain.
 CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   RETURNS TABLE (node_key text, chain_id bigint, owner text, signer_key text, token_address text,
     spender text, asset text, left_over numeric, later text)
@@ -32,8 +32,9 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   FROM allowed a
 $$;
 
--- The effect of the owner's last `approve` after this nonce: 'reset' (to 0) or 'set'. Only an
--- `approve` of a completed node counts.
+-- Returns what the owner's last ERC-20 `approve` (selector 0x095ea7b3) after this nonce did:
+-- 'reset' (to 0), 'set' (another amount), or null where there is none. Only an `approve` of a
+-- completed node counts.
 CREATE OR REPLACE FUNCTION later_allowance(chain bigint, owner text, of_nonce bigint, token text,
   spender text) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN substr(t.unsigned ->> 'data', 75, 64) = repeat('0', 64) THEN 'reset'

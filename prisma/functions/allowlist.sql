@@ -1,10 +1,10 @@
--- When a row that changes now may be used.
+-- Returns when an address that is added or changed at `at` may be paid: after its cooling period.
 CREATE OR REPLACE FUNCTION cooled_after(doc jsonb, at timestamptz) RETURNS timestamptz
   LANGUAGE sql IMMUTABLE AS $$
   SELECT at + make_interval(secs => (doc ->> 'cooling_seconds')::double precision)
 $$;
 
--- Returns the row as it is after the change, with the outcome.
+-- Returns the outcome of a change, with the row as it is after the change.
 CREATE OR REPLACE FUNCTION allowed_answer(outcome text, a allowed_addresses) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('outcome', outcome, 'row', to_jsonb(a))
@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION audit_allowed(audit jsonb, action text, a allowed_add
     'chain_id', a.chain_id, 'usable_after', a.usable_after) || extra), at)
 $$;
 
--- Puts an address on the list. An active row does not change; an inactive one becomes active and
--- cools again.
+-- Puts an address on the allowlist. An active row does not change; an inactive row becomes active,
+-- and its cooling period starts again.
 CREATE OR REPLACE FUNCTION allow_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -38,7 +38,8 @@ BEGIN
     AND address = doc ->> 'address'
     AND chain_id IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint FOR UPDATE;
   IF a.active THEN RETURN allowed_answer('unchanged', a); END IF;
-  -- The row was inserted after the caller looked for its id, which its audit row must name.
+  -- Another process inserted this row after the caller looked up the id. The caller must look it up
+  -- again, since its audit row names the id.
   IF a.id <> (doc ->> 'id')::uuid THEN RETURN allowed_answer('again', a); END IF;
   at := svc_now();
   UPDATE allowed_addresses SET active = true, usable_after = cooled_after(doc, at),
@@ -49,8 +50,8 @@ BEGIN
   RETURN allowed_answer('reactivated', a);
 END $$;
 
--- Revokes a row, or restores it (and it cools again). A repeat changes nothing. Null for an unknown
--- id.
+-- Revokes an address, or restores it and starts its cooling period again. A repeat changes nothing.
+-- Returns null for an unknown id.
 CREATE OR REPLACE FUNCTION set_allowed_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -71,8 +72,8 @@ BEGIN
   RETURN allowed_answer(CASE WHEN wanted THEN 'reactivated' ELSE 'revoked' END, a);
 END $$;
 
--- Moves a row to another chain, or to all; it cools again. {"outcome": "taken"} where the list
--- already has that row.
+-- Moves an address to another chain, or to all chains (null), and starts its cooling period again.
+-- The outcome is "taken" if the allowlist already has the address for that chain.
 CREATE OR REPLACE FUNCTION set_allowed_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;

@@ -1,4 +1,4 @@
--- A policy as the service reads it; amounts as text, so that they never become doubles.
+-- Returns a policy as the service reads it. Amounts are text, so that they never become floats.
 CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(p) || jsonb_build_object(
@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION policy_view(p auto_approve_policies) RETURNS jsonb
     'max_amount_per_window', trim_scale(p.max_amount_per_window)::text)
 $$;
 
--- How much of a policy's window is used at a time, without a movement's own part.
+-- Returns how much of a policy's budget was used in the last `hours` hours: the reserved and the
+-- consumed amount of all movements, and the number of movements other than `without`.
 CREATE OR REPLACE FUNCTION budget_usage(policy uuid, hours integer, at timestamptz,
   without uuid DEFAULT NULL,
                                         OUT reserved numeric, OUT consumed numeric,
@@ -20,9 +21,9 @@ LANGUAGE sql STABLE AS $$
     AND reserved_at > at - make_interval(hours => hours)
 $$;
 
--- Takes an amount for a movement from the budget of its policy. The policy's row is locked, so the
--- sum includes all earlier takes. Fails with FM010 and the reason when the amount does not fit and
--- `checked`.
+-- Takes an amount for a movement from the budget of its policy. Locks the policy's row, so that the
+-- sum includes all earlier takes. With `checked`, fails with FM010 and the reason if the amount
+-- does not fit.
 CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
   checked boolean)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -47,9 +48,9 @@ BEGIN
     WHEN new_status = 'consumed' THEN at END);
 END $$;
 
--- How much of its limit an automatically approved movement uses: all of it until it fails or is
--- cancelled; then what it drew and is not proven unsent, and what nodes behind the cancel may still
--- draw.
+-- Returns how much of its limit an automatically approved movement uses: all of it until the
+-- movement fails or is cancelled; then what its nodes sent or may have sent, and what nodes that
+-- continue after the cancel may still draw.
 CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN m.request_state NOT IN ('FAILED', 'CANCELLED') THEN m.limit_amount
     ELSE least(m.limit_amount,
@@ -65,9 +66,9 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
   WHERE n.movement_id = m.movement_id
 $$;
 
--- Sets a movement's part of its policy's budget to what is due. Earlier takes shrink, the latest
--- row first, and keep their time; an increase is a new take. Lock order: movement, nodes, pools,
--- policy.
+-- Sets what a movement takes from its policy's budget to budget_due. A smaller amount shrinks the
+-- stored takes, the latest first, and they keep their time; a larger amount adds a take. Lock
+-- order: movement, nodes, pools, policy.
 CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,7 +95,8 @@ BEGIN
   END IF;
 END $$;
 
--- The bound of an outflow for an asset: null without a bound, 0 where the asset is not named.
+-- Returns the bound of an outflow for an asset: null if the outflow has no bound, 0 if it does not
+-- name the asset.
 CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN EXISTS (SELECT FROM jsonb_array_elements(outflow) e WHERE e ->> 'asset' = coin)
@@ -102,9 +104,10 @@ CREATE OR REPLACE FUNCTION outflow_in(outflow jsonb, coin text) RETURNS numeric
       WHERE e ->> 'asset' = coin LIMIT 1) ELSE 0 END
 $$;
 
--- The most that movements of a template approved in the last 24 hours could move of an asset. A
--- movement is approved within a week of its creation, which bounds the rows that are read. One
--- without a bound was approved by a person, and counts with the amount of its intent.
+-- Returns the most that movements of a template could move of an asset, if they were approved in
+-- the last 24 hours. A movement is approved within a week of its creation, so only rows of the last
+-- 8 days are read. A movement without a bound was approved by a person, and counts with the amount
+-- of its intent.
 CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamptz, without uuid)
   RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(greatest(outflow_in(m.outflow, cap_asset), CASE WHEN m.asset = cap_asset
@@ -115,9 +118,9 @@ CREATE OR REPLACE FUNCTION daily_cap_used(key text, cap_asset text, at timestamp
     AND m.approved_at > at - interval '24 hours'
 $$;
 
--- Fails with FM011 when the facts of an approval have changed, and with FM010 and the reason when a
--- daily cap is exceeded. The caller's own movement is already approved, and is last in the lock
--- order.
+-- Fails with FM011 if the policy or template has changed since the decision to approve, and with
+-- FM010 and the reason if a daily cap is exceeded. The caller has already approved the movement;
+-- this check is the last in the lock order.
 CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -125,7 +128,7 @@ DECLARE
   wanted numeric;
 BEGIN
   IF guard ? 'policy_id' THEN
-    -- Locked: the budget was taken from it.
+    -- take_budget has locked this row.
     PERFORM 1 FROM auto_approve_policies
     WHERE policy_id = (guard ->> 'policy_id')::uuid AND revision = (guard ->> 'revision')::integer;
     IF NOT FOUND THEN RAISE EXCEPTION 'the policy changed' USING ERRCODE = 'FM011'; END IF;
@@ -144,8 +147,8 @@ BEGIN
   END IF;
 END $$;
 
--- A create that approves: the transition of an approve in the transaction of the create. A refusal
--- rolls the approval back and leaves the movement waiting, with the reason. FM011 rolls back all.
+-- Creates a movement and approves it in the same transaction. If the approval is refused, only the
+-- approval is rolled back: the movement waits for a person, with the reason. FM011 rolls back all.
 CREATE OR REPLACE FUNCTION create_and_approve(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   created jsonb := create_movement(doc);
@@ -179,7 +182,8 @@ BEGIN
   RETURN created || jsonb_build_object('auto_approve_result', refused -> 'result');
 END $$;
 
--- A new policy, or {"created": false} when the pair of client and strategy has one.
+-- Creates a policy. Returns {"ok": false} with the id of the stored policy if the client already
+-- has one for the strategy.
 CREATE OR REPLACE FUNCTION create_policy(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
@@ -200,8 +204,8 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- Changes the fields that `patch` names. NULL for an unknown id; {"ok": false} when a cap would be
--- left without its window.
+-- Changes the fields that `patch` names. Returns NULL for an unknown id, and {"ok": false} if a cap
+-- per window would be left without `window_hours`.
 CREATE OR REPLACE FUNCTION update_policy(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p auto_approve_policies;
@@ -226,21 +230,22 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'policy', policy_view(p));
 END $$;
 
--- Whether the plan that the movement has was approved.
+-- Returns whether the movement's present plan was approved.
 CREATE OR REPLACE FUNCTION is_approved(movement uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
     WHERE a.movement_id = movement AND a.plan_hash = p.compiled_plan_hash)
 $$;
 
--- A movement is approved at most once, by a person or a policy: the change itself sets the time.
+-- Sets the time of an approval. A movement is approved at most once, by a person or a policy.
 CREATE OR REPLACE FUNCTION stamp_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.approved_at := NEW.updated_at; -- the time of the change
   RETURN NEW;
 END $$;
 
--- Refuses every write that runs, readies or sends an unapproved movement. The tables are named with
--- their schema: else temporary tables of the same names would be read.
+-- Refuses every write that starts a movement, or makes a node of it ready or sent, before its plan
+-- is approved. Names the tables with their schema, else it would read temporary tables of the same
+-- names.
 CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   approved boolean;
@@ -256,14 +261,14 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- What was approved, and what follows from it, never changes.
+-- Refuses every change of a movement's plan and of the fields that follow from it.
 CREATE OR REPLACE FUNCTION refuse_other_plan() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'the plan of movement % cannot be changed', OLD.movement_id
     USING ERRCODE = 'insufficient_privilege';
 END $$;
 
--- The nodes of an approved movement are those that it was approved with.
+-- Refuses to add a node to an approved movement.
 CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   approved boolean;

@@ -1,12 +1,12 @@
--- The transaction that keeps a node's own from being mined or signed: an UNKNOWN node claims an
--- earlier nonce of the same account. NULL where there is none.
+-- Returns the transaction that keeps a node's own transaction from being mined or signed: an
+-- UNKNOWN node claims an earlier nonce of the same account. NULL if there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  -- Called for every open node; most return here without a query.
+  -- Every open node calls this; most calls return NULL without a query.
   IF n.state IN ('SUBMITTED', 'OBSERVING') AND n.submitted_at <= at - interval '1 minute' THEN
-    -- It is signed: looks for open nonces below its own. OFFSET keeps this order, so that a node
-    -- without a transaction costs one look, not one for each unknown node.
+    -- The node has signed: look for open nonces below its own. OFFSET keeps the joins in this
+    -- order, so that a node without a transaction costs one look-up, not one for each UNKNOWN node.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -22,8 +22,8 @@ BEGIN
       ORDER BY o.nonce LIMIT 1);
   ELSIF n.state = 'READY' AND n.error_code = 'LANE_BLOCKED'
     AND n.updated_at <= at - interval '1 minute' THEN
-    -- It waits before its fence (lane_problem). Starts from the few unknown nodes: an account has
-    -- as many claims as it ever sent transactions.
+    -- The node waits before its fence (lane_problem). Start from the few UNKNOWN nodes, since an
+    -- account has a claim for each transaction that it ever sent.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -39,9 +39,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- What a node waits for in a stuck nonce lane: the nonce that needs a zero-value transaction, and
--- why that transaction cannot be sent. NULL where the lane is not stuck or the node does not wait.
--- Only after a minute, since an endpoint may refuse once.
+-- Returns what a node waits for in a stuck nonce lane: the nonce that needs a zero-value
+-- transaction, and why that transaction cannot be sent. NULL if the lane is not stuck or the node
+-- does not wait. A lane counts as stuck after a minute, since an endpoint may refuse once.
 CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -51,7 +51,7 @@ BEGIN
       'nonce', l.stuck_nonce, 'why', l.stuck_why, 'signer_key', l.signer_key)
     FROM nonce_lanes l
     WHERE l.stuck_since <= at - interval '1 minute' AND CASE WHEN n.state = 'READY'
-      -- It waits before its fence (lane_problem).
+      -- The node waits before its fence (lane_problem).
       THEN n.error_code = 'LANE_BLOCKED' AND l.signer_key = n.signer_binding ->> 'signer_key'
         AND l.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
       ELSE EXISTS (SELECT FROM evm_transactions own
@@ -62,33 +62,34 @@ BEGIN
     ORDER BY l.stuck_since LIMIT 1);
 END $$;
 
--- When an observed node has been observed for longer than usual; NULL for a node that is not
--- observed. The seconds are those of domain/send/usual-time.ts, written with the movement.
+-- Returns the time from which an observed node takes longer than usual; NULL for a node that is not
+-- observed. `usual_seconds` comes from domain/send/usual-time.ts and was stored with the movement.
 CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
     THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
 $$;
 
--- Whether waiting alone cannot complete an observed node: what was credited, paid or attested is
--- not what was sent, or may belong to another. AMOUNTS_DIFFER of domain/attention.ts has the same
--- codes.
+-- Returns whether waiting alone cannot complete an observed node: the credit, payment or
+-- attestation that was found differs from the send, or may belong to another node. AMOUNTS_DIFFER
+-- of domain/attention.ts has the same codes.
 CREATE OR REPLACE FUNCTION waits_in_vain(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE
   AS $$
   SELECT coalesce(error_code IN ('DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH',
     'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
--- Whether a person may resolve an observed node: its usual time is over, or waiting alone cannot
--- complete it. The first stays true for the attempt while it is observed.
+-- Returns whether a person may resolve a node: its outcome is unknown, its usual time is over, or
+-- waiting alone cannot complete it. Once its usual time is over, this stays true while the attempt
+-- is observed.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
--- Why a movement needs a person at a moment, and for which node; NULL when it needs none. Lists and
--- details both read this. What a person can do for each reason: domain/attention.ts.
+-- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
+-- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -103,13 +104,13 @@ BEGIN
         THEN jsonb_build_object('reason', 'approval_expires_soon')
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
-  -- A movement that ended badly a week ago is no longer shown. Lists read only the last week
-  -- (listNeeding in store/attention.ts).
+  -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
+  -- in store/attention.ts).
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
   END IF;
-  -- Usually no lane is stuck, which saves a query for each node.
+  -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
@@ -132,9 +133,9 @@ BEGIN
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
-    -- The movement's message names the node whose failure ended it (domain/commands/advance.ts): a
-    -- completed node too, if its condition could not be evaluated. Once cancelled, nodes behind the
-    -- cancel may still fail.
+    -- The movement's message names the node whose failure ended the movement
+    -- (domain/commands/advance.ts). That node may be COMPLETED, if a condition on its edges could
+    -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
@@ -160,10 +161,10 @@ BEGIN
   RETURN found;
 END $$;
 
--- Writes a change of the reason why a movement needs a person, where its state does not show that,
--- with the callback `request_attention` for each new reason. `reasons`: those that no state shows;
--- for a cancelled movement all count, since it stays CANCELLED when its nodes fail. Changes nothing
--- that a run or the sweeper reads. False where nothing has changed.
+-- Stores why a movement needs a person, and queues the callback `request_attention` for each new
+-- reason. `reasons`: those that the movement's state does not show; for a cancelled movement all
+-- reasons count, since it stays CANCELLED when its nodes fail. Changes nothing that a run or the
+-- sweeper reads. Returns false if the reason has not changed.
 CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
   callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

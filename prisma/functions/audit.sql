@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS voi
     details jsonb, mac text)
 $$;
 
--- Adds seals after the head that the caller read. False when another process is sealing or has
--- sealed since: then nothing is written, and the caller reads again.
+-- Adds seals after the head that the caller read. If another process is sealing, or has sealed
+-- since, writes nothing and returns false; the caller then reads the head again.
 CREATE OR REPLACE FUNCTION seal_audit(head bigint, seals jsonb) RETURNS boolean LANGUAGE plpgsql
   AS $$
 BEGIN
@@ -32,25 +32,25 @@ BEGIN
   RETURN true;
 END $$;
 
--- The chain grows only at its end: a seal must take the next position. A seal far ahead would
--- become the head, and no seal could follow.
+-- Refuses a seal that does not take the next position in the chain. A seal far ahead would become
+-- the head and block every later seal.
 CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  -- With its schema: else a temporary table of the same name would be read.
+  -- Names the schema, else a temporary table of the same name would be read.
   EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
     TG_TABLE_NAME) INTO next;
   IF NEW.position <> next THEN
-    RAISE EXCEPTION 'the next seal is %, not %', next, NEW.position
+    RAISE EXCEPTION 'the next seal is at position %, not %', next, NEW.position
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   RETURN NEW;
 END $$;
 
--- Grants `role` what the service needs in this schema, and revokes all else. Called after
--- migrations by the owner of the tables, which `role` must not be.
+-- Grants `role` what the service needs in this schema, and revokes all else. The owner of the
+-- tables calls this after migrations; `role` must not be the owner.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   schema_name text := current_schema();
@@ -58,8 +58,8 @@ DECLARE
 BEGIN
   IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')),
     'MEMBER') THEN
-    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it',
-      role
+    RAISE EXCEPTION
+      'the role % owns the tables or is a superuser, so it has all rights: use another role', role
       USING ERRCODE = 'invalid_grant_operation';
   END IF;
   -- One at a time: concurrent calls would change the same rows of the catalogue, and one would

@@ -1,15 +1,15 @@
 -- The registry of a bridge: chains, and paths between them (docs/decisions/0073-bridges.md). Every
--- change is one call with its audit row, which holds the written row: a caller that lost the
--- connection finds the result there. Chains are locked before paths, each in the order of names.
+-- change is one call with its audit row. The audit row holds the written row, so a caller that lost
+-- the connection can read the result there. Locks: chains before paths, each ordered by name.
 
--- A path as JSON; its amount as text, since JSON numbers are not exact everywhere.
+-- Returns a path as JSON. Its amount is text, since JSON numbers are not exact everywhere.
 CREATE OR REPLACE FUNCTION bridge_path_view(p bridge_paths) RETURNS jsonb LANGUAGE sql IMMUTABLE
   AS $$
   SELECT to_jsonb(p) || jsonb_build_object('fee_native_budget',
     trim_scale(p.fee_native_budget)::text)
 $$;
 
--- A digest of everything that decides whether a path may be used.
+-- Returns a digest of all facts that decide whether a path may be used.
 CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains, p bridge_paths)
   RETURNS text LANGUAGE sql STABLE AS $$
   SELECT md5(concat_ws('|',
@@ -21,8 +21,8 @@ CREATE OR REPLACE FUNCTION bridge_path_version(s bridge_chains, d bridge_chains,
     p.last_drill_contracts))
 $$;
 
--- The same for a path by the identities of its ends (`asked`), with its rows locked, so that a
--- concurrent change comes before or after. Chains before paths.
+-- Returns bridge_path_version of the path between two endpoint identities (`asked`), and locks its
+-- rows, so that a concurrent change happens before or after. Locks chains before paths.
 CREATE OR REPLACE FUNCTION locked_path_version(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   ends text[] := ARRAY[lower(asked ->> 'source'), lower(asked ->> 'destination')];
@@ -38,7 +38,7 @@ BEGIN
       AND p.asset = asked ->> 'asset');
 END $$;
 
--- Why a send may not use its path: the path has changed since it was read; else null. `asked`: the
+-- Returns a problem if the path of a send has changed since it was read; else null. `asked`: the
 -- path as it was read, {"source", "destination", "asset", "version"}.
 CREATE OR REPLACE FUNCTION bridge_path_problem(asked jsonb) RETURNS jsonb LANGUAGE sql AS $$
   SELECT CASE WHEN locked_path_version(asked) IS DISTINCT FROM asked ->> 'version'
@@ -53,7 +53,7 @@ CREATE OR REPLACE FUNCTION bridge_change(audit jsonb, written jsonb, extra jsonb
   SELECT jsonb_build_object('outcome', 'done', 'row', written, 'at', at)
 $$;
 
--- The chain that has an identity.
+-- Returns the name of the chain with this endpoint identity.
 CREATE OR REPLACE FUNCTION bridge_chain_of(identity text) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT chain FROM bridge_chains WHERE lower(endpoint_identity) = lower(identity)
 $$;
@@ -65,7 +65,7 @@ DECLARE
   at timestamptz := svc_now();
 BEGIN
   LOOP
-    -- Its endpoint was not read yet, so its snapshot is stale.
+    -- The endpoint of a new chain was not read yet, so the snapshot is stale.
     INSERT INTO bridge_chains (chain, endpoint_identity, finality_age_seconds, snapshot_stale,
       stale_detected_at, operator_label, created_at, updated_at)
     VALUES (doc ->> 'chain', doc ->> 'endpoint_identity', (doc ->> 'finality_age_seconds')::integer,
@@ -81,12 +81,12 @@ BEGIN
     IF holder IS NOT NULL THEN
       RETURN jsonb_build_object('outcome', 'endpoint_identity_conflict', 'chain', holder);
     END IF;
-    -- The conflicting row is gone: insert again.
+    -- The conflicting row was deleted meanwhile: insert again.
   END LOOP;
 END $$;
 
--- Replaces the fields of a chain that people set. Another identity is another endpoint: the facts
--- of the former and its drills do not count for it. NULL for an unknown chain.
+-- Replaces the fields of a chain that people set. A new identity is another endpoint, so the facts
+-- and drills of the former endpoint are cleared. Returns NULL for an unknown chain.
 CREATE OR REPLACE FUNCTION replace_bridge_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c bridge_chains;
@@ -126,7 +126,7 @@ BEGIN
     jsonb_build_object('cleared_drill_passes', coalesce(cleared, '[]'::jsonb)), at);
 END $$;
 
--- NULL for an unknown chain.
+-- Returns NULL for an unknown chain.
 CREATE OR REPLACE FUNCTION delete_bridge_chain(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c bridge_chains;
@@ -164,7 +164,8 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- Replaces the fields of a path that people set; its drill stays. NULL for an unknown path.
+-- Replaces the fields of a path that people set; its last drill stays. Returns NULL for an unknown
+-- path.
 CREATE OR REPLACE FUNCTION replace_bridge_path(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   n bridge_paths := jsonb_populate_record(NULL::bridge_paths, doc -> 'path');
@@ -184,7 +185,7 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- NULL for an unknown path.
+-- Returns NULL for an unknown path.
 CREATE OR REPLACE FUNCTION delete_bridge_path(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k bridge_paths := jsonb_populate_record(NULL::bridge_paths, doc -> 'path');
@@ -196,9 +197,9 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, svc_now());
 END $$;
 
--- Notes a drill that passed a path, with the contracts that `ends` has for the identities of its
--- chains. Its chains are locked: a change of their identities comes before, or later and clears the
--- drill. NULL for an unknown path.
+-- Stores that a path has passed a drill, with the contracts that `ends` names for the identities of
+-- its two chains. Locks the chains: a concurrent change of an identity happens before, or happens
+-- later and clears the drill. Returns NULL for an unknown path.
 CREATE OR REPLACE FUNCTION note_bridge_drill(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k bridge_paths := jsonb_populate_record(NULL::bridge_paths, doc -> 'path');
@@ -219,9 +220,9 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- Stores what endpoints reported, `told`: [{"chain", "endpoint_identity", "facts"}], with null
--- facts for those that did not answer. All calls started after `asked_at`: a chain that has another
--- identity since, or a later snapshot, stays as it is.
+-- Stores what the endpoints reported, `told`: [{"chain", "endpoint_identity", "facts"}], with null
+-- facts for an endpoint that did not answer. All calls started after `asked_at`: a chain does not
+-- change if it has another identity or a later snapshot since then.
 CREATE OR REPLACE FUNCTION refresh_bridge_chains(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   reported record;

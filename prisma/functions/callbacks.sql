@@ -1,25 +1,26 @@
--- The host of a URL in its normal form, or null for any other form.
+-- Returns the host of a URL in its normal form, or null for a URL in any other form.
 CREATE OR REPLACE FUNCTION callback_host(url text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT substring(url FROM '^https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?(?:[/?#]|$)')
 $$;
 
--- Whether a callback to this URL is a dead letter from the start. The connection's setting lists
--- the hosts; without it, or for a URL in another form, the delivery decides, which checks again.
+-- Returns whether a callback to this URL is a dead letter from the start, because the connection's
+-- setting does not list its host. Without the setting, or for a URL in another form, the delivery
+-- decides: it checks every host again.
 CREATE OR REPLACE FUNCTION callback_refused(url text) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT coalesce(NOT callback_host(url)
     = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
 $$;
 
--- Leases due callbacks, at most one per movement: none while another of the movement is claimed,
--- and none before an earlier one that is due. Later ones overtake one that waits for its next
--- attempt. A capital transfer has at most one.
+-- Leases due callbacks to the caller, at most one per movement: none while another callback of the
+-- movement is leased, and none before an earlier one of the movement that is due. A later callback
+-- overtakes one that waits for its next attempt. A capital transfer has at most one callback.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
   ids uuid[];
 BEGIN
-  -- Two statements, since the planner handles a combined one badly.
+  -- Two statements: the planner finds no good plan for a combined one.
   IF only_movement IS NULL THEN
     ids := ARRAY(
       SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
@@ -43,10 +44,10 @@ BEGIN
   RETURNING c.*;
 END $$;
 
--- Writes the outcome of one attempt; see store/callbacks.ts for the shape of `doc`. An end is
--- written under the movement's lock with its timeline row, and changes nothing that a run or the
--- sweeper reads; for a capital transfer only the callback shows it. False when another process has
--- settled the callback since it was claimed.
+-- Stores the outcome of one delivery attempt; see store/callbacks.ts for the shape of `doc`. A
+-- delivered or dead callback of a movement also gets a timeline row, under the movement's lock;
+-- this changes nothing that a run or the sweeper reads. Returns false if another process has
+-- settled the callback since the lease.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -58,7 +59,7 @@ BEGIN
       WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
   END IF;
   at := svc_now();
-  -- A late success counts despite other attempts meanwhile; a late failure does not.
+  -- A late success counts even if there were other attempts meanwhile; a late failure does not.
   UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer,
     claimed_until = NULL, updated_at = at,
     last_error = doc ->> 'last_error',
@@ -75,7 +76,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Queues a dead letter again with zero attempts. NULL for an unknown callback.
+-- Queues a dead letter again with zero attempts. Returns NULL for an unknown callback.
 CREATE OR REPLACE FUNCTION redeliver_callback(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c callbacks;

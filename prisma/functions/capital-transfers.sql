@@ -1,4 +1,5 @@
--- A line of a transfer's history. The caller holds its lock and writes the next sequence.
+-- Writes one event of a capital transfer's history. The caller has locked the transfer and stores
+-- its next sequence.
 CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state text, event jsonb,
   at timestamptz) RETURNS void LANGUAGE sql AS $$
   INSERT INTO capital_transfer_events (event_id, transfer_id, sequence, event_type, from_state,
@@ -8,7 +9,8 @@ CREATE OR REPLACE FUNCTION write_transfer_event(t capital_transfers, from_state 
           event -> 'actor', event ->> 'message', coalesce(event -> 'data', '{}'::jsonb), at)
 $$;
 
--- Queues the callback that a transfer needs a person, in the write that moves it there.
+-- Queues the callback `request_attention` of a transfer that needs a person, in the same write that
+-- hands the transfer over.
 CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb, error_code text,
   at timestamptz) RETURNS void LANGUAGE sql AS $$
   INSERT INTO callbacks (event_id, transfer_id, event_type, sequence, url, payload, nonce, status,
@@ -24,7 +26,7 @@ CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb
   FROM callback_refused(t.callback_url) AS refused WHERE t.callback_url IS NOT NULL
 $$;
 
--- A transfer for its activities.
+-- Returns a capital transfer as its activities read it.
 CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
@@ -43,8 +45,9 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
 $$;
 
--- Writes a new transfer with its hold, history and audit. A used idempotency key answers with the
--- transfer that used it, selected in a statement after the insert that met it.
+-- Writes a new transfer with its hold, history and audit. For a used idempotency key, returns the
+-- transfer that used it; that is read in a later statement than the insert, which waited for the
+-- other create.
 CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
@@ -79,9 +82,9 @@ BEGIN
   RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
 END $$;
 
--- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. The
--- id of its event shows that a step was applied before. State and epoch are compared here;
--- domain/send/epoch.ts decides what a step writes to them.
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
+-- the id of its event is stored, the step was applied before and changes nothing. State and epoch
+-- are compared here; domain/send/epoch.ts decides what a step writes to them.
 CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
@@ -123,7 +126,7 @@ BEGIN
     provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
     send_not_after = CASE WHEN fields ? 'send_not_after'
       THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
-    -- The provider's time limit starts with the first wait for it.
+    -- The provider's time limit starts when the transfer first waits for the provider.
     pending_until = CASE WHEN fields ? 'pending_until'
       THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
     error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
@@ -142,7 +145,8 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
 END $$;
 
--- The transfer for its run: marks changes as seen in one statement, and reads in a later one.
+-- Returns the transfer for its run. Marks changes as seen first and reads in a later statement, so
+-- that no change is marked as seen without being read.
 CREATE OR REPLACE FUNCTION load_transfer(transfer uuid, run text) RETURNS jsonb LANGUAGE plpgsql
   AS $$
 DECLARE t capital_transfers;

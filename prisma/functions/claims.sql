@@ -1,13 +1,13 @@
--- Whether a completion of a node needs a claim: always, never, or once its output has a field
--- (`claims_when`). What it claims: `claimsOf` of domain/claims.ts.
+-- Returns whether a node must claim a payment to complete: always, never, or only if its output has
+-- the field that `claims_when` names. `claimsOf` of domain/claims.ts decides what it claims.
 CREATE OR REPLACE FUNCTION needs_claim(claims_when text, output jsonb) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT claims_when = 'always'
     OR coalesce(output ? substring(claims_when FROM '^output\.(.+)$'), false)
 $$;
 
--- Who holds what this node claims, or null where it may have it. Locks the payments, after movement
--- and nodes, until the transaction ends.
+-- Returns the node that already holds a payment which this node wants to claim; null if this node
+-- may claim all. Locks the payments, after movement and nodes, until the transaction ends.
 CREATE OR REPLACE FUNCTION claim_holder(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,13 +22,14 @@ BEGIN
     INSERT INTO payments (source, reference, amount, created_at)
     VALUES (c.source, c.reference, CASE WHEN c.until IS NULL THEN c.total END, at)
     ON CONFLICT DO NOTHING;
-    -- A second statement, which sees what concurrent transactions wrote while this one waited.
+    -- A statement of its own, which sees what concurrent transactions wrote while the insert waited
+    -- for them.
     PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
       AND (o.movement_id, o.node_key) <> (movement, node)
       AND (c.since IS NULL OR o.until_block IS NULL OR o.until_block > c.since);
-    -- A claim that reports another amount of a payment than the first claim did is refused.
+    -- If two claims report different totals of one payment, the smaller total counts.
     IF held + c.amount > (SELECT least(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
@@ -42,7 +43,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Writes claims that claim_holder has passed. The node keeps what it holds.
+-- Stores the claims of a node after claim_holder has found no other holder. Claims that the node
+-- already has stay as they are.
 CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS void LANGUAGE sql AS $$
   WITH new AS (
@@ -56,7 +58,8 @@ CREATE OR REPLACE FUNCTION write_claims(movement uuid, node text, claims jsonb, 
   WHERE p.source = new.source AND p.reference = new.reference
 $$;
 
--- Whether the node has claimed anything; locks its claims until the transaction ends.
+-- Returns whether the node has any claims, and locks the claimed payments until the transaction
+-- ends.
 CREATE OR REPLACE FUNCTION lock_claims(movement uuid, node text) RETURNS boolean
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -67,8 +70,8 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Moves a node's claims to another node, so the claimed sum of a payment stays the same. Only a
--- completed node holds claims; the same transaction has released the one that loses them.
+-- Moves a node's claims to another node, so the claimed sum of each payment stays the same. Only a
+-- completed node holds claims; the same transaction has moved the former holder out of COMPLETED.
 CREATE OR REPLACE FUNCTION move_claims(holder jsonb, movement uuid, node text) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -80,8 +83,9 @@ BEGIN
   WHERE c.movement_id = (holder ->> 'movement_id')::uuid AND c.node_key = holder ->> 'node_key';
 END $$;
 
--- Releases the claims of one node (`released`, a transition of its movement) and completes another
--- with them (`taken`): both, or neither and why. Both movements are locked first, by id.
+-- Takes the claims of one node away (`released`, a transition of its movement) and completes
+-- another node with them (`taken`). Applies both, or neither and returns why. Locks both movements
+-- first, ordered by id.
 CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -95,7 +99,8 @@ BEGIN
     first := apply_transition(released);
     IF (first ->> 'ok')::boolean THEN second := apply_transition(taken); END IF;
     IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
-      RAISE EXCEPTION 'not reassigned' USING ERRCODE = 'FM018';
+      RAISE EXCEPTION 'the claims were not reassigned: a transition was refused'
+        USING ERRCODE = 'FM018';
     END IF;
   EXCEPTION WHEN SQLSTATE 'FM018' THEN
     RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));

@@ -1,4 +1,4 @@
--- The clock of every decision, in milliseconds. Tests shift it with the setting
+-- Returns the time that every decision uses, cut to milliseconds. Tests shift it with the setting
 -- svc.clock_offset_ms.
 CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
   SELECT date_trunc('milliseconds', clock_timestamp()
@@ -6,14 +6,15 @@ CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE A
       '0')::double precision / 1000))
 $$;
 
--- An id that sorts by its time (UUIDv7), for rows that the database itself adds.
+-- Returns an id that sorts by its time (UUIDv7), for rows that the database itself adds.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     PLACING substring(int8send(floor(extract(epoch FROM at) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
       52, 1), 53, 1), 'hex')::uuid
 $$;
 
--- The time of a document's field; see NOW and Stamp in domain/transition.ts.
+-- Returns the time that a field of a document stands for: "@now", {"@after_seconds"} or a
+-- timestamp; see NOW and Stamp in domain/transition.ts.
 CREATE OR REPLACE FUNCTION svc_time(value jsonb, at timestamptz) RETURNS timestamptz
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE

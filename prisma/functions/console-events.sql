@@ -1,11 +1,11 @@
--- What open consoles are to read again; see docs/decisions/0114-the-stream.md. With the owner's
--- rights: the service's role may write no event and remove none by itself.
+-- Writes what open consoles must read again; see docs/decisions/0114-the-stream.md. Runs with the
+-- owner's rights: the service's role may not write or remove events itself.
 CREATE OR REPLACE FUNCTION note_for_consoles() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
   SET search_path FROM CURRENT AS $$
 BEGIN
-  -- Anybody may put a trigger on a temporary table of their own.
+  -- Any role may put this trigger on a temporary table of its own.
   IF TG_TABLE_SCHEMA <> current_schema() THEN
-    RAISE EXCEPTION 'events are written by changes of our tables alone'
+    RAISE EXCEPTION 'only a change of a table of this schema may write console events'
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   CASE TG_ARGV[0]
@@ -18,8 +18,8 @@ BEGIN
     WHEN 'proposal' THEN
       INSERT INTO console_events (kind, subject) VALUES ('proposal', NEW.proposal_id);
     WHEN 'cutover' THEN INSERT INTO console_events (kind, subject) VALUES ('cutover', 'cutover');
-    -- One for each venue that a statement has changed something of; a fetch that finds the same
-    -- again is none.
+    -- One event for each venue whose balances a statement changed; a fetch that finds the same
+    -- balances writes none.
     WHEN 'new_balances' THEN INSERT INTO console_events (kind, subject)
       SELECT DISTINCT 'balance', venue_key FROM made;
     WHEN 'balances' THEN INSERT INTO console_events (kind, subject)
@@ -33,9 +33,9 @@ END $$;
 
 REVOKE ALL ON FUNCTION note_for_consoles() FROM PUBLIC;
 
--- What a console is shown of what an event is about, as it is now: read with the event, and not
--- written with it, since transactions that change one row may be numbered in another order. No
--- amounts and no addresses: it says that something is to be read again.
+-- Returns what a console reads about the subject of an event, in its present state. The state is
+-- read with the event and not stored in it, since transactions that change one row may be numbered
+-- in another order. It has no amounts and no addresses: it only says what to read again.
 CREATE OR REPLACE FUNCTION console_event_of(kind text, subject text) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -57,17 +57,18 @@ BEGIN
     END;
 END $$;
 
--- Changes when seen transactions may be missing or numbers start again: after a restart of the
--- server, on another server, or for a recreated database or table. A restore from a backup and a
--- failover to a standby are such cases.
+-- Returns a text that changes when transactions that were read may be missing, or when numbers
+-- start again: after a restart of the server, on another server, or for a recreated database or
+-- table. So it changes after a restore from a backup and after a failover to a standby.
 CREATE OR REPLACE FUNCTION console_epoch() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT left(md5(concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
     (SELECT oid FROM pg_database WHERE datname = current_database()),
     'console_events'::regclass::oid)), 12)
 $$;
 
--- Removes up to `most` of the oldest events that are older than so many seconds; answers how many.
--- Events of a transaction that has not started yet came with a dump from another server.
+-- Removes up to `most` of the oldest events, if they are older than `keep_seconds`; returns how
+-- many. Also removes events of transactions that this server has not started yet: a dump from
+-- another server brought them.
 CREATE OR REPLACE FUNCTION remove_console_events(keep_seconds integer, most integer)
   RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE

@@ -1,8 +1,9 @@
--- Kept counts: every change of a state inserts a line in its transaction, and lines are added up
--- later. Readers add both, so counts are exact at any moment.
+-- Stored counts of rows by state. Every change of a state inserts a change row in the same
+-- transaction, and fold_counts adds these rows up later. Readers add both, so counts are exact at
+-- any moment.
 
 -- Counts a movement that was created, changed its state, ended or started again. Only a failed
--- movement starts again, so the longest duration is never undone.
+-- movement starts again, and it has no duration, so the longest duration is never subtracted.
 CREATE OR REPLACE FUNCTION count_movement() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -16,7 +17,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- How a movement ended, for what is known of its version; `change` is -1 where that is over.
+-- Counts the end of a movement for its month and template version. `change`: 1 when the movement
+-- ends, -1 when it starts again.
 CREATE OR REPLACE FUNCTION count_end(m movements, change integer) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -54,8 +56,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Adds up to `most` lines of each kind; answers how many. One process at a time: a second one would
--- only wait for the same rows.
+-- Adds up to `most` change rows of each kind to the stored counts; returns how many. Only one
+-- process at a time: a second one would only wait for the same rows.
 CREATE OR REPLACE FUNCTION fold_counts(most integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   folded integer;
@@ -88,7 +90,8 @@ BEGIN
   RETURN folded + ended;
 END $$;
 
--- How many rows are in each state: {"movement": {"COMPLETED": 1}, "transfer": …, "callback": …}.
+-- Returns how many rows are in each state: {"movement": {"COMPLETED": 1}, "transfer": …,
+-- "callback": …}.
 CREATE OR REPLACE FUNCTION kept_counts() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(subject, states), '{}'::jsonb) FROM (
     SELECT subject, jsonb_object_agg(state, n) AS states FROM (
@@ -99,7 +102,7 @@ CREATE OR REPLACE FUNCTION kept_counts() RETURNS jsonb LANGUAGE sql STABLE AS $$
     GROUP BY subject) by_subject
 $$;
 
--- The same from the rows themselves, which looks at every one of them.
+-- Returns the same counts from the rows themselves. Reads every row.
 CREATE OR REPLACE FUNCTION true_counts() RETURNS TABLE (subject text, state text, count bigint)
   LANGUAGE sql STABLE AS $$
   SELECT 'movement', m.request_state, count(*) FROM movements m GROUP BY 2
@@ -120,7 +123,7 @@ CREATE OR REPLACE FUNCTION true_route_months() RETURNS SETOF route_months
   GROUP BY 1, 2
 $$;
 
--- Where what is kept is not what the rows say, at one moment; empty while all is in order.
+-- Returns where the stored counts differ from the rows; an empty list if all are right.
 CREATE OR REPLACE FUNCTION count_differences() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_agg(d ORDER BY d), '[]'::jsonb) FROM (
     SELECT jsonb_build_object('what', coalesce(k.subject, t.subject) || ' '
@@ -143,7 +146,8 @@ CREATE OR REPLACE FUNCTION count_differences() RETURNS jsonb LANGUAGE sql STABLE
   ) differing
 $$;
 
--- Makes them anew from the rows; whoever writes waits meanwhile. As the owner of the tables.
+-- Rebuilds the stored counts from the rows; writers wait meanwhile. Needs the rights of the owner
+-- of the tables.
 CREATE OR REPLACE FUNCTION rebuild_counts() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(7034967);
@@ -156,7 +160,7 @@ BEGIN
   INSERT INTO route_months SELECT * FROM true_route_months();
 END $$;
 
--- What a new movement can move beside its own asset, for lists that ask by asset.
+-- Stores the assets that a new movement can move besides its own, for lists that filter by asset.
 CREATE OR REPLACE FUNCTION note_other_assets() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO movement_other_assets (asset, created_at, movement_id)

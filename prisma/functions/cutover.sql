@@ -1,17 +1,18 @@
--- The switch that stops new money, read by creates and fences. They lock it until their transaction
--- ends, so that a change of the switch returns only after all that passed before it. It is locked
--- before any row, since a change of the switch locks rows after it.
+-- Returns the mode of the cutover switch, which stops new money. Creates and fences call this, and
+-- keep a shared lock on the switch until their transaction ends, so a change of the switch waits
+-- for them. Call it before any row is locked, since a change of the switch locks rows after the
+-- switch.
 CREATE OR REPLACE FUNCTION cutover_now() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE mode text;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(7203118846);
-  -- A database without the row lets nothing through.
+  -- STRICT: a database without the row lets nothing through.
   SELECT c.mode INTO STRICT mode FROM cutover c;
   RETURN mode;
 END $$;
 
--- Changes the switch. Wakes nodes and transfers that waited at their fence while it was frozen;
--- that wait does not count into their time.
+-- Changes the cutover mode. At the end of `frozen`, wakes the nodes and transfers that waited at
+-- their fence; that wait does not count towards their time limits.
 CREATE OR REPLACE FUNCTION set_cutover_mode(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c cutover;
@@ -24,7 +25,7 @@ BEGIN
   UPDATE cutover SET mode = doc ->> 'mode', previous_mode = before, reason = doc ->> 'reason',
     changed_at = at, changed_by = doc -> 'changed_by' RETURNING * INTO c;
   IF before = 'frozen' AND c.mode <> 'frozen' THEN
-    -- Movements before their nodes: the lock order of all.
+    -- Every function locks movements before their nodes.
     PERFORM FROM movements WHERE movement_id IN (
       SELECT movement_id FROM movement_nodes WHERE frozen_since IS NOT NULL)
     ORDER BY movement_id FOR UPDATE;
@@ -42,7 +43,7 @@ BEGIN
   RETURN to_jsonb(c);
 END $$;
 
--- Marks a node that reached its fence while the switch is frozen; from now on its time stands
+-- Marks a node that reached its fence in the mode `frozen`; from now on its time limit stands
 -- still.
 CREATE OR REPLACE FUNCTION freeze_node(movement uuid, key text, at timestamptz) RETURNS void
   LANGUAGE sql AS $$

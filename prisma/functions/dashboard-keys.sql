@@ -1,7 +1,7 @@
--- Creates the row that an operator's browser fills, and ends what it replaces: the present key and
--- the operator's sessions. A link that was not used in time was never a key. Returns
--- {"ok": true, "row": ...}, or {"ok": false, "state": ...} of the conflicting key, with nothing
--- written.
+-- Creates an empty key for a dashboard operator; the operator's browser fills it. With `replace`,
+-- ends the operator's present key and sessions. A link that was not used in time was never a key,
+-- so it is always ended. Returns {"ok": true, "row": ...}; or writes nothing and returns {"ok":
+-- false, "state": ...} with the state of the conflicting key.
 CREATE OR REPLACE FUNCTION enrol_dashboard_operator(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;
@@ -22,7 +22,7 @@ BEGIN
   ON CONFLICT (operator) WHERE state <> 'ended' DO NOTHING RETURNING * INTO k;
   IF NOT FOUND THEN
     IF before.key_id IS NOT NULL THEN
-      RAISE EXCEPTION 'the operator is enrolled by another process at the same time'
+      RAISE EXCEPTION 'another process enrols this operator at the same time: try again'
         USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN jsonb_build_object('ok', false, 'state', (SELECT state FROM dashboard_keys
@@ -35,7 +35,7 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(k) - 'secret' - 'code_hash');
 END $$;
 
--- Ends the open sessions of an operator, of all without one; answers how many.
+-- Ends the open sessions of an operator, or of all operators if none is named; returns how many.
 CREATE OR REPLACE FUNCTION end_sessions_of(who text, at timestamptz) RETURNS integer
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -47,8 +47,8 @@ BEGIN
   RETURN ended;
 END $$;
 
--- Stores what a browser hands over, once, in time and for a row that is still open; null where it
--- is none. The service's role has the right to these two columns and to no other.
+-- Stores the secret that a browser submits: once, in time, and for a key that still waits; else
+-- returns null. The service's role may write these two columns and no other.
 CREATE OR REPLACE FUNCTION fill_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;
@@ -63,8 +63,8 @@ BEGIN
   RETURN to_jsonb(k) - 'secret' - 'code_hash';
 END $$;
 
--- Confirms a key if its secret is the one that the caller has read; null where the secret differs
--- or the key no longer waits.
+-- Confirms a key if its secret is the one that the caller has read; returns null if the secret
+-- differs or the key no longer waits.
 CREATE OR REPLACE FUNCTION confirm_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;
@@ -80,7 +80,7 @@ BEGIN
   RETURN to_jsonb(k) - 'secret' - 'code_hash';
 END $$;
 
--- Ends an operator's key, or the link for one, with all sessions; null where there is none.
+-- Ends an operator's key, or the link for one, with all sessions; returns null if there is none.
 CREATE OR REPLACE FUNCTION end_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;
@@ -96,7 +96,7 @@ BEGIN
   RETURN (to_jsonb(k) - 'secret' - 'code_hash') || jsonb_build_object('ended_sessions', sessions);
 END $$;
 
--- Ends the open sessions of an operator, of all without one; answers how many.
+-- Ends the open sessions of an operator, or of all operators if none is named; returns how many.
 CREATE OR REPLACE FUNCTION end_dashboard_sessions(doc jsonb) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -106,7 +106,7 @@ BEGIN
   RETURN ended;
 END $$;
 
--- Writes a session, its row of the audit with it.
+-- Stores a new session with its audit row.
 CREATE OR REPLACE FUNCTION open_dashboard_session(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -118,7 +118,7 @@ BEGIN
   PERFORM write_audit(doc -> 'audit', at);
 END $$;
 
--- Ends one session; false where it is over already.
+-- Ends one session; returns false if it has ended already.
 CREATE OR REPLACE FUNCTION close_dashboard_session(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();

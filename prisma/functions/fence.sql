@@ -1,5 +1,5 @@
--- Whether an amount is within every max_amount of the plan and the node's patch. One that cannot be
--- read allows nothing (`maxAmount` of domain/plan/amount.ts).
+-- Returns whether an amount is within each `max_amount` of the plan and of the node's patch. A
+-- `max_amount` that cannot be read allows nothing (`maxAmount` of domain/plan/amount.ts).
 CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, patch jsonb)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT NOT EXISTS (
@@ -10,12 +10,12 @@ CREATE OR REPLACE FUNCTION within_max_amount(amount numeric, controls jsonb, pat
       THEN (value #>> '{}')::numeric ELSE 0 END)
 $$;
 
--- The addresses of a node's payees in the plain cases of domain/allowlist, by whom it pays; null:
--- the long fence decides. That is so for every node that pays on a chain, where payees may have no
--- 0x (names of name services). Names are compared as domain/allowlist/payees.ts does, without `_`
--- and `-`. A team's own type is plain only without payees (`declared_none`, as its executor
--- declares now), and only where nothing looks like an EVM address. Checksums were checked by
--- preflight.
+-- Returns the addresses that a node pays, in the plain cases of domain/allowlist; null for all
+-- other cases, which the long fence decides. A node that pays on a chain is never plain, since its
+-- payee may have no 0x (a name of a name service). Names of fields are compared without `_` and
+-- `-`, as in domain/allowlist/payees.ts. A team's own action type is plain only if its executor
+-- declares now that it has no payee (`declared_none`), and if no text looks like an EVM address.
+-- Preflight has checked the checksums.
 CREATE OR REPLACE FUNCTION plain_addresses(pays text, config jsonb, movement_intent jsonb,
   input_params jsonb, prepared jsonb, reported jsonb, declared_none boolean)
 RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
@@ -45,8 +45,8 @@ BEGIN
     ELSE paid END));
 END $$;
 
--- Why an address (`asked`) may not be paid now, or null; see domain/allowlist/match.ts. Its rows
--- are locked against a concurrent revoke.
+-- Returns why an address (`asked`) may not be paid now, or null if it may; see
+-- domain/allowlist/match.ts. Locks the address's rows against a concurrent revoke.
 CREATE OR REPLACE FUNCTION address_problem(asked jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -70,12 +70,12 @@ BEGIN
     THEN 'ADDRESS_CHAIN_ID_REQUIRED' ELSE 'ADDRESS_NOT_ALLOWLISTED' END;
 END $$;
 
--- Which requirements of a send do not hold, as a list, or null: {"executors": [key]} must be
--- active, {"signers": [...]} active and with the address that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"requirements":
--- {kind: {...}}} without a requirement_problem; "flow" is checked elsewhere. A deprecated signer
--- may still sign for nodes that its rotation left with it. The rows are locked, so that a
--- concurrent change comes before or after. The caller holds the movement.
+-- Returns the list of requirements of a send that do not hold, or null if all hold. {"executors":
+-- [key]} must be active, {"signers": [...]} active and with the address that they are pinned to,
+-- {"addresses": [{"chain_family", "address", "chain_id", "strict"}]} on the allowlist and usable,
+-- {"requirements": {kind: {...}}} without a requirement_problem; "flow" is checked elsewhere. A
+-- deprecated signer may still sign for nodes that its rotation left with it. Locks the rows, so
+-- that a concurrent change happens before or after. The caller has locked the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,7 +89,8 @@ DECLARE
 BEGIN
   -- This release cannot check a requirement that it does not know, so nothing is sent.
   IF required - ARRAY['executors', 'signers', 'addresses', 'flow', 'requirements'] <> '{}' THEN
-    RAISE EXCEPTION 'a send requires what is not known here: %', required;
+    RAISE EXCEPTION 'the send has a requirement that is not known here, so nothing is sent: %',
+      required;
   END IF;
   FOR e IN SELECT * FROM executors
     WHERE executor_key IN (
@@ -133,9 +134,10 @@ BEGIN
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
--- The short fence: one statement for a node that needs no signature and pays plain addresses, if
--- any. `pays_nobody`: the executor's own action types without a payee that a plan can choose. Epoch
--- and window are those of `fenced` in domain/send/epoch.ts.
+-- The short fence: checks a send and passes its fence in one statement, for a node that needs no
+-- signature and pays only plain addresses (plain_addresses) or none. `pays_nobody`: the executor's
+-- own action types without a payee that a plan can choose. Epoch and window are those of `fenced`
+-- in domain/send/epoch.ts.
 CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text,
   window_seconds double precision, event_id text,
                                      pays_nobody jsonb)
@@ -148,7 +150,7 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
-  -- Before any row is locked; apply_transition refuses while the switch is frozen.
+  -- Locks the cutover switch before any row. apply_transition refuses in the mode `frozen`.
   PERFORM cutover_now();
   SELECT w.intent, p.input_params, p.plan_head -> 'risk_controls' AS controls INTO m
     FROM movements w JOIN movement_plans p USING (movement_id)
@@ -158,14 +160,14 @@ BEGIN
   plan := node_plan(n.own_plan, m.input_params);
   addresses := plain_addresses(n.pays, plan -> 'config', m.intent, m.input_params,
     n.prepared_action, n.output, pays_nobody ? n.action_type);
-  -- apply_transition compares that it is READY.
+  -- apply_transition checks that the node is READY.
   IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
     AND addresses IS NOT NULL
      AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL
        AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
-     -- A team's node that sends nothing by its plan: the long fence checks whether its executor
-     -- still declares that.
+     -- By its plan, a team's node without a flow sends nothing. The long fence checks whether its
+     -- executor still declares that.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
      AND at < n.started_at + coalesce(at - n.frozen_since, interval '0') + make_interval(
        secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))

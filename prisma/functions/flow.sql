@@ -1,5 +1,6 @@
--- The value of terms; see Term in domain/plan/flow.ts. `nodes`: each node's state and what it draws
--- ("s", "v"). Paths that the outcome of their node has closed count nothing.
+-- Returns the largest sum that terms can reach; see Term in domain/plan/flow.ts. `nodes`: the state
+-- ("s") and the draw ("v") of each node. A branch that the outcome of its node has closed counts as
+-- 0.
 CREATE OR REPLACE FUNCTION sum_of(terms jsonb, nodes jsonb) RETURNS numeric
   LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -24,17 +25,17 @@ BEGIN
   RETURN total;
 END $$;
 
--- Whether a node may have sent: it passed its fence in its present attempt and has not ended. A
--- send that was accepted once and cannot be found may still appear, even while the node waits to
--- resend.
+-- Returns whether a node may have a send that is not settled: it passed its fence in its present
+-- attempt and has not ended. A send that was accepted but cannot be found may still appear, even
+-- while the node waits to resend.
 CREATE OR REPLACE FUNCTION may_have_sent(n movement_nodes) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')
     OR (n.state = 'READY' AND (n.recover_first OR n.submitted_at IS NOT NULL))
 $$;
 
--- What a node draws or passes on, if known. An allowance draws the amount of its plan, whatever it
--- allows (`exceeding` of domain/plan/flow.ts).
+-- Returns the amount that a node draws or passes on, if known. An allowance draws the amount of its
+-- plan, whatever amount it allows (`exceeding` of domain/plan/flow.ts).
 CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUAGE sql IMMUTABLE
   AS $$
   SELECT CASE WHEN n.pays = 'spender'
@@ -42,9 +43,9 @@ CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUA
     ELSE coalesce(n.amount, (n.flow ->> 'amount')::numeric) END
 $$;
 
--- What a node sent or may have sent. An executor that moved only a part reports it in a field of
--- its output; for incoming funds that is what arrived. Zero before the fence, and where it is
--- proven that nothing landed.
+-- Returns the amount that a node sent or may have sent; 0 before its fence, and if it is proven
+-- that nothing landed. An executor that moved only a part reports the part in a field of its
+-- output; for incoming funds the field has the amount that arrived.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
@@ -60,12 +61,12 @@ BEGIN
     ELSE 0 END;
 END $$;
 
--- Why a node may not send this amount (`flow`: {"node_key", "amount"}), or NULL: over all nodes,
--- what is drawn of an asset must stay within the approved outflow, and what is passed on from a
--- node within what that node sent. Nodes that a restore brought back and that recovery has not
--- looked at may have been sent after the backup: they count in addition, and if they would exceed
--- the limit the reason is RESTORED_NODE_UNASKED with their keys. The caller holds the movement's
--- lock.
+-- Returns why a node may not send this amount (`flow`: {"node_key", "amount"}), or NULL if it may.
+-- The draws of an asset by all nodes must stay within the approved outflow, and what nodes pass on
+-- from a node within what that node sent. A node that a restore brought back may have been sent
+-- after the backup: until recovery has checked it, its amount is added. If only this addition
+-- exceeds the limit, the reason is RESTORED_NODE_UNASKED with the keys of these nodes. The caller
+-- has locked the movement.
 CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -76,7 +77,7 @@ DECLARE
   unasked numeric;
   keys jsonb;
 BEGIN
-  -- Its amount is known by now; an allowance draws another amount than it sets.
+  -- The amount to send is known by now; an allowance draws another amount than it sets.
   SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
     INTO own, drawn FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
@@ -91,7 +92,7 @@ BEGIN
   IF own ->> 'from' IS NULL THEN
     SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m
       WHERE m.movement_id = movement;
-    -- A person approved it without a bound.
+    -- No bound: a person approved this movement without one.
     IF most IS NULL THEN RETURN NULL; END IF;
   ELSE
     SELECT sent_amount(n) INTO most FROM movement_nodes n

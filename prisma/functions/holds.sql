@@ -1,6 +1,6 @@
--- Adds to what a pool holds, and checks that this is covered if `take` lists the pool's venue as
--- fetched ({"venues", "stale_after_seconds"}). The check is a later statement than the one that
--- waited for the pool's lock, so it sees what was written meanwhile.
+-- Adds `change` to the sum of holds on a pool. If `take` ({"venues", "stale_after_seconds"}) lists
+-- the pool's venue, an increase must be covered by its balance. The check is a later statement than
+-- the one that waited for the pool's lock, so it sees what was written meanwhile.
 CREATE OR REPLACE FUNCTION change_pool(pool jsonb, change numeric, take jsonb, at timestamptz)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,8 +15,8 @@ BEGIN
   END IF;
 END $$;
 
--- What each node of a movement may still draw from a pool, as input of sum_of. Nodes of an ended
--- movement that have not passed their fence draw nothing.
+-- Returns what each node of a movement may still draw from a pool, as input of sum_of. After a
+-- movement has ended, nodes that have not passed their fence draw nothing.
 CREATE OR REPLACE FUNCTION open_draws(m movements, pool jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(n.node_key, jsonb_build_object('s', n.state, 'v', CASE
@@ -68,7 +68,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Records what nodes that draw from pools have provably sent: it counts as outflow until a snapshot
+-- Stores what nodes have provably sent from pools. It counts as outflow until a balance snapshot
 -- shows it.
 CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz) RETURNS void
   LANGUAGE sql AS $$
@@ -84,7 +84,7 @@ CREATE OR REPLACE FUNCTION note_sent(movement uuid, keys text[], at timestamptz)
     AND sent_amount(n) > 0
 $$;
 
--- Takes the hold of a transfer.
+-- Reserves the amount of a capital transfer in its pool.
 CREATE OR REPLACE FUNCTION take_transfer_hold(transfer uuid, hold jsonb, take jsonb,
   at timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -96,7 +96,7 @@ BEGIN
           (hold ->> 'amount')::numeric, 'held', at);
 END $$;
 
--- Ends the hold of a transfer. The caller holds the transfer's lock.
+-- Ends the hold of a capital transfer. The caller has locked the transfer.
 CREATE OR REPLACE FUNCTION end_transfer_hold(transfer uuid, new_status text, at timestamptz)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE hold reservations;
@@ -109,7 +109,7 @@ BEGIN
     WHERE reservation_id = hold.reservation_id;
 END $$;
 
--- What provably left a pool since `since`: a snapshot of that time may not show it.
+-- Returns what has provably left a pool since `since`; a snapshot of that time may not show it.
 CREATE OR REPLACE FUNCTION ended_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(r.amount), 0), count(DISTINCT r.movement_id), count(DISTINCT r.transfer_id)
@@ -118,7 +118,7 @@ RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql 
     AND r.status = 'consumed' AND r.ended_at >= since
 $$;
 
--- Outflow that a snapshot may not show yet: open holds, and what has ended since.
+-- Returns the outflow that a snapshot may not show yet: open holds, and what has ended since.
 CREATE OR REPLACE FUNCTION pending_outflow(venue text, account text, coin text, since timestamptz)
 RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql STABLE AS $$
   SELECT h.amount + e.amount, h.movements + e.movements, h.transfers + e.transfers
@@ -129,9 +129,9 @@ RETURNS TABLE (amount numeric, movements bigint, transfers bigint) LANGUAGE sql 
        ended_outflow(venue, account, coin, since) e
 $$;
 
--- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of
--- which `change` is new) and all that left since. The caller holds the pool's lock, so the sum
--- cannot grow meanwhile.
+-- Fails unless a snapshot younger than `stale_after` seconds covers all holds on the pool (`held`;
+-- `change` of it is new) and all that left the pool since the snapshot. The caller has locked the
+-- pool, so the sum cannot grow meanwhile.
 CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
   stale_after integer, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -144,7 +144,7 @@ BEGIN
   WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
     AND asset = pool ->> 'asset';
   IF NOT FOUND THEN
-    -- A fetch of the venue that did not name this pool found nothing in it.
+    -- The venue was fetched and did not name this pool, so the pool is empty.
     SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
       WHERE venue_key = pool ->> 'venue_key';
     b.withdrawable := 0;
@@ -163,7 +163,7 @@ BEGIN
   END IF;
 END $$;
 
--- Stores one complete fetch of a venue; assets that it no longer names become zero.
+-- Stores one complete fetch of a venue's balances; assets that the venue no longer names become 0.
 CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN

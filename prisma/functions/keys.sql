@@ -1,4 +1,4 @@
--- Only a key's status may change, and never back.
+-- Refuses every change of an API key except its revocation, which is final.
 CREATE OR REPLACE FUNCTION guard_key_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' OR OLD.status = 'revoked'
@@ -11,9 +11,9 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- Issues a key: reuses the active client of that name, else makes one; makes or updates the
--- authority of an agent's key. Answers {"ok": true, ...} or {"ok": false, "reason": ...} with
--- nothing written.
+-- Issues an API key. Uses the active client of that name, or creates it; creates or updates the
+-- authority of an agent's key. Fails with FM001 if the key id exists, and with FM002 if the
+-- authority has another active key and `replace` is not set.
 CREATE OR REPLACE FUNCTION issue_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -77,7 +77,7 @@ BEGIN
     'replaced_key_id', bound);
 END $$;
 
--- Revokes a key for good. Null for an unknown key; a repeat writes nothing.
+-- Revokes an API key for good. Returns null for an unknown key; a repeat writes nothing.
 CREATE OR REPLACE FUNCTION revoke_key(key text, audit jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k api_client_keys;

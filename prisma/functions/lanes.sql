@@ -1,8 +1,9 @@
--- Nonce lanes: their open claims, the later versions of a nonce, and what settles it.
+-- Nonce lanes: open claims on nonces, later versions of a nonce's transaction, and what proves that
+-- a nonce is used.
 
--- The lowest nonce whose claim was never signed and whose node has ended or is unknown: it can no
--- longer be signed (only a node behind its fence stores bytes), so the next send of the lane takes
--- it over instead of leaving a gap. NULL where there is none.
+-- Returns the lowest claim of a nonce lane that was never signed and whose node has ended or is
+-- UNKNOWN; NULL if there is none. Nothing can sign it later, since only a node that passed its
+-- fence stores bytes. So the next send of the lane takes its nonce over and leaves no gap.
 CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
   LANGUAGE sql VOLATILE AS $$
   SELECT t FROM evm_transactions t JOIN movement_nodes n USING (movement_id, node_key)
@@ -15,10 +16,10 @@ CREATE OR REPLACE FUNCTION left_claim(claim jsonb) RETURNS evm_transactions
   ORDER BY t.nonce LIMIT 1
 $$;
 
--- Why no nonce of a lane may be claimed now, as a problem of a binding, or null: an earlier nonce
--- is signed, is in no block, and its node no longer runs. A later nonce would wait for it. `claim`
--- as for claim_nonce. A nonce above the one that the attempt has, or would take over, is no
--- obstacle: that one waits itself.
+-- Returns why no nonce of a lane may be claimed now, as a problem of a binding, or null. The reason
+-- is an earlier nonce that is signed and in no block, and whose node no longer runs: a later nonce
+-- would wait for it. `claim` is that of claim_nonce. Only nonces below the one that this attempt
+-- has, or would take over, count.
 CREATE OR REPLACE FUNCTION lane_problem(movement uuid, node text, node_attempt integer, claim jsonb)
 RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_array(jsonb_build_object('binding', 'lane', 'key', t.address,
@@ -38,9 +39,9 @@ RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   ORDER BY t.nonce LIMIT 1
 $$;
 
--- Ends the claim on a nonce that another, final transaction has used: only for the attempt and
--- epoch that saw it, and if no newer version was stored since the last look. Under the movement's
--- lock, like every later version.
+-- Ends the claim on a nonce that another, final transaction has used. Does so only for the attempt
+-- and epoch that saw this, and only if no newer version was stored since. Locks the movement, as
+-- every write of a later version does.
 CREATE OR REPLACE FUNCTION release_nonce(movement uuid, key text, of_attempt integer,
   of_epoch integer, version jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
@@ -56,8 +57,9 @@ BEGIN
   RETURN true;
 END $$;
 
--- Whether the version to be replaced (`over`) is still the newest of its claim: {"claim", "over"}
--- are ids. `movement` is null for a claim without a node.
+-- Returns whether the version to be replaced is still the newest of its claim. `version`: {"claim",
+-- "over"}, the ids of the claim and of the version to be replaced. `movement` is null for a claim
+-- without a node.
 CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETURNS boolean
   LANGUAGE sql VOLATILE AS $$
   SELECT EXISTS (
@@ -71,8 +73,8 @@ CREATE OR REPLACE FUNCTION is_newest_version(movement uuid, version jsonb) RETUR
         ORDER BY v.created_at DESC, v.transaction_id DESC LIMIT 1))
 $$;
 
--- Stores a later version of a claim's nonce, with its bytes. The caller holds the lock of the
--- movement, or of the lane, and has checked is_newest_version.
+-- Stores a later version of a claim's transaction: the same nonce with other bytes. The caller has
+-- locked the movement, or the lane, and has checked is_newest_version.
 CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS void
   LANGUAGE sql VOLATILE AS $$
   INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
@@ -83,8 +85,8 @@ CREATE OR REPLACE FUNCTION store_version(version jsonb, at timestamptz) RETURNS 
   FROM evm_transactions WHERE transaction_id = (version ->> 'claim')::uuid
 $$;
 
--- Stores a transaction that fills an unclaimed nonce, or a later version of it ("claim", "over").
--- False when another process was faster.
+-- Stores a transaction that fills an unclaimed nonce, or a later version of such a transaction
+-- ("claim", "over"). Returns false if another process was faster.
 CREATE OR REPLACE FUNCTION fill_nonce(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz;
@@ -97,7 +99,7 @@ BEGIN
     PERFORM store_version(doc, at);
     RETURN true;
   END IF;
-  -- Only a nonce below next_nonce: claims take the others.
+  -- Only a nonce below next_nonce is filled; claims take the others.
   IF (doc ->> 'nonce')::bigint >= (SELECT next_nonce FROM nonce_lanes
     WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address') THEN
     RETURN false;
@@ -111,7 +113,7 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- The versions of a claim, oldest first.
+-- Returns the versions of a claim, oldest first.
 CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_agg(jsonb_build_object('transaction_id', v.transaction_id,
@@ -124,18 +126,18 @@ CREATE OR REPLACE FUNCTION versions_of(claim evm_transactions) RETURNS jsonb
   WHERE v.transaction_id = claim.transaction_id OR v.replaces = claim.transaction_id
 $$;
 
--- Whether a person has resolved a transaction's attempt. A scalar, since Postgres may answer an
--- EXISTS by reading all artifacts.
+-- Returns whether a person has resolved the attempt of a transaction. A scalar sub-select, since
+-- Postgres may run an EXISTS by reading all artifacts.
 CREATE OR REPLACE FUNCTION was_resolved(t evm_transactions) RETURNS boolean
   LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT true FROM artifacts a WHERE a.movement_id = t.movement_id
     AND a.node_key = t.node_key AND a.attempt = t.attempt AND a.kind = 'resolution' LIMIT 1), false)
 $$;
 
--- Takes the lanes that have open claims, or are noted as stuck, and that no other process tends,
--- each with its lowest claims; they are the caller's for `seconds`. `ended`: the node's run no
--- longer works on it. `stuck`: why that run cannot use the nonce up. `proven`: it ended because its
--- own payment was seen in a block.
+-- Leases nonce lanes to the caller for `seconds`: those that have open claims or are marked as
+-- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
+-- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
+-- up; `proven`: the node ended because its own payment was seen in a block.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -178,9 +180,9 @@ BEGIN
   RETURN lanes;
 END $$;
 
--- Notes the chain's counts, the claims that a final block has settled
--- ([{"transaction_id", "mined_hash"}]), and the nonce that cannot be used up ({"nonce", "why"} or
--- null).
+-- Stores what a worker has read about a lane: the chain's counts of used nonces, the claims that a
+-- final block has settled ([{"transaction_id", "mined_hash"}]), and the nonce that cannot be used
+-- up ({"nonce", "why"} or null).
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
@@ -192,7 +194,8 @@ BEGIN
       WHEN stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint THEN stuck_since
       ELSE svc_now() END
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
-  -- One by one, by key: the planner would not expect so few.
+  -- One row at a time, by key: for a list, the planner expects many rows and may read the whole
+  -- table.
   FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
     UPDATE evm_transactions SET final_at = svc_now(), mined_hash = each ->> 'mined_hash'
     WHERE transaction_id = (each ->> 'transaction_id')::uuid AND final_at IS NULL
@@ -200,14 +203,15 @@ BEGIN
   END LOOP;
 END $$;
 
--- The raise of a lane's caps that holds now; NULL where there is none. Signing and views both read
--- it here.
+-- Returns a person's raise of a lane's fee caps while it is valid; else NULL. Signing and views
+-- both read it here.
 CREATE OR REPLACE FUNCTION raise_of(l nonce_lanes) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN l.cap_raised_until > svc_now() THEN l.cap_raise || jsonb_build_object('until',
     to_char(l.cap_raised_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
 $$;
 
--- Raises the caps of one lane, replacing its present raise; false where there is no such lane.
+-- Raises the fee caps of one lane and replaces its present raise. Returns false if there is no such
+-- lane.
 CREATE OR REPLACE FUNCTION raise_lane_caps(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   l nonce_lanes;
@@ -226,8 +230,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Lanes for people: what is claimed and in no block that was seen, since when, and what is mined
--- and not yet final.
+-- Returns the nonce lanes for people: how many nonces are claimed and in no known block, since
+-- when, and how many are mined and not yet final.
 CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
     'signer_key', l.signer_key, 'next_nonce', l.next_nonce, 'mined_nonce', l.mined_count,

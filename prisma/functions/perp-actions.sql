@@ -1,8 +1,9 @@
--- The nonce of an action for the perps venue: the owner's own, else the signer's next. Nonces
--- follow the clock in milliseconds, since the venue accepts none far from it, and each is claimed
--- once. If the clock was far ahead, so is the last nonce, and a payment with the next would be
--- refused now but still valid later: fails with FM015 and the last nonce until then. An approval of
--- an agent moves nothing and may wait.
+-- Returns the nonce of an action for the perps venue: the one that this node or wallet already has,
+-- else the signer's next. A nonce is the clock's time in milliseconds, since the venue accepts only
+-- nonces near its own clock, and each is claimed once. If the clock was once far ahead, so is the
+-- last nonce. The venue would refuse a payment with the next nonce now but accept it later, so this
+-- fails with FM015 and the last nonce until the clock is near. An approval of an agent moves
+-- nothing and may wait.
 CREATE OR REPLACE FUNCTION claim_perp_nonce(signer text, movement uuid, node text,
   node_attempt integer, wallet uuid) RETURNS perp_actions LANGUAGE plpgsql AS $$
 DECLARE
@@ -17,7 +18,7 @@ BEGIN
     OR wallet_id = wallet;
   IF FOUND THEN RETURN found_action; END IF;
   SELECT greatest(last_nonce + 1, ms) INTO next FROM perp_lanes WHERE address = signer;
-  -- Half of the day ahead that the venue accepts (docs/perps-venue-facts.md 2).
+  -- 12 hours: half of the day ahead that the venue accepts (docs/perps-venue-facts.md 2).
   IF wallet IS NULL AND next > ms + 12 * 3600 * 1000 THEN
     RAISE EXCEPTION 'nonce_ahead_of_clock' USING ERRCODE = 'FM015', DETAIL = (next - 1)::text;
   END IF;
@@ -28,8 +29,8 @@ BEGIN
   RETURN found_action;
 END $$;
 
--- Stores a signature and returns the one to send: the first that was stored. Null for a node whose
--- send a recovery has taken over, so that it is not sent.
+-- Stores a node's signature and returns the one to send, which is the first that was stored.
+-- Returns null if a recovery has taken over the node's send, so that nothing is sent.
 CREATE OR REPLACE FUNCTION save_perp_signature(movement uuid, node text, node_attempt integer,
   epoch integer, given text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,5 +1,5 @@
--- The movement of another deposit of this amount that may still arrive, or null. A node that a
--- restore brought back may have been sent until recovery has looked.
+-- Returns the movement of another deposit of the same amount that may still arrive, or null. A node
+-- that a restore brought back may have sent, so it counts until recovery has checked it.
 CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
   LANGUAGE sql VOLATILE AS $$
   SELECT movement_id::text FROM movement_nodes
@@ -9,8 +9,8 @@ CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric
   ORDER BY movement_id LIMIT 1
 $$;
 
--- What other deposits bring that the account may not have shown when it was read at `asked_at`:
--- those that are pending, and those that arrived since.
+-- Returns the sum of other deposits that the account may not have shown when it was read at
+-- `asked_at`: deposits under way, and deposits that arrived since.
 CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
   RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(amount), 0) FROM (
@@ -23,27 +23,27 @@ CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at time
   WHERE NOT (movement_id = movement AND node_key = key)
 $$;
 
--- The first paused strategy that a movement's nodes of the venue concern, or null. A movement with
--- a strategy concerns its own. One without moves funds of the master's account, which strategies
--- without a sub-account use too, so each of those stops it.
+-- Returns the first paused strategy that holds back a movement's nodes of the perps venue, or null.
+-- A movement with a strategy depends on that strategy. A movement without one moves funds of the
+-- master account, which strategies without a sub-account use too, so each of those holds it back.
 CREATE OR REPLACE FUNCTION paused_strategy(own text) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT strategy_id FROM perp_bindings
   WHERE paused AND (strategy_id = own OR own IS NULL AND sub_account_address IS NULL)
   ORDER BY strategy_id LIMIT 1
 $$;
 
--- The strategy with the lowest balance limit among those that use the master's own account. Every
--- deposit counts against it, since all are credited to that account.
+-- Returns the strategy with the lowest balance limit among those that use the master's own account.
+-- Every deposit counts against this limit, since all deposits are credited to that account.
 CREATE OR REPLACE FUNCTION least_account_bound() RETURNS perp_bindings LANGUAGE sql STABLE AS $$
   SELECT b FROM perp_bindings b WHERE sub_account_address IS NULL AND max_agent_balance IS NOT NULL
   ORDER BY max_agent_balance, strategy_id LIMIT 1
 $$;
 
--- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts says, or null.
--- `asked`: {"signer", "node_key", "deposit", "account"} of a deposit, with its amount and, where a
--- strategy has a balance limit, the account's {"value", "asked_at"}; {"signer", "sub_account"} of a
--- top-up; else {"signer"}. Deposits pass one at a time, so that the second sees the first. The
--- caller holds the movement.
+-- Returns why a node may not use the perps venue, or null; `perpProblem` of domain/perps/ready.ts
+-- has the same rules. `asked`, for a deposit: {"signer", "node_key", "deposit", "account"}, with
+-- its amount and, if a strategy has a balance limit, the account's {"value", "asked_at"}; for a
+-- top-up: {"signer", "sub_account"}; else {"signer"}. Deposits pass one at a time, so that the
+-- second sees the first. The caller has locked the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -58,7 +58,7 @@ BEGIN
   IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;
   SELECT master_address INTO master FROM perp_master;
   SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
-  -- Locked first, then read: a pause comes before or after.
+  -- Lock first, then read: a concurrent pause happens before or after.
   PERFORM 1 FROM perp_bindings
   WHERE strategy_id = strategy
     OR sub_account_address IS NULL AND (strategy IS NULL OR asked ? 'deposit')
@@ -84,8 +84,8 @@ BEGIN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
     least := least_account_bound();
-    -- If the limit is newer than prepare, there is no account value to compare: the deposit may not
-    -- pass.
+    -- If the limit was set after prepare, there is no account value to compare, so the deposit may
+    -- not pass.
     IF reason IS NULL AND least.strategy_id IS NOT NULL
       AND ((asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
         + other_deposits(movement, asked ->> 'node_key',
@@ -100,7 +100,8 @@ BEGIN
       'stop', CASE reason WHEN 'STRATEGY_PAUSED' THEN 'paused' ELSE 'perp_terms' END) END;
 END $$;
 
--- What a phase reads of the perps venue for its node. `wanted`: of a deposit, its amount.
+-- Returns what a phase reads about the perps venue for its node. `wanted`: the amount of a deposit,
+-- else null.
 CREATE OR REPLACE FUNCTION perp_terms(movement uuid, key text, node_attempt integer, wanted numeric)
   RETURNS jsonb LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(

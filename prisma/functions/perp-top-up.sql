@@ -1,8 +1,7 @@
--- Creates a movement that tops up a strategy at the perps venue (create_movement), unless it and
--- what is on its way to the strategy would exceed `room`: then fails with FM014 and the amount on
--- its way. `counted`: the top-ups that were open before the strategy's balance was read; they count
--- even if they have ended since, since the balance may not have shown them. Concurrent top-ups wait
--- for the strategy's row.
+-- Creates a movement that tops up a strategy at the perps venue (create_movement). Fails with FM014
+-- and the amount under way if that amount and the new top-up together exceed `room`. `counted`: the
+-- top-ups that were open before the strategy's balance was read; they count even if they have ended
+-- since, since the balance may not have shown them. Concurrent top-ups wait for the strategy's row.
 CREATE OR REPLACE FUNCTION create_top_up(doc jsonb, strategy text, room numeric, counted jsonb)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,7 +21,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- The top-ups of a strategy that have not ended.
+-- Returns the top-ups of a strategy that have not ended.
 CREATE OR REPLACE FUNCTION open_top_ups(strategy text) RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
   SELECT movement_id FROM movements
   WHERE strategy_id = strategy AND ended_at IS NULL

@@ -1,4 +1,4 @@
--- The perps venue's master, the strategies that are bound to it and their agents
+-- The perps venue's master account, the strategies that are bound to it and their agent wallets
 -- (docs/decisions/0074-perps-venue.md). Every change is one call with its audit row, which keeps
 -- the row as it was written. A repeated change writes nothing and leaves no audit row.
 
@@ -9,20 +9,21 @@ CREATE OR REPLACE FUNCTION perp_written(audit jsonb, outcome text, written jsonb
   SELECT jsonb_build_object('outcome', outcome, 'row', written, 'at', at)
 $$;
 
--- A binding as JSON; its amount as text, since JSON numbers are not exact everywhere.
+-- Returns a binding as JSON. Its amount is text, since JSON numbers are not exact everywhere.
 CREATE OR REPLACE FUNCTION perp_binding_view(b perp_bindings) RETURNS jsonb LANGUAGE sql IMMUTABLE
   AS $$
   SELECT to_jsonb(b) || jsonb_build_object('max_agent_balance',
     trim_scale(b.max_agent_balance)::text)
 $$;
 
--- Whether a wallet has, or waits for, its name on the venue.
+-- Returns whether a wallet has its agent name on the venue, or waits for it.
 CREATE OR REPLACE FUNCTION perp_wallet_is_open(w perp_agent_wallets, at timestamptz)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT w.state IN ('pending', 'active') AND w.valid_until > at
 $$;
 
--- A wallet as JSON. Past its time it is expired, even before that is written.
+-- Returns a wallet as JSON. After `valid_until` its state is "expired", even before the row says
+-- so.
 CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT to_jsonb(w) - 'next_look_at' - 'nonce_used_at' || jsonb_build_object('state',
@@ -30,7 +31,7 @@ CREATE OR REPLACE FUNCTION perp_wallet_view(w perp_agent_wallets, at timestamptz
       ELSE w.state END)
 $$;
 
--- Creates the master. There is only one, and it never changes.
+-- Creates the master account. There is only one, and it never changes.
 CREATE OR REPLACE FUNCTION create_perp_master(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   wanted perp_master := jsonb_populate_record(NULL::perp_master, doc -> 'master');
@@ -76,7 +77,7 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'sub_account_bound', 'row', perp_binding_view(b));
 END $$;
 
--- NULL for a strategy that is not bound.
+-- Pauses a strategy or ends its pause. Returns NULL for a strategy that is not bound.
 CREATE OR REPLACE FUNCTION pause_perp_binding(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   b perp_bindings;
@@ -96,8 +97,8 @@ BEGIN
   RETURN perp_written(doc -> 'audit', 'changed', perp_binding_view(b), at);
 END $$;
 
--- Stores an agent that needs approval, with the nonce of its approval. NULL for a strategy that is
--- not bound.
+-- Stores an agent wallet that needs approval, with the nonce of its approval. Returns NULL for a
+-- strategy that is not bound.
 CREATE OR REPLACE FUNCTION create_perp_wallet(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   wanted perp_agent_wallets := jsonb_populate_record(NULL::perp_agent_wallets, doc -> 'wallet');
@@ -108,7 +109,8 @@ DECLARE
 BEGIN
   PERFORM FROM perp_bindings WHERE strategy_id = wanted.strategy_id;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  -- One at a time: no other wallet takes a name or an address in between.
+  -- Wallets are created one at a time, so that no other wallet takes the name or the address
+  -- meanwhile.
   INSERT INTO perp_lanes (address, last_nonce) VALUES (master, 0) ON CONFLICT DO NOTHING;
   PERFORM FROM perp_lanes WHERE address = master FOR UPDATE;
   at := svc_now();
@@ -125,7 +127,8 @@ BEGIN
   IF FOUND THEN
     RETURN jsonb_build_object('outcome', 'agent_name_taken');
   END IF;
-  -- The venue forgets what an address has signed once it is no longer an agent.
+  -- An address is used only once: the venue forgets what an address has signed as an agent when it
+  -- is no longer one.
   IF used.wallet_id IS NOT NULL OR wanted.address = master OR EXISTS (
     SELECT FROM perp_bindings WHERE sub_account_address = wanted.address) THEN
     RETURN jsonb_build_object('outcome', 'agent_address_reused');
@@ -138,20 +141,21 @@ BEGIN
   IF wanted.valid_until <= at OR wanted.valid_until > at + make_interval(hours => 180 * 24) THEN
     RETURN jsonb_build_object('outcome', 'valid_until_out_of_range');
   END IF;
-  -- A pending wallet past its time no longer holds the name; no look has written that yet.
+  -- A pending wallet after its `valid_until` no longer holds the name, but its row may still say
+  -- so.
   UPDATE perp_agent_wallets SET state = 'expired', next_look_at = NULL, updated_at = at
   WHERE agent_name = wanted.agent_name AND state = 'pending';
   INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
     valid_until, state, next_look_at, created_at, updated_at)
   VALUES (wanted.wallet_id, wanted.strategy_id, wanted.agent_name, wanted.signer_key, wanted.address,
-    -- The longest time that the venue allows; the approval states it.
+    -- The venue's default is 90 days; the approval states the time.
     coalesce(wanted.valid_until, at + make_interval(hours => 90 * 24)), 'pending', at, at, at)
   RETURNING * INTO w;
   PERFORM claim_perp_nonce(master, NULL, NULL, NULL, w.wallet_id);
   RETURN perp_written(doc -> 'audit', 'created', perp_wallet_view(w, at), at);
 END $$;
 
--- A strategy's wallets, newest first; NULL for one that is not bound.
+-- Returns a strategy's wallets, newest first; NULL for a strategy that is not bound.
 CREATE OR REPLACE FUNCTION perp_wallets_of(strategy text, most integer) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT jsonb_agg(perp_wallet_view(w, svc_now())
@@ -161,8 +165,8 @@ CREATE OR REPLACE FUNCTION perp_wallets_of(strategy text, most integer) RETURNS 
   FROM perp_bindings WHERE strategy_id = strategy
 $$;
 
--- The stored state of a strategy. `authority`: whose movements to include, all when it is null.
--- NULL for a strategy that is not bound.
+-- Returns the stored state of a strategy at the perps venue. `authority`: whose movements to
+-- include; null: all. Returns NULL for a strategy that is not bound.
 CREATE OR REPLACE FUNCTION perp_strategy_state(strategy text, authority text, most integer)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('at', svc_now(), 'binding', perp_binding_view(b),
@@ -196,8 +200,8 @@ CREATE OR REPLACE FUNCTION note_perp_account(doc jsonb) RETURNS void LANGUAGE sq
   WHERE perp_accounts.checked_at < excluded.checked_at
 $$;
 
--- Takes the due wallets that no other process has; they are the caller's for so many seconds.
--- `lease` proves that they still are.
+-- Leases due wallets that no other process has leased to the caller for `seconds`. `lease` later
+-- proves that the caller still has the lease.
 CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE sql AS $$
   WITH due AS (
@@ -219,8 +223,8 @@ CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most inte
     FROM (SELECT successor_of(m.signer_key) AS signer_key) k LEFT JOIN signers s USING (signer_key)) s
 $$;
 
--- Stores the signature of an approval and returns the one to send: the first that was stored. Null
--- once the wallet must not be approved, so that it is not sent.
+-- Stores the signature of an agent's approval and returns the one to send, which is the first that
+-- was stored. Returns null once the wallet must not be approved, so that nothing is sent.
 CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -233,9 +237,9 @@ BEGIN
   RETURN stored;
 END $$;
 
--- Writes the result of a look at a wallet: another state, or only the time of the next look and an
--- error. A state is proven, so anyone may write it; only the holder of the lease may write the
--- rest. False when it was not written.
+-- Stores the result of a check of a wallet at the venue: a new state, or only the time of the next
+-- check and an error. A new state is proven, so any process may write it; only the holder of the
+-- lease may write the rest. Returns false if nothing was written.
 CREATE OR REPLACE FUNCTION note_perp_wallet(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   w perp_agent_wallets;
@@ -257,7 +261,7 @@ BEGIN
     RETURN FOUND;
   END IF;
   IF doc ->> 'to' = 'active' THEN
-    -- On the venue this wallet has replaced the earlier one of the same name.
+    -- On the venue, this wallet has replaced the earlier wallet of the same name.
     WITH before AS (
       UPDATE perp_agent_wallets SET next_look_at = NULL, updated_at = at,
         state = CASE WHEN valid_until <= at THEN 'expired' ELSE 'replaced' END

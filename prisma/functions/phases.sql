@@ -1,5 +1,6 @@
--- A node may name another one whose effect it looks for (config.match_from), such as a mint its
--- burn: a phase reads what that node recorded, once it has completed.
+-- Returns what a phase reads about a node and its movement. A node may name another node whose
+-- effect it searches for (config.match_from), as a mint names its burn: `matched` has what that
+-- node recorded when it completed.
 CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -36,8 +37,8 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
         AND o.node_key = matched.name) END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   JOIN movement_plans w ON w.movement_id = m.movement_id
-  -- OFFSET: built once, not at every use. The signer may have been replaced since the plan was
-  -- compiled.
+  -- OFFSET makes Postgres build the plan once, not at every use. The signer is read from the row,
+  -- since it may have been replaced after the plan was compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   CROSS JOIN LATERAL (SELECT coalesce(n.brings,
@@ -46,9 +47,9 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
--- Starts a recovery in the statement that reads the node: a new epoch, so that the worker that sent
--- can write nothing more (`takenOver` of domain/send/epoch.ts). Writes nothing where there is
--- nothing to recover.
+-- Starts the recovery of a node, in the same statement that reads it. Raises the epoch, so that the
+-- worker that sent can no longer write (`takenOver` of domain/send/epoch.ts). Writes nothing if
+-- there is nothing to recover.
 CREATE OR REPLACE FUNCTION take_over(movement uuid, key text, node_attempt integer,
   from_observe boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -68,7 +69,7 @@ BEGIN
   RETURN jsonb_build_object('taken', taken, 'row', read_phase(movement, key));
 END $$;
 
--- What the conditions on a node's outgoing edges may read.
+-- Returns what the conditions on a node's outgoing edges may read.
 CREATE OR REPLACE FUNCTION read_condition_scope(movement uuid) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object('edges', p.plan_frame -> 'edges', 'intent', m.intent,

@@ -1,5 +1,5 @@
 -- A compiled plan is stored once: in columns of the movement and of movement_plans, and each node
--- in its row. What a request adds to the config of every node (`input_params.node_config`) is
+-- in its own row. The config that a request adds to every node (`input_params.node_config`) is
 -- stored only with the movement; see domain/plan/compile.ts. The functions are STABLE, as
 -- jsonb_build_object is, so that the planner can inline them: every phase calls some.
 CREATE OR REPLACE FUNCTION plan_frame(compiled jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
@@ -12,7 +12,8 @@ CREATE OR REPLACE FUNCTION shared_config(input_params jsonb) RETURNS jsonb
     THEN input_params -> 'node_config' ELSE '{}'::jsonb END
 $$;
 
--- A node without the shared config: its own config, and the shared keys that it does not use.
+-- Returns a node as it is stored, without the shared config: its own config, and the list of shared
+-- keys that it does not use.
 CREATE OR REPLACE FUNCTION own_plan(node jsonb, input_params jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN shared_config(input_params) = '{}'
@@ -30,7 +31,7 @@ CREATE OR REPLACE FUNCTION own_plan_beside(node jsonb, shared jsonb) RETURNS jso
       FROM jsonb_object_keys(shared) AS k WHERE NOT node -> 'config' ? k))
 $$;
 
--- The node as it was compiled, hashed and approved.
+-- Returns a node as it was compiled, hashed and approved, from its stored form.
 CREATE OR REPLACE FUNCTION node_plan(own jsonb, input_params jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT (own - ARRAY['own_config', 'left_out']) || jsonb_build_object('config',
@@ -57,7 +58,7 @@ CREATE OR REPLACE FUNCTION compiled_plan_of(movement uuid) RETURNS jsonb LANGUAG
   FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
 $$;
 
--- A create's request without what is stored elsewhere, which null replaces.
+-- Returns a create's request as it is stored: null replaces the parts that are stored elsewhere.
 CREATE OR REPLACE FUNCTION own_request(request jsonb, input_params jsonb, labels jsonb)
   RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT request

@@ -1,5 +1,5 @@
--- Template proposals of agents. Decisions about an authority are made one at a time, with its
--- present limits.
+-- Template proposals of agents. Takes the lock under which decisions about an authority are made:
+-- one at a time, with its present limits.
 CREATE OR REPLACE FUNCTION lock_authority(authority text) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended('agent_authority ' || authority, 0))
 $$;
@@ -16,7 +16,8 @@ CREATE OR REPLACE FUNCTION authority_limits(authority text) RETURNS jsonb LANGUA
   FROM agent_authorities WHERE authority_key = authority
 $$;
 
--- A proposal as callers read it. A bridge attempt's movement is found by its idempotency key.
+-- Returns a proposal as callers read it. The movement of a bridge attempt has the proposal's id as
+-- its idempotency key.
 CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT to_jsonb(p) || jsonb_build_object('due', p.status = 'submitted'
@@ -26,8 +27,9 @@ CREATE OR REPLACE FUNCTION proposal_view(p template_proposals) RETURNS jsonb
         AND m.idempotency_key = p.proposal_id::text))
 $$;
 
--- Writes a proposal with the decision that `limits` led to. "outdated": the authority has other
--- limits by now, and nothing was written; "used": the returned row has its idempotency key.
+-- Stores a proposal with the decision that was made from `limits`. Outcome "outdated": the
+-- authority has other limits now, and nothing was written. Outcome "used": the returned row has the
+-- idempotency key.
 CREATE OR REPLACE FUNCTION create_proposal(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   p template_proposals := jsonb_populate_record(NULL::template_proposals, doc -> 'proposal');
@@ -52,18 +54,19 @@ BEGIN
   IF p.status = 'auto_promoted' THEN
     p := with_version(p, doc -> 'template', (doc ->> 'most_versions')::integer);
   END IF;
-  -- Another authority of the same client may have been quicker with the key.
+  -- Another authority of the same client may have used the idempotency key meanwhile.
   INSERT INTO template_proposals SELECT p.* ON CONFLICT (client_scope, idempotency_key)
     WHERE idempotency_key IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'the idempotency key was used meanwhile'
+    RAISE EXCEPTION 'another request used the idempotency key meanwhile: try again'
       USING ERRCODE = 'serialization_failure';
   END IF;
   PERFORM write_audit(with_details(doc -> 'audit', told_of(p)), at);
   RETURN jsonb_build_object('outcome', 'created', 'row', proposal_view(p));
 END $$;
 
--- An administrator's promotion. One that comes too late writes that the proposal expired.
+-- Promotes a proposal for an administrator. A promotion that comes too late stores that the
+-- proposal has expired.
 CREATE OR REPLACE FUNCTION promote_proposal(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   id uuid := (doc ->> 'proposal_id')::uuid;
@@ -96,11 +99,11 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'promoted', 'row', proposal_view(p));
 END $$;
 
--- The proposal with the version that it becomes: among the active ones for the same plan, the one
--- whose max_amount covers its own most closely (a static one: equals it), else a new one. Called
--- under the authority's lock, so that there are never two equal ones. A new one beyond `most` of
--- the authority's namespace fails with FM017; `most` NULL: an administrator promotes, without a
--- limit.
+-- Returns the proposal with its template version: of the active versions for the same plan, the one
+-- with the smallest max_amount that covers the proposal's (for a static proposal: that equals it),
+-- else a new version. Called under the authority's lock, so that no two versions are equal. Fails
+-- with FM017 if a new version is needed and the authority's namespace already has `most`; NULL
+-- means no limit, for an administrator.
 CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
   RETURNS template_proposals LANGUAGE plpgsql AS $$
 DECLARE
@@ -125,7 +128,8 @@ BEGIN
     RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
       DETAIL = p.authority_key;
   END IF;
-  -- Administrators register versions of these keys too, whenever they like.
+  -- Administrators may register a version of this key at the same time; then the next number is
+  -- tried.
   LOOP
     SELECT coalesce(max(version), 0) + 1 INTO next FROM plan_template_versions
       WHERE template_key = p.template_key;
@@ -138,7 +142,7 @@ BEGIN
   RETURN p;
 END $$;
 
--- The fields of a proposal in an audit row.
+-- Returns the fields of a proposal for its audit row.
 CREATE OR REPLACE FUNCTION told_of(p template_proposals) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('authority_key', p.authority_key, 'status', p.status,
     'promotion_mode', p.promotion_mode, 'reasons', to_jsonb(p.reasons),
@@ -146,7 +150,7 @@ CREATE OR REPLACE FUNCTION told_of(p template_proposals) RETURNS jsonb LANGUAGE 
     'asset', p.asset, 'requested_notional', trim_scale(p.requested_notional)::text)
 $$;
 
--- Ends the expired ones of [{proposal_id, audit}]; returns how many.
+-- Ends the expired proposals of a list [{proposal_id, audit}]; returns how many.
 CREATE OR REPLACE FUNCTION expire_proposals(wanted jsonb) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
@@ -167,7 +171,7 @@ BEGIN
   RETURN ended;
 END $$;
 
--- A proposal never changes: only its end is written, once.
+-- Refuses every change of a proposal except its end, which is written once.
 CREATE OR REPLACE FUNCTION guard_proposal_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'DELETE' OR OLD.status <> 'submitted'

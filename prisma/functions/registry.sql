@@ -1,4 +1,4 @@
--- Audit rows with details that only the locked row shows.
+-- Returns audit rows with added details, which only the locked row shows.
 CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(jsonb_agg(
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION with_details(events jsonb, extra jsonb) RETURNS jsonb
   FROM jsonb_array_elements(coalesce(events, '[]'::jsonb))
 $$;
 
--- Creates the row of an executor or signer that a process declares, if it does not exist.
+-- Creates the row of an executor or signer that a process declares, if there is none.
 CREATE OR REPLACE FUNCTION declare_executor(declared jsonb, at timestamptz) RETURNS void
   LANGUAGE sql AS $$
   INSERT INTO executors (executor_key, kind, action_types, provider, chain_family, endpoint,
@@ -25,7 +25,7 @@ CREATE OR REPLACE FUNCTION declare_signer(declared jsonb, at timestamptz) RETURN
   ON CONFLICT (signer_key) DO NOTHING
 $$;
 
--- Switches an executor on or off. NULL when it is neither stored nor declared.
+-- Switches an executor on or off. Returns NULL if it is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_executor_status(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   e executors;
@@ -43,7 +43,8 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'row', to_jsonb(e));
 END $$;
 
--- The same for a signer; refuses a deprecated or retired one.
+-- Switches a signer on or off, but refuses for a deprecated or retired signer. Returns NULL if the
+-- signer is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_signer_status(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
@@ -65,8 +66,8 @@ BEGIN
 END $$;
 
 -- Pins a signer's address. `problem`: what the caller found wrong with the submitted or the live
--- address. If the stored, submitted and live address are equal nothing changes, whatever `previous`
--- says. NULL when the signer is neither stored nor declared.
+-- address. If the stored, submitted and live addresses are equal, nothing changes, and `previous`
+-- is not compared. Returns NULL if the signer is neither stored nor declared.
 CREATE OR REPLACE FUNCTION set_expected_identity(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
@@ -106,7 +107,8 @@ BEGIN
     ELSE 'changed' END, 'stored', s.expected_signer_address);
 END $$;
 
--- What a health refresh found. `updated_at` moves only when the registration itself differs.
+-- Stores the result of an executor's health check. `updated_at` changes only if the registration
+-- itself differs.
 CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE

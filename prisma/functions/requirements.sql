@@ -1,6 +1,6 @@
--- Why a send's requirement (`asked`) does not hold, or null: {"binding", "key", "reason", "stop"},
--- with its stop of domain/send/stops.ts. Each branch is in the file of its venue, which describes
--- `asked`, and locks what it reads. An unknown kind raises.
+-- Returns why a requirement (`asked`) of a send does not hold, or null: {"binding", "key",
+-- "reason", "stop"}, with a stop of domain/send/stops.ts. Each branch is in the file of its venue,
+-- which describes `asked`, and locks what it reads. An unknown kind raises an error.
 CREATE OR REPLACE FUNCTION requirement_problem(kind text, asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,8 +1,9 @@
--- Why the outcome of a node's send cannot be known yet, or null: the send may still be under way,
--- or what was signed for it may still be mined or, by the perps venue, executed (`WINDOW_MS` of
--- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time is that
--- of `unsettledSeconds` in domain/send/not-found.ts, repeated here since it is checked under the
--- locks; null: no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+-- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
+-- still be under way, its signed transaction may still be mined, or the perps venue may still
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts). The caller has locked
+-- movement and node. The remaining time follows `unsettledSeconds` in domain/send/not-found.ts, and
+-- is computed here too since it must be checked under these locks; if it is null, no send can be
+-- under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE

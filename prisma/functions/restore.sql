@@ -1,8 +1,9 @@
--- After a restore that may have lost commits: recovery must look at every open node and transfer
--- before it may be sent (again). Once for each incident; a repeat returns the first result and
--- changes nothing. `until`: no earlier send can be under way after it (LONGEST_WINDOW_SECONDS of
--- domain/send/window.ts). `signed_until`: after it an authorization that was signed for a team's
--- own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of domain/signing.ts).
+-- Prepares the database after a restore that may have lost commits: recovery must check every open
+-- node and transfer before it may be sent (again). Runs once for each incident; a repeat returns
+-- the first result and changes nothing. `until`: after it, no earlier send can be under way
+-- (LONGEST_WINDOW_SECONDS of domain/send/window.ts). `signed_until`: after it, an authorization
+-- that was signed for a team's own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of
+-- domain/signing.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -23,19 +24,19 @@ BEGIN
     RETURN done || '{"repeated": true}';
   END IF;
 
-  -- An ended movement that can be retried counts too: its next attempt may have been sent after the
-  -- backup.
+  -- An ended movement that can be retried counts too: the backup may lack its next attempt, which
+  -- may have been sent.
   PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     ORDER BY movement_id FOR UPDATE;
-  -- A lost approval must be repeated: only an approved movement's nodes are looked at, and an
-  -- expired movement is over.
+  -- The restore may have lost an approval, so people get time to repeat it: recovery checks only
+  -- nodes of approved movements, and an expired movement cannot be approved.
   UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
   WHERE request_state = 'PENDING_APPROVAL';
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
       recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),
-      -- Beyond any lost epoch, so that a worker with one can write nothing.
+      -- Higher than any epoch that was lost, so that a worker with a lost epoch can write nothing.
       submit_epoch = submit_epoch + 1000,
       send_not_after = greatest(send_not_after, until,
         CASE WHEN n.signer_binding IS NOT NULL AND EXISTS (SELECT FROM executors e
@@ -55,12 +56,12 @@ BEGIN
       AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     RETURNING movement_id
   ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
-  -- A run may remember more than the database: wake each to load again.
+  -- A run may remember changes that the database has lost: wake each run to load again.
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- From the next nonce on, a lost transaction of ours may have used nonces of the chain. A lane
-  -- that was first used after an earlier restore may have lost all of its nonces then.
+  -- A transaction that was lost may have used any nonce from the lane's next one on. If there was
+  -- an earlier restore, the lane may have lost all of its nonces then, so this starts at 0.
   UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
     CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
       ELSE next_nonce END);
@@ -71,15 +72,17 @@ BEGIN
            ORDER BY transfer_id FOR UPDATE LOOP
     IF NOT (apply_transfer_step(
       jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
-      -- As after a fence: if nothing is found and a repeat has no second effect, it is sent.
+      -- SUBMITTING, as after a fence: the transfer is sent if the provider shows nothing and a
+      -- repeat has no second effect.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
       'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
         'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
       'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
         'actor', '{"type": "system"}'::jsonb,
-        'message', 'The database was restored: a look calls the provider for its outcome'),
+        'message', 'The database was restored: the service gets the outcome from the provider'),
       'wakes', true)) ->> 'ok')::boolean THEN
-      RAISE EXCEPTION 'the capital transfer % cannot be marked', t.transfer_id;
+      RAISE EXCEPTION 'capital transfer % cannot be marked for recovery after the restore',
+        t.transfer_id;
     END IF;
     transfers := transfers + 1;
   END LOOP;
@@ -94,10 +97,11 @@ BEGIN
   RETURN done || '{"repeated": false}';
 END $$;
 
--- Nonces below `count` that may belong to transactions lost with a restore: no transaction in this
--- database is proven to have used them. A transaction signed since may share its nonce with a lost
--- one: a released claim proves that the lost one used it; while it is open, neither is proven. A
--- lane without a row has lost all of them.
+-- Returns the nonces below `count` that a transaction lost with a restore may have used: no
+-- transaction in this database is proven to have used them. A transaction that was signed after the
+-- restore may share its nonce with a lost one. Once its claim is released, the lost one is proven
+-- to have used the nonce; while its claim is open, neither is. For an account without a lane, all
+-- nonces may be lost.
 CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
@@ -111,8 +115,8 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
       AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    -- Proven by a final block; before that by a node that ended by proof, not by a person's
-    -- resolve.
+    -- Proven by a final block; before that by a node that ended by proof, and not because a person
+    -- resolved it.
     HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
       AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
       AND NOT was_resolved(t)), false)

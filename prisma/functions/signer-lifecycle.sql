@@ -1,8 +1,9 @@
--- Rotation and retirement of signers (docs/decisions/0064-signer-lifecycle.md). A rotation is alone
--- with the switch of cutover.sql: creates, retries and fences come before it or behind it, and so
--- whatever is bound to a deprecated signer afterwards was left with it on purpose.
+-- Rotation and retirement of signers (docs/decisions/0064-signer-lifecycle.md). A rotation locks
+-- the switch of cutover.sql exclusively, so creates, retries and fences run before it or after it.
+-- What is bound to a deprecated signer afterwards was left with it on purpose.
 
--- Who signs in place of a signer: itself, or the end of the rotations that replaced it.
+-- Returns who signs in place of a signer: the last signer in the chain of its rotations, or the
+-- signer itself.
 CREATE OR REPLACE FUNCTION successor_of(key text) RETURNS text LANGUAGE sql STABLE AS $$
   WITH RECURSIVE chain AS (
     SELECT signer_key, replaced_by FROM signers WHERE signer_key = key
@@ -11,8 +12,8 @@ CREATE OR REPLACE FUNCTION successor_of(key text) RETURNS text LANGUAGE sql STAB
   SELECT coalesce((SELECT signer_key FROM chain WHERE replaced_by IS NULL), key)
 $$;
 
--- The pool of what the replacement has on the same chain; see onChainVenueKey in
--- domain/plan/tokens.ts. Pools that belong to no signer stay what they are.
+-- Returns a node's flow with the replacement's pool on the same chain instead of the old signer's;
+-- see onChainVenueKey in domain/plan/tokens.ts. A pool that belongs to no signer stays.
 CREATE OR REPLACE FUNCTION pool_of_successor(flow jsonb, old_key text, new_key text) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN split_part(flow -> 'pool' ->> 'venue_key', ':', 2) = old_key
@@ -21,8 +22,8 @@ CREATE OR REPLACE FUNCTION pool_of_successor(flow jsonb, old_key text, new_key t
     ELSE flow END
 $$;
 
--- Why a node stays with a signer that was replaced; NULL: it goes to the replacement. What other
--- nodes decide for it is said by signer_ties.
+-- Returns why a node stays with a signer that was replaced; NULL if it moves to the replacement.
+-- signer_ties adds the reasons that come from other nodes.
 CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_nodes,
   addresses text[], without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE
@@ -30,7 +31,8 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
       AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
       THEN 'open_nonce'
     WHEN n.state NOT IN ('BLOCKED', 'READY') THEN 'in_flight'
-    -- What its account sent is looked for at the account that it had.
+    -- Recovery searches for a send at the account that may have sent it, so the node keeps that
+    -- account.
     WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
       OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
         AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
@@ -38,7 +40,7 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
     WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
       AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
         = ANY (addresses)) THEN 'destination_caller'
-    -- Funds may come to the old address, to be passed on from there.
+    -- Funds may arrive at the old address, and only the old signer can pass them on.
     WHEN EXISTS (SELECT FROM unnest(addresses) a
       CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
       WHERE position(digits IN lower(concat(m.intent, params))) > 0
@@ -49,10 +51,11 @@ CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_node
       THEN 'no_room' END
 $$;
 
--- For each node that is bound to a replaced signer and may still sign: why it stays, or null. A
--- node stays with the old address if it spends what a node of that address brought there, or uses
--- an allowance set by one. So does an allowance that such a node may use: set by the replacement,
--- it would not serve that node, and stay open.
+-- Returns, for each node that is bound to a replaced signer and may still sign, why it stays with
+-- that signer, or null. A node stays if it spends funds that a node of the old address brought
+-- there, or if it uses an allowance that such a node set. A node that sets an allowance stays if a
+-- staying node may use it: that node could not use the replacement's allowance, which would stay
+-- open.
 CREATE OR REPLACE FUNCTION signer_ties(m movements, without_room boolean) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -83,15 +86,15 @@ BEGIN
   RETURN ties;
 END $$;
 
--- Every present and former address of a signer, in lower case.
+-- Returns every present and former address of a signer, in lower case.
 CREATE OR REPLACE FUNCTION signer_addresses(s signers) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT ARRAY(SELECT DISTINCT lower(a) FROM unnest(s.known_addresses
     || s.expected_signer_address || s.observed_signer_address) a WHERE a ~* '^0x[0-9a-f]{40}$')
 $$;
 
--- Binds nodes to the signers that replaced theirs; they are prepared again, and a worker with the
--- old binding can write nothing more. With the owner's rights: the service's role may not change a
--- node's signer or flow itself.
+-- Binds nodes to the signers that replaced theirs. The nodes are prepared again under a new epoch,
+-- so a worker with the old binding can no longer write. Runs with the owner's rights: the service's
+-- role may not change a node's signer or flow itself.
 CREATE OR REPLACE FUNCTION rebind_nodes(movement uuid, ties jsonb, at timestamptz) RETURNS void
   LANGUAGE sql SECURITY DEFINER SET search_path FROM CURRENT AS $$
   UPDATE movement_nodes n SET
@@ -128,8 +131,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Binds what a movement may still sign to the signers that replaced its own, as far as nothing ties
--- it to them. Answers why each node stays, null where it went. The caller holds the movement.
+-- Binds the nodes of a movement that may still sign to the signers that replaced theirs, unless
+-- something ties a node to the old one. Returns why each node stays, null if it moved. The caller
+-- has locked the movement.
 CREATE OR REPLACE FUNCTION follow_signers(movement uuid, take jsonb, actor jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -143,7 +147,8 @@ BEGIN
     PERFORM rebind_nodes(movement, ties, at);
     IF m.pooled THEN PERFORM move_holds(m, take, at); END IF;
   EXCEPTION WHEN SQLSTATE 'FM010' OR SQLSTATE 'FM012' THEN
-    -- The funds are where they were, and so is who pays with them.
+    -- The replacement's pools cannot cover the holds: nodes that draw from the old signer's pools
+    -- stay with the old signer.
     ties := signer_ties(m, true);
     PERFORM rebind_nodes(movement, ties, at);
   END;
@@ -151,7 +156,7 @@ BEGIN
     SELECT coalesce(jsonb_agg(jsonb_build_object('event_id', svc_new_id(at),
       'event_type', 'signer_remapped', 'node_key', n.node_key, 'attempt', n.attempt,
       'actor', actor, 'message', 'Bound to the signer ' || (n.signer_binding ->> 'signer_key')
-        || ', which replaced its own',
+        || ', the replacement of its former signer',
       'data', jsonb_build_object('signer_key', n.signer_binding ->> 'signer_key',
         'original_signer_key', n.own_plan -> 'signer_binding' ->> 'signer_key'))
       ORDER BY n.position), '[]'::jsonb)
@@ -161,7 +166,8 @@ BEGIN
   RETURN ties;
 END $$;
 
--- A plan that was compiled before a rotation and stored behind it.
+-- Binds the nodes of a new movement to replacement signers: its plan may have been compiled before
+-- a rotation and is stored after it.
 CREATE OR REPLACE FUNCTION follow_at_create(movement uuid) RETURNS void LANGUAGE sql AS $$
   UPDATE movement_nodes n SET
     signer_binding = jsonb_build_object('signer_key', successor_of(s.signer_key)),
@@ -171,7 +177,8 @@ CREATE OR REPLACE FUNCTION follow_at_create(movement uuid) RETURNS void LANGUAGE
     AND s.replaced_by IS NOT NULL
 $$;
 
--- The pools of both signers, in the order in which everybody takes pools.
+-- Locks the pools of both signers in the order that every function uses, and creates the missing
+-- pools of the new signer first.
 CREATE OR REPLACE FUNCTION lock_signer_pools(old_key text, new_key text) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
@@ -184,7 +191,8 @@ BEGIN
   ORDER BY venue_key COLLATE "C", account_type COLLATE "C", asset COLLATE "C" FOR UPDATE;
 END $$;
 
--- Nodes of movements that have not ended, bound to a signer, that have not ended themselves.
+-- Returns the nodes that are bound to a signer and have not ended, of movements that have not
+-- ended.
 CREATE OR REPLACE FUNCTION open_nodes_of(key text) RETURNS SETOF movement_nodes
   LANGUAGE sql STABLE AS $$
   SELECT n.* FROM movements m JOIN movement_nodes n USING (movement_id)
@@ -192,7 +200,8 @@ CREATE OR REPLACE FUNCTION open_nodes_of(key text) RETURNS SETOF movement_nodes
     AND n.state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')
 $$;
 
--- Deprecates the old signer and binds what it had to the new one; answers what that came to.
+-- Deprecates the old signer and binds its open nodes to the new one. Returns how many nodes moved,
+-- and which stay and why.
 CREATE OR REPLACE FUNCTION replace_signer(old_key text, new_key text, doc jsonb,
   movement_ids uuid[], at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -212,7 +221,7 @@ BEGIN
         'reason', value) ORDER BY key) FILTER (WHERE value <> 'null'), '[]'::jsonb)
     INTO remapped, kept FROM jsonb_each(ties);
     CONTINUE WHEN NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null');
-    -- Whoever decided by the movement as it was decides again.
+    -- The new version makes callers that decided on the former state decide again.
     UPDATE movements SET version = version + 1 WHERE movement_id = movement;
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
     SELECT svc_new_id(at), movement, 'wake', at, at
@@ -239,15 +248,16 @@ BEGIN
     (doc -> 'audit' -> 0 ->> 'event_id')::uuid, at);
 END $$;
 
--- Whether a signer has, or had, the address of the perps venue's master account: funds there belong
--- to that address and cannot move to a replacement.
+-- Returns whether a signer has, or had, the address of the perps venue's master account: funds
+-- there belong to that address and cannot move to a replacement.
 CREATE OR REPLACE FUNCTION is_perp_master(s signers) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM perp_master m
     WHERE lower(m.master_address) = ANY (signer_addresses(s)) OR m.signer_key = s.signer_key)
 $$;
 
--- Why signer `b` cannot replace `a` now, or NULL. `asked`: the answer of `b`, read outside of this
--- transaction; it counts if its pin has not changed and no other address of it was observed since.
+-- Returns why signer `b` cannot replace `a` now, or NULL. `asked`: the address that `b` reported
+-- outside of this transaction. It counts only if the pin of `b` has not changed since then, and no
+-- other address of `b` was observed.
 CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT CASE
@@ -270,8 +280,9 @@ CREATE OR REPLACE FUNCTION rotation_problem(a signers, b signers, asked jsonb) R
       THEN '{"error": "signer_identity_mismatch"}'::jsonb END
 $$;
 
--- Reads both signers of a rotation, creating rows of those that only a process declares, and why
--- one cannot replace the other even with matching identities.
+-- Reads both signers of a rotation, and creates the rows of those that only a process declares.
+-- `problem`: why one cannot replace the other, even if the replacement reports the address of its
+-- pin.
 CREATE OR REPLACE FUNCTION read_rotation(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a signers;
@@ -290,7 +301,7 @@ BEGIN
       'observed_at', b.observed_at)));
 END $$;
 
--- Rotates `key` to `other_key`, or rolls the rotation back after it (`drill`); see
+-- Rotates `key` to `other_key`; a drill (`drill`) then rolls the rotation back. See
 -- store/signer-lifecycle.ts for the shape of `doc`.
 CREATE OR REPLACE FUNCTION rotate_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -305,7 +316,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(7203118846);
   at := svc_now();
   PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
-  -- Movements before signers: the lock order of all.
+  -- Every function locks movements before signers.
   movement_ids := ARRAY(SELECT m.movement_id FROM movements m
     WHERE m.movement_id IN (SELECT n.movement_id FROM open_nodes_of(doc ->> 'key') n)
     ORDER BY m.movement_id FOR UPDATE);
@@ -320,7 +331,8 @@ BEGIN
   BEGIN
     impact := replace_signer(a.signer_key, b.signer_key, doc, movement_ids, at);
     IF (doc ->> 'drill')::boolean THEN
-      RAISE EXCEPTION 'a drill' USING ERRCODE = 'FM014', DETAIL = impact::text;
+      RAISE EXCEPTION 'the rotation is a drill and is rolled back'
+        USING ERRCODE = 'FM014', DETAIL = impact::text;
     END IF;
   EXCEPTION WHEN SQLSTATE 'FM014' THEN
     GET STACKED DIAGNOSTICS played = PG_EXCEPTION_DETAIL;
@@ -330,7 +342,7 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'impact', impact, 'at', at);
 END $$;
 
--- Records evidence about a signer, with its audit rows.
+-- Stores evidence about a signer, with its audit rows.
 CREATE OR REPLACE FUNCTION record_signer_event(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE at timestamptz := svc_now();
 BEGIN
@@ -338,9 +350,10 @@ BEGIN
   PERFORM write_signer_event(doc, '{}'::jsonb, at);
 END $$;
 
--- An account's signed nonces whose use is not final, by the chain or by a node that has ended with
--- what its plan requires. `used`: [{"chain_id", "final", "mined"}], how many nonces each chain
--- reports as used in final blocks and in all blocks.
+-- Returns the nonces that an account has signed and whose use is not settled. A nonce is settled if
+-- a final block has used it, or if any block has used it and its node has ended with what the plan
+-- requires. `used`: [{"chain_id", "final", "mined"}], how many nonces each chain reports as used in
+-- final blocks and in all blocks.
 CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('chain', t.chain_id::text,
@@ -353,8 +366,8 @@ CREATE OR REPLACE FUNCTION open_nonces(account text, used jsonb) RETURNS jsonb
       AND coalesce(n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'), false))
 $$;
 
--- The first gate that a retirement does not pass, or NULL. The chains were read before (`seen`);
--- the rest is read under the signer's lock.
+-- Returns the first condition (gate) that a retirement does not meet, or NULL. The chains were read
+-- before (`seen`); the rest is read under the signer's lock.
 CREATE OR REPLACE FUNCTION failed_gate(s signers, seen jsonb, acknowledged boolean) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -372,7 +385,8 @@ BEGIN
     RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
       'balances', seen -> 'above_dust');
   END IF;
-  -- What the venue holds for an address is no balance of a chain: somebody has to sign for it on.
+  -- Funds at the perps venue are no balance on a chain: another active signer must be able to sign
+  -- for the master account.
   IF is_perp_master(s) AND NOT EXISTS (SELECT FROM signers o JOIN perp_master m
     ON lower(o.expected_signer_address) = lower(m.master_address)
     WHERE o.signer_key <> s.signer_key AND o.status = 'active') THEN
@@ -398,15 +412,15 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Retires a signer, or answers the gate that it does not pass; either is kept as evidence. NULL for
--- an unknown one.
+-- Retires a signer, or returns the gate that it does not pass; either is stored as evidence.
+-- Returns NULL for an unknown signer.
 CREATE OR REPLACE FUNCTION retire_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   s signers;
   at timestamptz;
   denied jsonb;
 BEGIN
-  -- Alone with retries, creates and fences, as a rotation is.
+  -- Creates, retries and fences run before or after this, as with a rotation.
   PERFORM pg_advisory_xact_lock(7203118846);
   at := svc_now();
   PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');

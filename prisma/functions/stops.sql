@@ -1,5 +1,6 @@
--- The stops of domain/send/stops.ts that hold for what a node has signed: [{"stop", "why"}].
--- `required` as for binding_problems. All rows read here stay locked until the statement ends.
+-- Returns the stops of domain/send/stops.ts that now forbid to send what a node has signed:
+-- [{"stop", "why"}]. `required` is that of binding_problems. All rows that are read here stay
+-- locked until the statement ends.
 CREATE OR REPLACE FUNCTION send_stops(movement uuid, key text, required jsonb) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,15 +17,15 @@ BEGIN
     found := found || '{"stop": "frozen", "why": "the cutover mode is frozen"}'::jsonb;
   END IF;
   IF m.request_state = 'CANCELLED' AND NOT n.outlives THEN
-    found := found || '{"stop": "cancelled", "why": "its movement is cancelled"}'::jsonb;
+    found := found || '{"stop": "cancelled", "why": "the movement is cancelled"}'::jsonb;
   END IF;
   IF n.cancel_requested THEN
     found := found
-      || '{"stop": "cancel_requested", "why": "a person cancelled its transaction"}'::jsonb;
+      || '{"stop": "cancel_requested", "why": "a person cancelled the transaction"}'::jsonb;
   END IF;
   IF n.state = 'UNKNOWN' OR n.only_look THEN
     found := found || jsonb_build_object('stop', 'unknown',
-      'why', 'its outcome is unknown, and only a retry may send it');
+      'why', 'the outcome of the send is unknown, and only a retry may send again');
   END IF;
   RETURN found || coalesce((
     SELECT jsonb_agg(jsonb_build_object(
@@ -39,8 +40,7 @@ BEGIN
     FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
 END $$;
 
--- Notes that an endpoint has accepted these bytes, or that the chain shows them. The first time
--- stays.
+-- Stores when an endpoint first accepted these bytes, or the chain first showed them.
 CREATE OR REPLACE FUNCTION note_accepted(movement uuid, key text, of_attempt integer, hash text)
   RETURNS void LANGUAGE sql AS $$
   UPDATE evm_transactions SET accepted_at = svc_now()

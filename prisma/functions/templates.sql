@@ -1,4 +1,5 @@
--- A template version with its nodes and edges; see store/templates.ts for the shape of `doc`.
+-- Stores a template version with its nodes and edges; see store/templates.ts for the shape of
+-- `doc`.
 CREATE OR REPLACE FUNCTION create_template(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v plan_template_versions;
@@ -21,13 +22,13 @@ BEGIN
   RETURN jsonb_build_object('created', true);
 END $$;
 
--- The version to use instead of a retired one; NULL where there is none.
+-- Returns the version to use instead of a retired one; NULL if there is none.
 CREATE OR REPLACE FUNCTION latest_active_version(key text) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT max(version) FROM plan_template_versions WHERE template_key = key AND status = 'active'
 $$;
 
--- Retires a version, once. The lock waits for creates and proposals that found it active, so that
--- none uses it after the answer. NULL for an unknown one.
+-- Retires a template version, once. The lock waits for creates and proposals that found the version
+-- active, so that none uses it after this returns. Returns NULL for an unknown version.
 CREATE OR REPLACE FUNCTION retire_template_version(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v plan_template_versions;
@@ -49,7 +50,7 @@ BEGIN
     'latest_active_version', latest_active_version(v.template_key));
 END $$;
 
--- A version never changes: only its retirement is written, once.
+-- Refuses every change of a template version except its retirement, which is written once.
 CREATE OR REPLACE FUNCTION guard_version_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   own text[] := '{status,retired_at,retired_by,retired_reason}';
@@ -61,7 +62,8 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- Changes the admin fields that `patch` names. NULL for an unknown key.
+-- Changes the admin fields that `patch` names. Returns NULL for an unknown key, and {"ok": false}
+-- if automatic approval would be left without a daily cap.
 CREATE OR REPLACE FUNCTION update_template_admin(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t plan_templates;

@@ -1,5 +1,6 @@
--- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim ends only
--- through released_at, so recovery can never move a node to a new nonce by itself.
+-- Returns the nonce of a node's attempt: the one that the attempt already claims, else the lane's
+-- next. A claim ends only through `released_at`, so recovery can never move a node to a new nonce
+-- by itself.
 CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
   at timestamptz)
 RETURNS evm_transactions LANGUAGE plpgsql AS $$
@@ -17,7 +18,7 @@ BEGIN
     AND released_at IS NULL AND replaces IS NULL
   ORDER BY created_at DESC LIMIT 1;
   IF FOUND THEN RETURN tx; END IF;
-  -- It can no longer be signed, and every later nonce waits behind it.
+  -- Takes over a claim that can no longer be signed, since every later nonce would wait for it.
   UPDATE evm_transactions SET released_at = at
   WHERE transaction_id = (left_claim(claim)).transaction_id
   RETURNING nonce INTO taken;

@@ -1,6 +1,6 @@
--- Timeline rows with gapless sequence numbers and, where the movement has a URL, their callbacks. A
--- callback whose host is not listed is written as a dead letter, and the timeline says so.
--- The caller holds the movement's lock. Returns the next sequence.
+-- Writes timeline rows with gapless sequence numbers and, if the movement has a callback URL, their
+-- callbacks. A callback whose host is not listed is stored as a dead letter, with a timeline row
+-- that says so. The caller has locked the movement. Returns the next sequence number.
 CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text,
   request_state text, frontier text[],
                                 error_code text, events jsonb, callback_types jsonb, at timestamptz)
@@ -49,7 +49,7 @@ BEGIN
   RETURN seq;
 END $$;
 
--- As append_timeline, for events without a callback.
+-- The same as append_timeline, for events without a callback.
 CREATE OR REPLACE FUNCTION write_timeline(m movements, events jsonb, callback_types text[],
   at timestamptz)
 RETURNS integer LANGUAGE sql AS $$
@@ -80,7 +80,7 @@ DECLARE
   unclaimed boolean := false;
   holder jsonb;
 BEGIN
-  -- Finds the fences among the changes before anything is locked; see cutover_now.
+  -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
     WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
   frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
@@ -114,8 +114,8 @@ BEGIN
       SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
       THEN 'plan_hash' END;
 
-  -- After a cancel, a node that may have been sent before a restore becomes READY so that recovery
-  -- looks for it; no fence lets it through.
+  -- After a cancel, a node that may have been sent before a restore becomes READY, so that recovery
+  -- searches for that send; the node passes no fence.
   IF refusal IS NULL AND (fenced IS NOT NULL
       OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
       OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
@@ -138,16 +138,16 @@ BEGIN
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
-         -- The prepared action is checked before the fence and sent behind it, so it changes only
-         -- with attempt or epoch; a fence may set it only if none is stored.
+         -- The prepared action is checked before the fence and sent after it. So it changes only
+         -- together with attempt or epoch; a fence may set it only if none is stored.
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
-         -- A completed node stays so; only an allowance may run again, which moves nothing, and a
-         -- node whose payment is reassigned waits again.
+         -- A completed node stays completed, with two exceptions: an allowance may run again, since
+         -- it moves nothing, and a node whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
            AND n.pays <> 'spender' AND NOT part ? 'releases')
-         -- No fence lets a node through before recovery has looked for its earlier send.
+         -- A node passes no fence before recovery has searched for its earlier send.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
          OR (n.node_kind = 'manual_gate'
@@ -163,7 +163,7 @@ BEGIN
         AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
         AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
-      -- The earlier values, for what follows from the change.
+      -- Keeps the earlier state in `was`: the writes below depend on it.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
@@ -191,7 +191,7 @@ BEGIN
         part -> 'nonce');
       IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
     ELSIF part ? 'version' THEN
-      -- Under the lane's lock: a concurrent send might take over an unsigned claim.
+      -- Locks the lane, since a concurrent send might take over an unsigned claim.
       PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
         ON c.chain_id = l.chain_id AND c.address = l.address
       WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
@@ -199,7 +199,8 @@ BEGIN
         refusal := 'node_state';
       END IF;
     ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
-      -- A separate condition: combined, it would be planned for every written node.
+      -- A condition of its own: combined with the one above, Postgres would plan this query for
+      -- every written node.
       IF NOT EXISTS (
         SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
           AND t.node_key = part ->> 'node_key'
@@ -227,7 +228,7 @@ BEGIN
       'node', other, 'send', send, 'holder', holder);
   END IF;
 
-  -- That the plan has this hash is compared above.
+  -- The plan's hash was compared with this one above.
   IF doc ?& ARRAY['approval', 'plan_hash'] THEN
     INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
     VALUES (m.movement_id, doc ->> 'plan_hash', doc -> 'approval' ->> 'by',
@@ -264,7 +265,8 @@ BEGIN
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         ELSE error_message END,
-      -- The wait at a frozen fence does not count into its time.
+      -- The time that a node waits at its fence in the mode `frozen` does not count towards its
+      -- time limit.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
         WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
@@ -336,7 +338,7 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
-      -- If it runs again and fails again, it needs a person again.
+      -- A movement that runs again and fails again needs a person again.
       acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
         THEN svc_time(fields -> 'acknowledged_at', at)
         WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
@@ -375,8 +377,9 @@ BEGIN
 END $$;
 
 -- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
--- the shape of `doc`. For a used key returns who used it, and writes nothing. With the owner's
--- rights: the service's role may not insert these rows itself.
+-- the shape of `doc`. If the idempotency key or the reference is used, returns the movement that
+-- used it and writes nothing. Runs with the owner's rights: the service's role may not insert these
+-- rows itself.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
   SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -387,7 +390,8 @@ DECLARE
   agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
-  -- Targets of cancel edges, and nodes with conditions, from the plan's edges.
+  -- Read from the plan's edges: targets of cancel edges, and nodes with conditions on their
+  -- outgoing edges.
   cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
     WHERE e ->> 'edge_type' = 'on_cancel');
   conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
@@ -399,16 +403,19 @@ DECLARE
   whole boolean;
   retired boolean;
 BEGIN
-  -- What is stored both beside and in the plan must be equal: the hash covers only the plan.
+  -- Fields that are stored in the plan and again in the movement must be equal: the hash covers
+  -- only the plan.
   IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
       (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
     (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
       compiled -> 'template' ->> 'version', compiled -> 'intent' ->> 'asset',
       (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
-    RAISE EXCEPTION 'movement % contradicts its plan', id;
+    RAISE EXCEPTION 'movement % contradicts its plan: template, asset, amount or outflow differs',
+      id;
   END IF;
-  -- The version's present status, locked until the movement is written: a process may remember an
-  -- older one. Before the insert, whose foreign key would lock the version again.
+  -- Reads and locks the present status of the template version until the movement is written, since
+  -- a process may remember an older status. Comes before the insert, whose foreign key would lock
+  -- the version again.
   SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
     WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
   -- The number of timeline rows of a create is known, so the counter is set at once.
@@ -426,7 +433,8 @@ BEGIN
     (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
     coalesce((d ->> 'unique_reference')::boolean, false), pairs)
   ON CONFLICT DO NOTHING;
-  -- A used key or reference: a repeat is answered before a used reference is refused.
+  -- The idempotency key or the reference is used. A repeat of the same key is answered before a
+  -- used reference is refused.
   IF NOT FOUND THEN
     SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
         'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
@@ -442,7 +450,7 @@ BEGIN
     END IF;
     RETURN used;
   END IF;
-  -- A repeat is answered in every mode of the switch; a new movement is refused.
+  -- A repeat was answered above, in every cutover mode; only a new movement is refused.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
@@ -452,7 +460,7 @@ BEGIN
         (d ->> 'template_version')::integer, 'latest_active_version',
         latest_active_version(d ->> 'template_key'))::text;
   END IF;
-  -- The count includes the row above; creates of one authority wait for each other.
+  -- The count includes the new movement; creates of one authority wait for each other.
   IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
     PERFORM lock_authority(agent_of);
     IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
@@ -511,7 +519,7 @@ END $$;
 
 REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
--- A run's view of its movement: graph and states; null for an unknown one.
+-- Returns a movement as its run reads it, with graph and states; null for an unknown movement.
 CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -550,6 +558,6 @@ BEGIN
   SELECT bool_or(kind = 'wake') INTO woken FROM applied;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   result := movement_view(movement, at);
-  -- No signal follows for a command that a load has seen, so the load returns its wake.
+  -- A command that a load has read is not signalled again, so the load returns its wake.
   RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

@@ -319,7 +319,7 @@ test('a refusal that may have come before the nonce is no end', async () => {
       },
     }),
   });
-  await saysError(wallet, /the venue refused it: Must deposit/);
+  await saysError(wallet, /the venue refused the approval: Must deposit/);
   await becomes(wallet, { state: 'active' });
   expect(desk.master.signed).toBe(1);
 });
@@ -481,7 +481,7 @@ test('one that the venue lists no more says so, and stays what it is', async () 
   await dueNow();
   await becomes(wallet, {
     state: 'active',
-    last_error: 'not listed by the venue; it cannot be relied on',
+    last_error: 'not listed by the venue; the agent cannot be relied on',
   });
   isListed = true;
   await dueNow();

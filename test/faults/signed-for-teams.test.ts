@@ -851,7 +851,7 @@ test('what a restored database may have forgotten is not signed again: a person 
   );
   expect([pay?.state, pay?.error_message]).toEqual([
     'UNKNOWN',
-    expect.stringMatching(/may have lost what was signed/),
+    expect.stringMatching(/may have lost a signature/),
   ]);
   const early = await own.api.send(
     'POST',

@@ -674,7 +674,7 @@ test('a plan that is not what its hash says is never approved', async () => {
     for (const verb of ['plan', 'approve']) {
       const yes = verb === 'approve' ? ['--yes'] : [];
       const { status, out, err } = await runFundctl(env, ['movements', verb, id, ...yes]);
-      expect([status, out, err]).toEqual([1, '', expect.stringContaining('nothing of it')]);
+      expect([status, out, err]).toEqual([1, '', expect.stringContaining('do not trust the plan')]);
     }
     expect((await json.run('movements show', [id]))['request_state']).toBe('PENDING_APPROVAL');
   } finally {

@@ -116,7 +116,7 @@ describe('creating a movement', () => {
       attention_reason: 'approval',
       attention: {
         reason: 'approval',
-        message: `It waits for an approval until ${created.expires_at}.`,
+        message: `The movement waits for an approval until ${created.expires_at}.`,
         node_key: null,
         idempotency_key: null,
         description: null,
@@ -130,7 +130,7 @@ describe('creating a movement', () => {
             action: 'approve',
             consequence: 'The plan runs as it was hashed; it can move nothing.',
           },
-          { action: 'reject', consequence: 'It ends as REJECTED, and nothing is moved.' },
+          { action: 'reject', consequence: 'The movement ends as REJECTED, and nothing is moved.' },
         ],
       },
       updated_at: expect.stringMatching(TIME),

@@ -223,7 +223,7 @@ describe('a nonce', () => {
       'SELECT error_message FROM movement_nodes WHERE movement_id = $1::uuid',
       node.movement_id,
     );
-    expect(row?.error_message).toMatch(/last nonce is of \d{4}-.*12 hours ahead; retry it then/);
+    expect(row?.error_message).toMatch(/is at \d{4}-.*; retry the node once .*12 hours ahead/);
     await bench.sql('DELETE FROM perp_lanes');
     expect((await checked('perp_withdraw'))[0]).toBe('READY');
   });

@@ -66,7 +66,7 @@ export type SignatureLine = z.output<typeof signatureLine>;
 /** Returns one line of the bundle, with its line end. */
 export function lineOf(value: HeadLine | SealLine | SignatureLine): string {
   const text = canonicalize(value);
-  if (text === undefined) throw new Error('a line of a bundle has no canonical form');
+  if (text === undefined) throw new Error('a line of the bundle cannot be canonical JSON');
   return `${text}\n`;
 }
 

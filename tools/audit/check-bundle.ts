@@ -73,13 +73,13 @@ function createCheck(expected: KeyObject | null) {
     head = parsed(headLine, value);
     at = { position: BigInt(head.previous.position), chain_hash: head.previous.chain_hash };
     if (at.position === 0n)
-      require(at.chain_hash === EMPTY_CHAIN.chain_hash, 'the chain does not begin as one does');
+      require(at.chain_hash === EMPTY_CHAIN.chain_hash, 'the header has a wrong previous hash');
   };
   const add = ({ seal, record }: SealLine, { from, to }: HeadLine): void => {
     const position = at.position + 1n;
     require(BigInt(seal.position) === position, 'a seal is missing before this one');
     require(chainHash(at.chain_hash, position, seal.event_hash) ===
-      seal.chain_hash, 'the seal does not follow from the one before');
+      seal.chain_hash, 'the seal does not follow from the seal before it');
     at = { position, chain_hash: seal.chain_hash };
     seals += 1;
     if (record === null) return;
@@ -88,14 +88,14 @@ function createCheck(expected: KeyObject | null) {
       seal.event_hash, 'the record is not what was sealed');
     const time = Date.parse(record.occurred_at);
     require(time >= Date.parse(from) &&
-      time < Date.parse(to), 'the record lies outside the time of the bundle');
+      time < Date.parse(to), 'the record is outside the time range of the bundle');
     records += 1;
   };
   const end = (value: unknown, { head: newest }: HeadLine): void => {
     const line = parsed(signatureLine, value);
     const key = publicKey(line.public_key);
     require(line.seals === seals &&
-      line.records === records, 'it counts other seals or records than there are');
+      line.records === records, 'the counts of seals and records are wrong');
     require(line.sha256 === hash.digest('hex'), 'the lines are not those that were signed');
     require(verify(
       null,
@@ -103,9 +103,9 @@ function createCheck(expected: KeyObject | null) {
       key,
       Buffer.from(line.signature, 'base64'),
     ), 'the signature is wrong');
-    require(at.position <= BigInt(newest.position), 'the chain goes beyond the head it names');
+    require(at.position <= BigInt(newest.position), 'the chain is longer than its head says');
     require(at.position < BigInt(newest.position) ||
-      at.chain_hash === newest.chain_hash, 'the chain ends in another head');
+      at.chain_hash === newest.chain_hash, 'the last seal differs from the head');
     require(expected === null ||
       fingerprint(expected) ===
         fingerprint(key), 'it was signed with another key than --public-key');
@@ -113,7 +113,7 @@ function createCheck(expected: KeyObject | null) {
   };
   return {
     line(bytes: Buffer): void {
-      require(signedBy === null, 'there is more behind the signature');
+      require(signedBy === null, 'the file continues after the signature');
       const value = parseLine(bytes);
       if (head === null) begin(value);
       else if ('seal' in value) add(parsed(sealLine, value), head);
@@ -140,14 +140,14 @@ function parseLine(bytes: Buffer): object {
   } catch {
     // Reported by the error below.
   }
-  throw new BundleFault('not a JSON object');
+  throw new BundleFault('the line is not a JSON object');
 }
 
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new BundleFault(
-    `not a line of a bundle (${result.error.issues.map(({ path }) => placeOf(path)).join(', ')})`,
+    `the line is not valid in a bundle (${result.error.issues.map(({ path }) => placeOf(path)).join(', ')})`,
   );
 }
 

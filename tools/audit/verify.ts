@@ -139,7 +139,7 @@ function createWalk({ macs, unauthenticatedBefore, expectHead }: VerifyOptions) 
       return {
         ...place,
         fault: 'seal_changed',
-        message: 'the seal does not follow from the one before',
+        message: 'the seal does not follow from the seal before it',
       };
     if (eventHash(row.record) !== seal.event_hash)
       return { ...place, fault: 'row_changed', message: 'the row is not what was sealed' };

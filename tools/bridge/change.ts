@@ -46,7 +46,7 @@ export function chainOf(change: ChainChange | null, chain: string): At<BridgeCha
     case 'done':
       return change;
     case 'chain_exists':
-      throw new ToolError(`The chain ${chain} exists; replace-chain writes it anew.`);
+      throw new ToolError(`The chain ${chain} exists; replace-chain changes it.`);
     case 'endpoint_identity_conflict':
       throw new ToolError(`The chain ${change.chain ?? 'of another row'} has that endpoint.`);
     case 'chain_in_use':
@@ -63,9 +63,7 @@ export function pathOf(change: PathChange | null, path: BridgePathKey) {
     case 'done':
       return change.row;
     case 'path_baseline_exists':
-      throw new ToolError(
-        `The baseline ${pathName(path)} exists; replace-baseline writes it anew.`,
-      );
+      throw new ToolError(`The baseline ${pathName(path)} exists; replace-baseline changes it.`);
     case 'chain_not_found':
       throw new ToolError(`The bridge registry has no chain ${change.chain}; add it first.`);
   }

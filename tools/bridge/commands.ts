@@ -171,7 +171,7 @@ async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string
   const file = setting(io, 'SVC_VENUES_FILE');
   if (file === undefined)
     throw new ToolError(
-      'Set SVC_VENUES_FILE to the venues file of the service: a drill is of the contracts that it names.',
+      'Set SVC_VENUES_FILE to the venues file of the service: a drill tests the contracts that this file names.',
       { exitCode: 2 },
     );
   // Loaded only here, since no other command needs the venues.

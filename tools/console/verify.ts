@@ -36,7 +36,7 @@ export async function verifyConsole(
     if (answer.status !== 200) faults.push(`${path} is answered with ${String(answer.status)}.`);
     else if (createHash('sha256').update(answer.body).digest('hex') !== sha256)
       faults.push(
-        `${path} has other bytes: ${String(answer.body.byteLength)} of them, built were ${String(bytes)}.`,
+        `${path} has other bytes: ${String(answer.body.byteLength)} of them, but the build has ${String(bytes)}.`,
       );
     if (answer.policy !== policy) faults.push(`${path} has another content policy.`);
   }
@@ -55,6 +55,6 @@ async function fetched(address: string) {
       body: new Uint8Array(await answer.arrayBuffer()),
     };
   } catch (cause) {
-    throw new ToolError(`${address} gives no answer.`, { cause });
+    throw new ToolError(`${address} does not answer.`, { cause });
   }
 }

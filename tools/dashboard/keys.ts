@@ -54,7 +54,7 @@ export async function enrol(options: EnrolOptions, io: ToolIo): Promise<Enrolmen
   const origin = consoleOrigin(io);
   if (!replace && fileOperators(io).has(operator))
     throw new ToolError(
-      `${operator} has a key in SVC_DASHBOARD_WRITER_KEYS_FILE; --replace ends that one: it does not count from then on.`,
+      `${operator} has a key in SVC_DASHBOARD_WRITER_KEYS_FILE; --replace ends that key: it is not accepted from then on.`,
     );
   warnUnvouched(io, 'enrolment');
   const key_id = newId();
@@ -109,14 +109,14 @@ export async function confirm(
   return withDatabase(options, io, async (db) => {
     const key = await readCurrentKey(db, operator);
     if (key === null)
-      throw new ToolError(`${operator} has no key that waits; see fundadmin dashboard enrol.`);
+      throw new ToolError(`${operator} has no unconfirmed key; see fundadmin dashboard enrol.`);
     if (key.secret === null)
       throw new ToolError(`No browser has opened the link of ${operator} yet.`);
     // Computed from the secret itself: a stored fingerprint could have been written by an attacker.
     const fingerprint = keyFingerprint(openSecret(secrets, key.secret, key.key_id), operator);
     if (fingerprint !== shown)
       throw new ToolError(
-        `The key that was handed over shows another fingerprint: somebody else may have used the link. End it: fundadmin dashboard end --operator ${operator}`,
+        `The enrolled key has another fingerprint: somebody else may have used the link. End the key: fundadmin dashboard end --operator ${operator}`,
       );
     const { secret, ...row } = key;
     if (key.state === 'confirmed') return { ...row, fingerprint };
@@ -142,7 +142,7 @@ export async function end(options: OperatorOptions, io: ToolIo): Promise<EndedKe
         : await endKey(db, key.key_id, [auditOf('dashboard_key.end', 'dashboard_key', key.key_id)]);
     if (ended === null)
       throw new ToolError(
-        `${operator} has no enrolled key. One of SVC_DASHBOARD_WRITER_KEYS_FILE is taken out there, or ended by dashboard enrol --replace.`,
+        `${operator} has no enrolled key. Remove a key of SVC_DASHBOARD_WRITER_KEYS_FILE from that file, or end it with dashboard enrol --replace.`,
       );
     return ended;
   });

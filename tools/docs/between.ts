@@ -8,7 +8,7 @@ export function between(page: string, name: string, lines: readonly string[]): s
   const begins = new RegExp(`^<!-- ${name}: .*-->$`, 'm').exec(page);
   const end = page.indexOf(`<!-- /${name} -->`);
   if (begins === null || end < begins.index)
-    throw new Error(`the page has no place for the ${name}`);
+    throw new Error(`the page has no place marked for ${name}`);
   const kept = page.slice(0, begins.index + begins[0].length);
   return [kept, '', ...lines, '', page.slice(end)].join('\n');
 }

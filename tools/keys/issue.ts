@@ -106,7 +106,7 @@ function authorityAudit(
 
 const REFUSED = {
   key_exists: ({ keyId }: IssueOptions) =>
-    `The key id ${keyId} is taken, also when its key is revoked; choose another one.`,
+    `The key id ${keyId} is in use, perhaps by a revoked key; choose another id.`,
   authority_bound: ({ authorityKey }: IssueOptions) =>
     `The authority ${authorityKey ?? ''} has an active key; --replace revokes that one in the same step.`,
 } as const;

@@ -36,7 +36,7 @@ export function movementCommands(program: Command, io: ToolIo): void {
       // backup.
       if (!dryRun && databaseIntact === (afterRestore !== undefined))
         throw new ToolError(
-          'Say what became of the database: --database-intact when it has lost nothing; else run `fundadmin after-restore --incident <name>` first, and give --after-restore <name>.',
+          'Say whether the database has lost data: --database-intact when it has lost nothing; else run `fundadmin after-restore --incident <name>` first, and give --after-restore <name>.',
           { exitCode: 2 },
         );
       // Loaded only here: loading Temporal's library takes longer than other commands run.
@@ -67,7 +67,7 @@ function refuseOther(incident: string, newest: string | null): void {
   if (incident === newest) return;
   const last =
     newest === null
-      ? 'It was never run on this database.'
+      ? 'after-restore was never run on this database.'
       : `The newest one is of "${newest}"; give that where the database was not restored since.`;
   throw new ToolError(
     `"${incident}" is not the incident of the newest after-restore. ${last} After another restore run \`fundadmin after-restore --incident ${incident}\` first: without it, what was sent after the backup would be sent again.`,

@@ -30,7 +30,7 @@ export function temporalCommands(program: Command, io: ToolIo): void {
       io.out(
         `${JSON.stringify({ ok: seen, registered_now: seen && said.length > 0, names: Object.values(SEARCH_ATTRIBUTES) }, null, 2)}\n`,
       );
-      if (!seen) throw new ToolError('Whether the search attributes exist could not be seen.');
+      if (!seen) throw new ToolError('The search attributes could not be read.');
     });
 }
 

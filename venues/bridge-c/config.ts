@@ -65,5 +65,5 @@ export const sendConfigSchema = z
   })
   .refine((config) => config.source_chain_id !== config.destination_chain_id, {
     path: ['destination_chain_id'],
-    message: 'is the chain that is sent from',
+    message: 'is the source chain itself; name another chain',
   });

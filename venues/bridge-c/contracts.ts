@@ -1,7 +1,7 @@
 /**
- * The used part of the published contracts. Source: `IOFT.sol`, `OFTCore.sol`, `OAppCore.sol` and
- * `ILayerZeroEndpointV2.sol` with what it extends, of github.com/LayerZero-Labs/LayerZero-v2
- * (9c741e7).
+ * The part of the published contracts that the service uses. Source: `IOFT.sol`, `OFTCore.sol`,
+ * `OAppCore.sol` and `ILayerZeroEndpointV2.sol` with the interfaces that it extends, of
+ * github.com/LayerZero-Labs/LayerZero-v2 (9c741e7).
  */
 import { parseAbi } from 'viem';
 

@@ -58,15 +58,16 @@ export async function whereIs(
     connection.read({ ...endpointContract, functionName: 'lazyInboundNonce', args: path }),
   ]);
   if (waiting.toLowerCase() === payloadHash(packet)) return 'verified';
-  // The packet was nilified, or another packet got the same nonce in a reorganisation.
+  // The token's owner has invalidated the packet (`nilify`), or after a reorganisation another
+  // packet has its nonce.
   if (BigInt(waiting) !== 0n) return 'blocked';
   return packet.nonce <= reached ? 'gone' : 'sent';
 }
 
 /**
  * Returns the arguments with which any account may call the endpoint contract's `lzReceive`,
- * without value or `extraData`. They are separate fields, since views of plan nodes hide calldata
- * of that length.
+ * without value or `extraData`. The arguments are separate fields, since views of plan nodes hide
+ * calldata of that length.
  */
 export function deliveryOf({ oft, endpoint }: Destination, packet: Packet): JsonObject {
   const { source_eid, sender, nonce, guid, message } = packet;

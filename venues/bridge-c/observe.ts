@@ -43,7 +43,7 @@ export const BRIDGE_C_OBSERVE_DESCRIPTOR = observerDescriptor({
 
 const ASK_EVERY_SECONDS = 5;
 
-/** Returns an executor without own state: the chain holds it. */
+/** Returns an executor that stores nothing: the chain holds all state. */
 export function createBridgeObserveExecutor(chains: EvmChains, search?: SearchLimits): Executor {
   const observe = (context: ExecutionContext, call: CallOptions) =>
     look({ chains, search }, context, call);
@@ -86,7 +86,7 @@ function readSent({ matched }: ExecutionContext): Sent {
     typeof destination_address !== 'string' ||
     !isAddress(destination_address, { strict: false })
   )
-    // Not `rejected`: the tokens may still be on their way.
+    // Not `rejected`, which would fail the node: the tokens may still be on their way.
     throw new ExecutorFault(
       'server_error',
       'SEND_UNKNOWN',
@@ -113,12 +113,12 @@ async function look(
     throw new ExecutorFault(
       'protocol',
       'SEND_UNKNOWN',
-      'the packet of the send names no EVM address to be received by',
+      'the receiver in the packet of the send is not an EVM address',
     );
   const state = await whereIs(connection, destination, packet);
-  // Logs are searched only now: before this state there could be none.
+  // Logs are searched only in this state: before, there can be no log of the delivery.
   if (state === 'gone') return received(connection, context, { ...sent, destination, search });
-  // The packet stays blocked until the bridge or the token's owner acts.
+  // Only the bridge's operator or the token's owner can unblock the packet.
   if (state === 'blocked')
     throw new ExecutorFault('server_error', 'DELIVERY_BLOCKED', BLOCKED, {
       retryAfterSeconds: ASK_EVERY_SECONDS,
@@ -132,7 +132,7 @@ async function look(
 }
 
 const BLOCKED =
-  'the endpoint of the destination holds something else in place of the message: ask who runs the bridge or owns the token';
+  "the destination's endpoint contract holds another message in its place: ask the operator of the bridge or the owner of the token";
 const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone' | 'blocked'>, string>> = {
   sent: 'the message is not verified at its destination yet, which only the bridge can do',
   verified:
@@ -228,7 +228,7 @@ function unseen({ guid }: Packet): ExecutorFault {
   return new ExecutorFault(
     'server_error',
     'DELIVERY_UNSEEN',
-    `the bridge's endpoint has finished message ${guid}, and the token does not show that it received it`,
+    `the bridge's endpoint has finished message ${guid}, but the token's logs do not show its receipt`,
     { retryAfterSeconds: ASK_EVERY_SECONDS },
   );
 }

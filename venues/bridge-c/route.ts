@@ -91,14 +91,14 @@ export async function askContract<T>(
       (value) => ({ value }),
       (error: unknown) => {
         if (!isContractRefusal(error)) throw error;
-        return { refusal: revertReason(error) ?? 'it gives no reason' };
+        return { refusal: revertReason(error) ?? 'the contract returns no reason' };
       },
     ),
   );
   if ('value' in answer) return answer.value;
   throw rejected(
     'BRIDGE_ROUTE_MISSING',
-    `a contract of venue ${connection.venue.venue_key} refuses what a token of the bridge answers: ${answer.refusal}`,
+    `a contract of venue ${connection.venue.venue_key} refuses a read that every token of the bridge answers: ${answer.refusal}`,
   );
 }
 
@@ -120,7 +120,7 @@ async function requireSameUnits(
   if (here !== there)
     throw rejected(
       'BRIDGE_ROUTE_MISSING',
-      `${from.oft} shares ${here} decimals, and ${to.oft} shares ${there}`,
+      `both ends must share the same decimals: ${from.oft} has ${here}, and ${to.oft} has ${there}`,
     );
 }
 
@@ -192,7 +192,7 @@ export async function requireReceipt(
     if (!isRevert(error)) return destination.ask(() => Promise.reject(error));
     throw rejected(
       'RECEIPT_WOULD_FAIL',
-      `${to.oft} of venue ${to.venue.venue_key} would not receive it for ${payee}: ${revertReason(error) ?? rpcMessage(error)}`,
+      `${to.oft} of venue ${to.venue.venue_key} would not receive the tokens for ${payee}: ${revertReason(error) ?? rpcMessage(error)}`,
     );
   }
 }

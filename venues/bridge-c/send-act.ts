@@ -62,7 +62,7 @@ export function inUnits(
       'AMOUNT_PRECISION',
       `${plan.amount} has more digits than the ${digits} decimals that both chains share`,
     );
-  // The published contract cuts off what a message cannot carry, and that part would be lost.
+  // The published contract cuts an amount that is too large for a message; the rest would be lost.
   if (units / rate > MOST_SHARED_UNITS)
     throw rejected('AMOUNT_PRECISION', `${plan.amount} is more than one message can hold`);
   return { units, decimals, shared: units / rate };

@@ -93,7 +93,7 @@ export async function whyUnsigned(
   const threshold = await connection.read({ ...contract, functionName: 'signatureThreshold' });
   const bytes = isBytes(attestation) ? size(attestation) : 0;
   if (BigInt(bytes) !== threshold * BigInt(SIGNATURE_BYTES))
-    return `it has ${bytes} bytes, and the contract requires ${threshold} signatures`;
+    return `the attestation has ${bytes} bytes, and the contract requires ${threshold} signatures`;
   const reading = await signersOf(message, attestation);
   if (!reading.ok) return reading.problem;
   for (const signer of reading.signers) {
@@ -131,7 +131,7 @@ export async function signersOf(message: Hex, attestation: Hex): Promise<Signers
     if (before !== undefined && BigInt(signer) <= BigInt(before))
       return {
         ok: false,
-        problem: 'its signatures are not in increasing order of their signers, each once',
+        problem: 'the signatures are not in increasing order of their signers, each once',
       };
     signers.push(signer);
   }

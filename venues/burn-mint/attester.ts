@@ -55,7 +55,7 @@ const messagesSchema = z.object({
     }),
   ),
 });
-// An empty attestation means that there is no attestation yet.
+// The attester returns an empty attestation while there is none.
 const signedSchema = z.object({
   message: hex,
   attestation: hex.refine((text) => text !== '0x', 'empty'),

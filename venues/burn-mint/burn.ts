@@ -67,7 +67,7 @@ async function attested(
     String(output['message']),
     call,
   ).catch((error: unknown) => {
-    // Recovery needs to know only whether the tokens are burnt, and the burn is proven.
+    // Recover needs only the burn, which is proven; it does not wait for the attestation.
     if (phase === 'recover' && error instanceof ExecutorFault) return null;
     throw error;
   });

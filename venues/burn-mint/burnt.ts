@@ -1,4 +1,4 @@
-/** Reads what a mint needs of its completed burn, from the output of the burn's node. */
+/** Reads the facts about a completed burn that its mint needs, from the burn node's output. */
 import type { Hash, Hex } from 'viem';
 import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';

@@ -32,7 +32,7 @@ export const burnMintPart = definePart<BurnMintVenue>({
     ['the token messenger', token_messenger],
     ['the message transmitter', message_transmitter],
   ],
-  // The token messenger pulls every token that is burnt, so it is the contract for all of them.
+  // The token messenger pulls every token that is burnt, so all tokens share this contract.
   bridge: ({ token_messenger: address }, { tokens }) => ({
     endpoint_identity: null,
     carriers: tokens.map(({ asset }) => ({ asset, address })),
@@ -62,7 +62,7 @@ export const burnConfigSchema = z
   })
   .refine((config) => config.source_chain_id !== config.destination_chain_id, {
     path: ['destination_chain_id'],
-    message: 'is the chain that is burnt on',
+    message: 'is the source chain itself; name another chain',
   });
 export type BurnConfig = z.output<typeof burnConfigSchema>;
 

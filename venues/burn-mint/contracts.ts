@@ -1,5 +1,5 @@
 /**
- * The used part of the published contracts. Source: `TokenMessengerV2.sol`,
+ * The part of the published contracts that the service uses. Source: `TokenMessengerV2.sol`,
  * `BaseTokenMessenger.sol`, `MessageTransmitterV2.sol`, `Attestable.sol`, `Pausable.sol` of
  * github.com/circlefin/evm-cctp-contracts (4061786).
  */

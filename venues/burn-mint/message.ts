@@ -44,20 +44,20 @@ export type MessageReading =
 const no = (problem: string): MessageReading => ({ ok: false, problem });
 
 /**
- * Decodes a burn message; `problem` says why the bytes are not one of this version without a hook.
+ * Decodes a burn message of this version without a hook; `problem` says why the bytes are none.
  */
 export function readMessage(bytes: string): MessageReading {
   const text = bytes.toLowerCase();
-  if (!HEX.test(text)) return no('it is no hex text of whole bytes');
+  if (!HEX.test(text)) return no('the message is not hex text of whole bytes');
   const size = (text.length - 2) / 2;
-  if (size < LEAST_BYTES) return no(`it has ${size} bytes, and a burn has ${LEAST_BYTES}`);
-  if (size > LEAST_BYTES) return no('it carries a hook');
+  if (size < LEAST_BYTES) return no(`the message has ${size} bytes, and a burn has ${LEAST_BYTES}`);
+  if (size > LEAST_BYTES) return no('the message carries a hook');
   const at = (offset: number, length: number): Hex =>
     `0x${text.slice(2 + 2 * offset, 2 + 2 * (offset + length))}`;
   const number = (offset: number): number => Number(at(offset, 4));
   const word = (offset: number): bigint => BigInt(at(offset, 32));
-  if (number(0) !== VERSION) return no(`it is of version ${number(0)}`);
-  if (number(BODY) !== VERSION) return no(`its burn is of version ${number(BODY)}`);
+  if (number(0) !== VERSION) return no(`the message is of version ${number(0)}`);
+  if (number(BODY) !== VERSION) return no(`the burn in the message is of version ${number(BODY)}`);
   return {
     ok: true,
     message: {
@@ -103,7 +103,7 @@ const EMITTED_FIELDS = [
 ] as const satisfies readonly Exclude<keyof BurnMessage, (typeof ATTESTED_FIELDS)[number]>[];
 
 /**
- * Returns how an attested message differs from the one that a burn emitted. Null if every field but
+ * Returns how an attested message differs from the burn's emitted message. Null if every field but
  * the attester's four is the same, the message has a nonce, and its fee is within what the burn
  * allows.
  */
@@ -111,11 +111,11 @@ export function differs(attested: BurnMessage, emitted: BurnMessage): string | n
   const field = EMITTED_FIELDS.find((name) => attested[name] !== emitted[name]);
   if (field !== undefined)
     return `${field} is ${attested[field]}, and the burn says ${emitted[field]}`;
-  if (BigInt(attested.nonce) === 0n) return 'it has no nonce';
+  if (BigInt(attested.nonce) === 0n) return 'the message has no nonce';
   if (attested.fee_executed > emitted.max_fee)
-    return `its fee of ${attested.fee_executed} base units is more than the ${emitted.max_fee} that the burn allows`;
+    return `the fee of ${attested.fee_executed} base units is more than the ${emitted.max_fee} that the burn allows`;
   if (attested.fee_executed >= attested.amount && attested.fee_executed > 0n)
-    return 'its fee takes the whole burnt amount';
+    return 'the fee takes the whole burnt amount';
   return null;
 }
 

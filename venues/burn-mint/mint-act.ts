@@ -23,7 +23,7 @@ import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
 import type { LaneVenue } from './plan.ts';
 
-/** What a mint needs of its burn. */
+/** The facts about a burn that its mint needs. */
 export interface MintPlan {
   readonly destination: LaneVenue;
   /** The token that is minted, on the destination chain. */
@@ -67,7 +67,7 @@ export function mintProblem(
   const why = differs(brought.message, emitted);
   if (why !== null) return `the message is not the burn's own: ${why}`;
   if (brought.message.nonce !== plan.nonce)
-    return `the message is of nonce ${brought.message.nonce}, and the burn's of ${plan.nonce}`;
+    return `the message has nonce ${brought.message.nonce}, and the burn has ${plan.nonce}`;
   if (toBaseUnits(plan.amount, decimals) !== emitted.amount)
     return `the message mints ${emitted.amount} base units, and the plan ${plan.amount}`;
   return emitted.destination_caller === ANYBODY || emitted.destination_caller === padded(from)

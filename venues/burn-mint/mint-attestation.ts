@@ -14,7 +14,7 @@ export async function requestAttestation(
   { code, why }: { readonly code: string; readonly why: string },
 ): Promise<never> {
   await attester.reattest(source.cctp, plan.nonce, options);
-  throw new ExecutorFault('not_yet', code, `${why}, and a new one is requested`, {
+  throw new ExecutorFault('not_yet', code, `${why}, and a new attestation is requested`, {
     retryAfterSeconds: ASK_EVERY_SECONDS,
   });
 }

@@ -1,12 +1,13 @@
 /**
  * Checks the transaction that an operator names as the mint of a burn, when no attester reports the
- * burn's nonce. The chain decides: the destination's transmitter has accepted a message in which
- * every field but the attester's four is the burn's own, and the messenger has minted the burn's
- * amount to its payee.
+ * burn's nonce. The chain must prove two facts: the destination's transmitter has accepted a
+ * message that equals the burn's in every field but the attester's four, and the messenger has
+ * minted the burn's amount to its payee.
  *
- * Only the attester sets the nonce: `MessageV2.sol` emits it empty. So the burn's nonce is the one
- * that was used. `MessageReceived` shows source domain, sender, nonce, finality and body; the rest
- * of the header is compared through the message's bytes, which must be in the calldata.
+ * Only the attester sets the nonce: `MessageV2.sol` emits it empty. So the nonce that the
+ * transaction used is the burn's nonce. `MessageReceived` shows source domain, sender, nonce,
+ * finality and body; the rest of the header is compared through the message's bytes, which must be
+ * in the calldata.
  */
 import type { Hash, Hex, TransactionReceipt } from 'viem';
 import type { MintReader, NamedMint, NamedMints } from '../../domain/bridges/named-mint.ts';
@@ -45,17 +46,17 @@ export function createMintReader({
       const bytes = burn.output['message'];
       const reading = typeof bytes === 'string' ? readMessage(bytes) : null;
       if (typeof bytes !== 'string' || reading?.ok !== true)
-        return no('burn_unrecorded', 'its node has recorded no message of a burn');
+        return no('burn_unrecorded', 'the node of the burn has recorded no burn message');
       const since = recordedBlock(burn.output['destination_block']);
       if (since === null || burn.output['venue_entries'] === undefined)
         return no(
           'burn_unrecorded',
-          'its node has not recorded the destination block and venue entries of the burn',
+          'the node of the burn has not recorded the destination block and the venue entries',
         );
       if (!isPlanned(plan, decimals, reading.message))
         return no(
           'burn_unrecorded',
-          'the message that its node has recorded is not the planned burn',
+          'the message that the node of the burn has recorded is not the planned burn',
         );
       const { destination, minted: token, amount } = plan;
       const emitted: Emitted = {
@@ -89,7 +90,7 @@ function agreed(shown: readonly NamedMints[]): NamedMints {
   if (refused !== undefined) return refused;
   return others.every((other) => JSON.stringify(other) === JSON.stringify(first))
     ? first
-    : no('endpoints_differ', 'the endpoints of the chain show different mints in it');
+    : no('endpoints_differ', 'the endpoints of the chain show different mints in the transaction');
 }
 
 /** Returns the mints that one endpoint shows. */
@@ -101,12 +102,15 @@ async function mintsOn(
 ): Promise<NamedMints> {
   const receipt = await readReceipt(one, hash);
   if (receipt === null)
-    return no('not_found', `no block of chain ${emitted.plan.destination.chain_id} has it`);
+    return no(
+      'not_found',
+      `no block of chain ${emitted.plan.destination.chain_id} has the transaction`,
+    );
   if (receipt.blockNumber > (await finalizedNumber(one)) || !(await isCanonical(one, receipt)))
-    return no('not_final', 'its block is not final yet; ask again later');
-  if (receipt.status === 'reverted') return no('reverted', 'it was mined and reverted');
+    return no('not_final', 'the block of the transaction is not final yet; try again later');
+  if (receipt.status === 'reverted') return no('reverted', 'the transaction reverted');
   if (receipt.blockNumber < emitted.plan.since)
-    return no('before_burn', 'its block is older than the burn');
+    return no('before_burn', 'the block of the transaction is older than the burn');
   const received = receivedIn(emitted.plan, receipt);
   const calldata = await one.ask(async (client) => (await client.getTransaction({ hash })).input);
   const mints: NamedMint[] = [];
@@ -122,7 +126,7 @@ async function mintsOn(
   }
   if (mints.length > 0) return { ok: true, mints };
   return unlike === null
-    ? no('no_mint', 'the contracts of the venue entry minted nothing of this burn in it')
+    ? no('no_mint', 'the transaction shows no mint of this burn by contracts of the venue entry')
     : no('another_message', unlike);
 }
 
@@ -130,10 +134,10 @@ async function mintsOn(
 function whyUnlike({ plan }: Emitted, message: Hex, calldata: Hex): string | null {
   const reading = readMessage(message);
   const why = reading.ok ? differs(reading.message, plan.emitted) : reading.problem;
-  if (why !== null) return `its message is not the burn's own: ${why}`;
+  if (why !== null) return `the message of the transaction is not the burn's own: ${why}`;
   return calldata.toLowerCase().includes(message.slice(2))
     ? null
-    : "its calldata does not hold the burn's own message, so it may have minted another burn";
+    : "the transaction's calldata lacks the burn's own message, so it may have minted another burn";
 }
 
 function mintOf(of: {

@@ -48,7 +48,7 @@ export async function requireLane(
   if (!isAddressEqual(local, minted))
     throw rejected(
       'DESTINATION_TOKEN_MISSING',
-      `venue ${venue_key} lists ${minted}, and what is minted there for ${token} is ${local}`,
+      `venue ${venue_key} lists ${minted}, but for ${token} its minter mints ${local}`,
     );
   const [here, there] = await Promise.all([source.decimals(token), destination.decimals(minted)]);
   if (here !== there)
@@ -75,7 +75,7 @@ async function requireMint(
     functionName: 'mint',
     args: [mint_recipient, units],
   });
-  const would = `venue ${destination.venue_key} would not mint it to ${mint_recipient}`;
+  const would = `venue ${destination.venue_key} would not mint the amount to ${mint_recipient}`;
   try {
     const answer = await connection.raw((client) =>
       client.call({ account: minter, to: minted, data }),

@@ -13,7 +13,7 @@ export interface CexAccount {
   readonly venue: CcxtVenue;
   readonly dialect: Dialect;
   /**
-   * The binding of the account's master; a master's own binding. Null if the master is not bound.
+   * The binding of the account's master, for a master its own. Null if the master is not bound.
    */
   readonly master: CcxtVenue | null;
   /** Connects with the account's own key. Throws `rejected` `CREDENTIALS_MISSING` without one. */
@@ -55,7 +55,7 @@ export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
 
 function accountOf(venue: CcxtVenue, bindings: readonly CcxtVenue[]): CexAccount {
   const dialect = DIALECTS.get(venue.exchange);
-  if (dialect === undefined) throw new Error(`there is no dialect for ${venue.exchange}`);
+  if (dialect === undefined) throw new Error(`no dialect supports the exchange ${venue.exchange}`);
   const master =
     venue.account_role === 'master'
       ? venue

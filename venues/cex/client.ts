@@ -1,7 +1,7 @@
 /**
  * Connects one exchange account over ccxt. The library provides endpoints, signatures and rate
- * limits. Sending, timeouts and the meaning of an answer are ours: the library's HTTP layer has no
- * abort signal, and its timeout covers only the headers.
+ * limits. This file sends the requests, limits their time and interprets the answers: the library's
+ * HTTP layer has no abort signal, and its timeout covers only the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Exchange } from 'ccxt';
@@ -24,8 +24,8 @@ interface Pending {
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
 const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
-// For writes: a kept connection may close just as the request is sent, and the outcome would be
-// unknown.
+// Writes use a new connection each: a kept connection may close just as the request is sent, and
+// the outcome would be unknown.
 const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
 /** Opens the connection: loads the library and the key, but sends nothing yet. */
@@ -115,7 +115,8 @@ async function send(
     body,
   }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
-  if (pending === undefined) throw new Error('the library called the exchange by itself');
+  if (pending === undefined)
+    throw new Error('the library called the exchange outside a call of this client');
   // The deadline may have passed while the rate limit held the call. In a process that was
   // suspended meanwhile, this check runs before the timers.
   pending.limit.check();
@@ -214,7 +215,7 @@ function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
   if (venue.sandbox && error instanceof Error && error.constructor.name === 'NotSupported') {
     return rejected(
       'SANDBOX_NOT_SUPPORTED',
-      `${venue.exchange} has no sandbox for this; nothing was sent`,
+      `${venue.exchange} has no sandbox for this request; nothing was sent`,
     );
   }
   return new ExecutorFault(

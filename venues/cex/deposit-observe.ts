@@ -102,8 +102,8 @@ function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): bo
 }
 
 /**
- * Returns the matched node's transaction hash, else the exchange's id of its booking, else a
- * reference that looks like a hash; null without any.
+ * Returns the matched node's transaction hash, else the exchange's id of its booking, else its
+ * reference if that looks like a hash; null if the node has none of them.
  */
 function transactionOf(matched: ExecutionContext['matched']): string | null {
   const { tx_hash, exchange_transaction } = matched?.output ?? {};

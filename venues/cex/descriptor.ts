@@ -5,8 +5,8 @@ import type { CompletionAssurance, ExecutorDescriptor } from '../../domain/execu
 type Promises = Pick<ExecutorDescriptor, 'same_key_safe' | 'settle_seconds'>;
 
 /**
- * Assurances that the exchange can show. Of a withdrawal the exchange sees only that the funds
- * left; of a transfer it holds both accounts.
+ * Assurances that the exchange can show. The exchange sees that a withdrawal left, but not that it
+ * arrived; of a transfer the exchange holds both accounts.
  */
 const SHOWN: Readonly<Record<'withdrawal' | 'internal_transfer', readonly CompletionAssurance[]>> =
   {

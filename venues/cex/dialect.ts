@@ -1,6 +1,7 @@
 /**
- * Defines what we need from an exchange, in our terms. ccxt's unified calls lack what protects
- * money (client ids, transfers between accounts, the address book), so each exchange has a dialect.
+ * Defines the calls that the service needs from an exchange. ccxt's unified calls lack what
+ * protects money (client ids, transfers between accounts, the address book), so each exchange has a
+ * dialect.
  */
 import type { PoolBalance } from '../../domain/balances.ts';
 import {
@@ -64,7 +65,7 @@ export interface WithdrawalRecord {
   readonly fee: string;
   /** Transaction hash on the chain; null for a booking within the exchange. */
   readonly tx_hash: string | null;
-  /** The transaction hash, or the exchange's id of the booking; null: none yet. */
+  /** The transaction hash, or the exchange's id of the booking; null: neither exists yet. */
   readonly transaction: string | null;
 }
 
@@ -100,7 +101,7 @@ export interface TransferRecord {
   readonly exchange_status: string;
   readonly asset: string;
   readonly amount: string;
-  /** The account by the exchange's own name, also for a master. */
+  /** `account` is the exchange's own name of the account; a master has one too. */
   readonly source: { readonly account: string; readonly account_type: string };
   readonly destination: { readonly account: string; readonly account_type: string };
 }
@@ -131,7 +132,7 @@ export interface Dialect {
   /** Returns the exchange's own time, in milliseconds since 1970. */
   time(connection: CexConnection, call: CallOptions): Promise<number>;
 
-  /** Most decimals of an amount that is moved between accounts. */
+  /** Most decimals that the exchange accepts in a transfer between accounts. */
   readonly transfer_decimals: number;
   readonly withdrawals: SendGuarantee;
   readonly transfers: SendGuarantee;

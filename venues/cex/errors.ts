@@ -1,5 +1,6 @@
 /**
- * Makes faults of calls to an exchange: refusals, which prove that nothing was done, and others.
+ * Turns errors of calls to an exchange into faults. A refusal proves that nothing was done; every
+ * other fault leaves the outcome open.
  */
 import { z } from 'zod';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
@@ -17,14 +18,14 @@ export const CEX_FAULTS = {
   protocol: 'CEX_PROTOCOL_ERROR',
 } as const;
 
-/** The exchange's statement that it has not carried out the request and never will. */
+/** The exchange states that the request was not carried out and never will be. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
 /**
- * An answer that is no success. The error holds neither the request nor the body, since both may
+ * An error answer of the exchange. The error holds neither the request nor the body, since both may
  * contain secrets.
  */
 export class ExchangeAnswerError extends Error {

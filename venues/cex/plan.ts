@@ -38,7 +38,7 @@ export function checkAssurance(context: ExecutionContext, strongest: CompletionA
   if (COMPLETION_ASSURANCES.indexOf(required) <= COMPLETION_ASSURANCES.indexOf(strongest)) return;
   throw rejected(
     'COMPLETION_ASSURANCE_NOT_SUPPORTED',
-    `the exchange shows at most ${strongest}, and the plan requires ${required}; add an observe node after this one, and set config.completion_assurance of this one to ${strongest}`,
+    `the exchange shows at most ${strongest}, but the plan requires ${required}; add an observe node after this node, and set config.completion_assurance of this node to ${strongest}`,
   );
 }
 
@@ -74,7 +74,7 @@ export function requirePrepared(prepared: JsonObject, expected: JsonObject): voi
   throw new ExecutorFault(
     'protocol',
     'PREPARED_ACTION_MISMATCH',
-    `what was prepared differs from the node in ${differs}`,
+    `the prepared action differs from the node in ${differs}`,
   );
 }
 
@@ -93,7 +93,7 @@ export async function recoverBy(
   }
 }
 
-/** Returns OBSERVING: the exchange has no record so far. */
+/** Returns OBSERVING: the exchange has no record of the send so far. */
 export function stillObserving(
   { prior }: ExecutionContext,
   retry_after_seconds: number,

@@ -17,7 +17,7 @@ export function windows(
     throw new ExecutorFault(
       'protocol',
       'HISTORY_TOO_OLD',
-      'the exchange keeps no history of so long ago',
+      'the exchange keeps no history from the start of this period',
     );
   }
   const parts: Period[] = [];

@@ -76,7 +76,8 @@ function checkTerms(
 }
 
 /**
- * Returns whether the text fits; if JavaScript cannot parse the pattern, the exchange checks it.
+ * Returns whether the text fits the pattern. A pattern that JavaScript cannot parse counts as
+ * fitting: the exchange checks the text itself.
  */
 function fits(pattern: string | null, text: string): boolean {
   if (pattern === null) return true;

@@ -23,7 +23,7 @@ import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
 
-/** Returns an executor without own state: the exchange holds it. */
+/** Returns an executor that stores nothing: the exchange keeps all state of a withdrawal. */
 export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
   return {
     descriptor: sendingDescriptor(
@@ -99,7 +99,7 @@ function preparedOf({ venue }: CexAccount, { address, ...order }: WithdrawalOrde
   return { venue: venue.venue_key, ...order, destination_address: address };
 }
 
-/** Sends what was prepared, since that was approved; throws if the config has changed. */
+/** Sends the prepared withdrawal, the only one approved; throws if the config has changed. */
 async function submit(
   accounts: CexAccounts,
   { context, prepared_action }: SubmitInput,

@@ -1,6 +1,6 @@
 /**
- * The executor of an act (the one transaction of a node). Before anything is signed, it checks what
- * every act must fulfil: the payee, the amount, the terms and the bridge path. Each act adds only
+ * The executor of an act (the one transaction of a node). Before anything is signed, the executor
+ * checks payee, amount, terms and bridge path, in the same way for every act. Each act adds only
  * its own checks.
  */
 import { parseAbi, type Address } from 'viem';
@@ -99,8 +99,8 @@ export interface ActParts<Plan> {
 }
 
 /**
- * Returns an executor without own state: the journal and the chains hold it. Preflight and prepare
- * return FAILED with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`,
+ * Returns an executor that stores nothing: the journal and the chains hold all state. Preflight and
+ * prepare return FAILED with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`,
  * `CHAIN_NOT_CONFIGURED`, `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`,
  * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`,
  * `L1_FEE_UNKNOWN`; over a bridge also `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
@@ -257,13 +257,13 @@ async function callOf<Plan>(
 function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
   const { bridge_path } = context;
   if (bridge_path === undefined)
-    throw rejected('BRIDGE_PATH_NOT_READY', 'its path has no budget for the fee of the bridge');
+    throw rejected('BRIDGE_PATH_NOT_READY', 'the bridge path has no budget for the bridge fee');
   const fee = fromBaseUnits(charged, NATIVE_DECIMALS);
   const within = feeWithinBudget(fee, bridge_path);
   if (!within.ok)
     throw rejected(
       within.code,
-      `the bridge charges ${fee} ${connection.venue.native_asset}, and its path may cost ${bridge_path.fee_native_budget}`,
+      `the bridge charges ${fee} ${connection.venue.native_asset}, and the bridge path allows at most ${bridge_path.fee_native_budget}`,
     );
   const more = charged + charged / 10n;
   const budget = toBaseUnits(bridge_path.fee_native_budget, NATIVE_DECIMALS);
@@ -287,7 +287,7 @@ async function recorded<Plan>(
     decimals: at.decimals,
     base_units: at.units.toString(),
     ...(terms === null ? {} : { [TERMS]: terms }),
-    // The arrival cannot be in an older block of the destination chain.
+    // Lower bound for the search: the funds cannot arrive in an older block of the destination.
     ...(last === null ? {} : { destination_block: (last > 0n ? last : 0n).toString() }),
     ...(pays
       ? {
@@ -311,7 +311,7 @@ async function requireOpen(
     if ((await connection.ask((client) => client.getCode({ address }))) === undefined)
       throw rejected(
         'BRIDGE_ROUTE_MISSING',
-        `venue ${venue.venue_key} names ${address}, where there is no contract`,
+        `venue ${venue.venue_key} names ${address}, but no contract exists there`,
       );
     await requireUnpaused(connection, address);
   }

@@ -28,8 +28,8 @@ import { wordOf } from './words.ts';
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /**
- * The effect of a mined transaction that did not revert. If ok, the act happened, and `output` has
- * its facts; else nothing proves that the act happened or that nothing happened.
+ * The effect of a mined transaction that did not revert. If `ok`, the act happened, and `output`
+ * has its facts; else the receipt does not prove whether the act happened.
  */
 export type Did =
   | { readonly ok: true; readonly output: JsonObject }
@@ -82,7 +82,7 @@ export interface Move {
   };
   /**
    * The entries of the venues file that the act depends on; null: none. If these entries change,
-   * the act is not judged by the new ones.
+   * an act that is already sent is not judged by the new entries.
    */
   readonly terms: string | null;
   /** Both ends of the act's bridge, whose contracts must exist and not be paused. */
@@ -146,7 +146,7 @@ export function actDescriptor(
   return {
     kind: 'local',
     chain_family: 'evm',
-    // The signed bytes are stored before they are sent, and one nonce lands at most once.
+    // The signed bytes are stored before they are sent, and a chain mines each nonce at most once.
     same_key_safe: true,
     // Recover never trusts "not found": it proves in a finalized block which transaction used the
     // nonce.
@@ -235,7 +235,7 @@ export function refusalOf<Plan>(act: Act<Plan>, plan: Plan, of: ActInput): Execu
   return act.refusal?.(plan, of) ?? null;
 }
 
-/** Returns what a node may have signed; null if its action type is not one of this reader's. */
+/** Returns what a node's plan lets its signer sign; null for an action type of another reader. */
 export type ActReader = (node: SignedNode, from: Address) => PlannedAct | PlannedMessage | null;
 
 /** A signed message for a venue that is not a chain; only our own executor may send it. */
@@ -244,14 +244,14 @@ export interface PlannedMessage {
 }
 
 /**
- * What a node may have signed on a chain.
+ * The transaction that a node may have signed on a chain.
  *
  * @throws ExecutorFault if the plan cannot be read.
  */
 export interface PlannedAct {
   readonly chain_id: number;
   readonly act: ActOn;
-  /** The same as `terms` of {@link Move}. */
+  /** The entries of the venues file that the act depends on, as in {@link Move}. */
   readonly terms: string | null;
   /** The required assurance, if the plan may not choose it. */
   readonly assurance?: CompletionAssurance;
@@ -259,7 +259,7 @@ export interface PlannedAct {
   readonly refusal?: string | null;
 }
 
-/** Returns a reader of what nodes of these acts may have signed. */
+/** Returns a reader of the transactions that nodes of these acts may have signed. */
 export function actReader(...acts: readonly Act<unknown>[]): ActReader {
   return ({ node, amount, matched, output }, from) => {
     const act = acts.find(({ descriptor }) => descriptor.action_types.includes(node.action_type));

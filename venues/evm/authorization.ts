@@ -30,7 +30,7 @@ export interface Authorization {
 
 const field = (name: string, type: string) =>
   z.strictObject({ name: z.literal(name), type: z.literal(type) });
-// Refuses, before the fence, addresses that the library cannot hash.
+// Refuses addresses that the library cannot hash, before the fence (the last check of a send).
 const address = z
   .string()
   .refine((text) => isAddress(text), 'must be 0x and 40 hex digits, with a right checksum if any')
@@ -131,7 +131,7 @@ export function verifyAuthorization(
   const { plan, decimals, from, now, clock } = planned;
   const { token, units, valid_after, valid_before } = authorization;
   if (plan.token_address === null)
-    return no("an authorization moves a token, and the plan the chain's own coin");
+    return no("an authorization moves a token, but the plan moves the chain's own coin");
   if (authorization.chain_id !== plan.chain_id)
     return no(
       `the authorization is for chain ${authorization.chain_id}, the plan for ${plan.chain_id}`,

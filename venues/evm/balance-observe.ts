@@ -107,8 +107,8 @@ type Seen =
  * Returns COMPLETED with
  * `{baseline_block, baseline_amount, block_number, received_amount, payments}`, amounts in units of
  * the asset, once a block as deep as the assurance requires shows the payment since the baseline.
- * That is the payment of the `match_from` node's transaction; without one, a single payment of
- * exactly the node's amount that no other node has claimed or waits for. Else OBSERVING, with
+ * With `match_from`, the payment is the one of that node's transaction; else it is a single payment
+ * of exactly the node's amount that no other node has claimed or waits for. Else OBSERVING, with
  * `PAYMENT_AMBIGUOUS` if the payment may be another node's. FAILED only with
  * `BASELINE_UNAVAILABLE`.
  */

@@ -14,7 +14,7 @@ export interface Baseline {
   readonly baseline_amount: string;
 }
 
-/** The stored part of a baseline: nothing, only the block, or the block and its balance. */
+/** A baseline as far as it is stored: empty, only the block, or the block and its balance. */
 export type Stored = { readonly baseline_block?: string; readonly baseline_amount?: string };
 
 /** Returns the valid part of a stored baseline. */

@@ -7,15 +7,15 @@ import type { SignedTransaction } from './signed-bytes.ts';
 
 export type BroadcastOutcome =
   | { readonly kind: 'accepted' }
-  /** The endpoint refused the bytes for now. They stay valid and may still be mined. */
+  /** The endpoint refused the bytes for now. The bytes stay valid and may still be mined. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** A stop holds the bytes back; the bytes were not sent to this endpoint. */
+  /** A freeze, pause or other stop forbids the send; this endpoint did not get the bytes. */
   | { readonly kind: 'held'; readonly held: Held };
 
-/** Returns what holds the bytes back now; null if the bytes may be sent. */
+/** Returns the stop (a freeze, a pause) that forbids the send now; null if none does. */
 export type AskStops = () => Promise<Held | null>;
 
-/** Returns no stop: no stop holds back transactions that move nothing or were mined before. */
+/** For transactions that move nothing or were mined before: no stop forbids their send. */
 export const NO_STOPS: AskStops = () => Promise.resolve(null);
 
 /**

@@ -39,11 +39,11 @@ export interface EvmConnection {
     call: ReadContractParameters<abi, name, args>,
   ): Promise<ReadContractReturnType<abi, name, args>>;
   /**
-   * Returns what any endpoint has; null only if enough endpoints report that the item does not
-   * exist.
+   * Returns the item if any endpoint has it; null only if enough endpoints report that the item
+   * does not exist.
    */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** Returns answers of as many endpoints as an absence requires, each on its own connection. */
+  /** Returns answers of as many endpoints as must agree on an absence, each read separately. */
   witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
    * Returns the decimals of the token, or of the chain's own coin for null. Throws `rejected`
@@ -117,7 +117,7 @@ function connect(of: {
   };
 }
 
-/** Returns a single endpoint as the set of endpoints, for one witness. */
+/** Wraps one endpoint as a set, for an answer that must come from this endpoint alone. */
 function only(client: PublicClient): Endpoints {
   return {
     ask: (question) => question(client),

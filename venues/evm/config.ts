@@ -57,7 +57,7 @@ export const symbol = z
 const tokenSchema = z.strictObject({
   asset: symbol,
   address: addressSchema,
-  /** If set, a token that reports other decimals is not moved. Absent: the token is believed. */
+  /** If set, a token that reports other decimals is not moved. Absent: no such check. */
   decimals: z.number().int().min(0).max(255).optional(),
 });
 
@@ -73,7 +73,7 @@ const entrySchema = z.strictObject({
   more_rpc_urls: z.array(rpcUrl).max(8).default([]),
   /** Blocks, including the transaction's own, for assurances weaker than "finalized". */
   confirmations: z.number().int().min(1).max(10_000).default(1),
-  /** How the chain becomes final; absent: by domain/chains/finality-table.ts. */
+  /** How the chain becomes final; absent: as domain/chains/finality-table.ts says. */
   finality: z.enum(FINALITY_READS).optional(),
   /** Depth at which a block is final, on chains whose finality is counted in blocks. */
   finality_confirmations: z.number().int().min(1).max(1_000_000).optional(),

@@ -17,18 +17,18 @@ export interface Endpoints {
   /** Returns the first endpoint's answer; if no endpoint answers, throws the last library error. */
   ask<T>(question: Question<T>): Promise<T>;
   /**
-   * Returns what any endpoint has. Returns null when two endpoints (or the only bound endpoint)
-   * report that the item does not exist. Throws the fault `NOT_FOUND_UNCONFIRMED` when too few
-   * endpoints answer.
+   * Returns the item if any endpoint has it. Returns null when two endpoints (or the only bound
+   * endpoint) report that the item does not exist. Throws the fault `NOT_FOUND_UNCONFIRMED` when
+   * too few endpoints answer.
    */
   find<T>(question: Question<T | null>): Promise<T | null>;
-  /** Returns the answers of as many endpoints as an absence requires. */
+  /** Returns the answers of as many endpoints as must agree on an absence. */
   witnesses<T>(question: Question<T>): Promise<readonly T[]>;
 }
 
 /** How many endpoints must agree on an absence, if that many are bound. */
 const QUORUM = 2;
-/** Milliseconds in which an endpoint that did not answer is tried after the others. */
+/** For this many milliseconds an endpoint that did not answer is tried last. */
 const AVOID_MS = 30_000;
 
 /** When each endpoint last failed to answer, by URL; kept between calls and never shown. */

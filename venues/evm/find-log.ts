@@ -7,7 +7,7 @@ export const BLOCKS_AT_ONCE = 1_000n;
 
 export interface WantedLog {
   readonly address: Address;
-  /** For each position: one topic, several allowed topics, or null for any topic. */
+  /** The wanted topics by position: one topic, several allowed topics, or null for any topic. */
   readonly topics: readonly (Hex | Hex[] | null)[];
 }
 

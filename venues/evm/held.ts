@@ -1,4 +1,4 @@
-/** Returns an executor's result when a stop prevents sending again. */
+/** Returns an executor's result while a freeze, pause or other stop forbids another send. */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
 
@@ -8,7 +8,7 @@ import type { Held } from '../../domain/send/stops.ts';
  * @throws ExecutorFault `not_yet` if the stop may end: every stop is read again at the next try.
  */
 export function heldBack(code: string, { needs_retry, why }: Held): ExecutionResult {
-  const message = `it may not be sent again now: ${why}`;
+  const message = `the transaction may not be sent again now: ${why}`;
   if (!needs_retry) throw new ExecutorFault('not_yet', code, message);
   return { next_state: 'UNKNOWN', error_code: code, error_message: message };
 }

@@ -25,8 +25,8 @@ import type { SignedTransaction } from './signed-bytes.ts';
 export const TRANSFER_ASSURANCES: readonly CompletionAssurance[] = COMPLETION_ASSURANCES;
 
 /**
- * The sender of a transaction. `relayed`: another account sent it and paid for it. `call`: the
- * signed call, if there is one.
+ * The account whose funds a transaction moves. `relayed`: another account sent the transaction and
+ * paid the gas. `call`: the signed call, if there is one.
  */
 export type Sender = Pick<SignedTransaction, 'tx_hash' | 'from'> & {
   readonly relayed?: boolean;
@@ -47,8 +47,8 @@ export type LookPhase = 'observe' | 'recover';
  * before, and when the block is no longer canonical. Any other outcome counts only from a finalized
  * block, since until then a reorganisation could still let this transaction succeed. A revert is
  * FAILED `TRANSACTION_REVERTED`, since nothing has moved, unless another account has done the act
- * instead. An outcome that the act cannot read is undecided: a failure would permit another
- * attempt.
+ * instead. If the act cannot read the outcome, the result is undecided, since FAILED would permit
+ * another attempt.
  */
 export async function judgeLanded(
   connection: EvmConnection,

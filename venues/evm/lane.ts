@@ -31,15 +31,15 @@ export async function countLane(
   const final = await connection
     .ask((client) => client.getTransactionCount({ address, blockNumber: last }))
     .catch((error: unknown) => {
-      // The endpoint no longer keeps that state, so no nonce counts as final; the nonce lane is
-      // still served.
+      // The endpoint no longer keeps the state of that block. No nonce counts as final then, and
+      // the nonce lane is still served.
       if (error instanceof ExecutorFault && error.code === RPC_FAULTS.refused) return 0;
       throw error;
     });
   return { latest: Math.max(latest, final), final, last };
 }
 
-/** Returns the mined version; null if enough endpoints show none. */
+/** Returns the mined version; null if enough endpoints report that no version is mined. */
 export async function minedVersion(
   connection: EvmConnection,
   versions: readonly JournaledTransaction[],
@@ -79,7 +79,7 @@ export async function sendVersion(
   transaction: JournaledTransaction,
   stops: AskStops = NO_STOPS,
 ): Promise<string | null> {
-  if (!hasBytes(transaction)) return 'it is not signed';
+  if (!hasBytes(transaction)) return 'the transaction is not signed';
   const { raw_tx, tx_hash } = transaction;
   const bytes = { raw_tx: raw_tx as Hash, tx_hash: tx_hash as Hash };
   const outcome = await broadcast(connection, bytes, stops);

@@ -9,7 +9,7 @@ import { isContractRefusal } from './errors.ts';
  * The predeployed oracle of OP-family rollups; the oracle itself adds the bytes of the signature.
  */
 const ORACLE = parseAbi(['function getL1Fee(bytes) view returns (uint256)']);
-/** The nonce is not known yet; the longest one keeps the estimated charge from being too low. */
+/** Stands for the nonce, which is not known yet; a long nonce never makes the estimate too low. */
 const LONG_NONCE = 0xffff_ffff;
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Which transaction used a nonce: the only proof that another stored transaction can never land.
+ * Finds the transaction that used a nonce: the only proof that other transactions with this nonce
+ * can never be mined.
  */
 import { isAddressEqual, type Address, type Hash } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
@@ -11,7 +12,7 @@ export type NonceFate =
   | { readonly kind: 'open' }
   /** In a finalized block, this transaction of the account used the nonce. */
   | { readonly kind: 'used'; readonly by: Hash }
-  /** The nonce is used, and the endpoint does not show by which transaction. */
+  /** The nonce is used, but the endpoint does not show by which transaction. */
   | { readonly kind: 'unprovable' };
 
 /**

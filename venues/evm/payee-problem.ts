@@ -1,4 +1,4 @@
-/** Finds bridge payees that could never pay the tokens out again. */
+/** Finds bridge payees from which the bridged tokens could never be recovered. */
 import { isAddressEqual, type Address } from 'viem';
 import type { EvmVenue } from './config.ts';
 import type { OwnContract } from './part.ts';
@@ -18,5 +18,5 @@ export function payeeProblem(
   ].find(([, address]) => isAddressEqual(address, payee));
   return own === undefined
     ? null
-    : `config.${field}: is ${own[0]} in venue ${venue_key}, and what is sent there is lost`;
+    : `config.${field}: is ${own[0]} in venue ${venue_key}, and tokens sent there are lost`;
 }

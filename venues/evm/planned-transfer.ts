@@ -26,9 +26,9 @@ export function plannedTransfer(signed: SignedNode): Planned {
   if (typeof chain_id !== 'number') return no('the plan names no chain_id');
   if (token_address !== undefined && typeof token_address !== 'string')
     return no('token_address of the plan is not a text');
-  // The hold would be on that venue, but the payment leaves the signer's account.
+  // The funds would be reserved at that venue, but the payment leaves the signer's account.
   if (typeof venue === 'string' && venue !== '')
-    return no('the plan names a venue to draw on, and a signed transaction pays from its signer');
+    return no('the plan names a venue to draw on, but a signed transaction pays from its signer');
   const payee = onlyPayee(signed, chain_id);
   if ('problem' in payee) return no(payee.problem);
   const config = {

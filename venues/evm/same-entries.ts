@@ -1,18 +1,18 @@
-/** Refuses to judge a prepared or sent act by venue entries that have changed. */
+/** Refuses to check a prepared or sent act against venue entries that have changed. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { rejected } from '../node-plan.ts';
 
 const CODE = 'VENUE_ENTRY_CHANGED';
 
-/** Whether entries were recorded, and are not those of now. Without recorded ones, any apply. */
+/** True if recorded entries differ from the current ones; false if none were recorded. */
 const areOther = (recorded: JsonValue | undefined, now: string | null): recorded is string =>
   typeof recorded === 'string' && recorded !== now;
 
 /**
  * Throws if a sent act would be checked with changed entries. `recorded`: the entries when the act
- * was prepared; `now`: those of the venues file. Other contracts would not show the act, which
- * proves nothing.
+ * was prepared; `now`: those of the venues file. Other contracts would not show the act, and their
+ * silence proves nothing.
  *
  * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED`: the message is shown, and the check is
  *   repeated later.
@@ -22,7 +22,7 @@ export function requireSameEntries(recorded: JsonValue | undefined, now: string 
   throw new ExecutorFault(
     'not_yet',
     CODE,
-    `the venues file says [${now}] now, and it was sent under [${recorded}]: restore these entries until it has ended`,
+    `the venues file says [${now}] now, but the transaction was sent under [${recorded}]: restore these entries until the transaction has ended`,
     { retryAfterSeconds: 15 },
   );
 }
@@ -38,6 +38,6 @@ export function requirePreparedEntries(recorded: JsonValue | undefined, now: str
   if (!areOther(recorded, now)) return;
   throw rejected(
     CODE,
-    `nothing was sent: the venue entries changed after it was prepared; check them, then retry it. It was prepared under [${recorded}], and the venues file says [${now}] now`,
+    `nothing was sent: the venue entries changed after the node was prepared; check the entries, then retry the node. It was prepared under [${recorded}], and the venues file says [${now}] now`,
   );
 }

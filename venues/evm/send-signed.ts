@@ -12,8 +12,8 @@ import { readSigner } from './plan.ts';
 import { readSigned } from './signed-bytes.ts';
 
 /**
- * Returns SUBMITTED with the hash as reference; every other outcome is a fault that recover must
- * settle: even a refusal says nothing about the same bytes from an earlier, interrupted call.
+ * Returns SUBMITTED with the hash as reference. Every other outcome is a fault that recover must
+ * settle: even after a refusal, an earlier interrupted call may have sent the same bytes.
  */
 export async function sendSigned(
   chains: EvmChains,
@@ -26,15 +26,15 @@ export async function sendSigned(
     throw new ExecutorFault(
       'protocol',
       'SIGN_RESULT_MISSING',
-      'a transaction is submitted with raw_tx and tx_hash',
+      'the sign result lacks raw_tx or tx_hash, so there is nothing to submit',
     );
   }
   const connection = await chains.open(chain_id, call);
   const bytes = { raw_tx, tx_hash, from: readSigner(input.context) };
   const reading = await readSigned(bytes, await act(connection));
   if (!reading.ok) throw new ExecutorFault('protocol', 'SIGNED_BYTES_MISMATCH', reading.problem);
-  // The check before signing (the fence) has just read the stops, so they are read again only
-  // before a second endpoint.
+  // The check before signing (the fence) has just checked for a freeze, a pause and other stops.
+  // They are read again only before a second endpoint.
   let endpoints = 0;
   const outcome = await broadcast(connection, reading.signed, async () =>
     endpoints++ === 0 ? null : input.journal.held({ address: bytes.from, accepted: false }),

@@ -1,6 +1,6 @@
 /**
- * Settles a signed authorization. Its executor submits it to the token. The token shows whether the
- * authorization was used and whether it can still be used.
+ * Settles a signed authorization (EIP-3009). A team's executor submits the authorization to the
+ * token, and the token shows whether it was used and whether it can still be used.
  */
 import { isAddressEqual, pad, toEventSelector, type Hash, type TransactionReceipt } from 'viem';
 import { ExecutorFault, type CallOptions, type ExecutionResult } from '../../domain/executor.ts';
@@ -30,7 +30,7 @@ type Shown =
   | { readonly kind: 'open' }
   /** The authorization is unused, and a final block is later than its expiry. */
   | { readonly kind: 'expired' }
-  /** `cancelled`: its holder cancelled the authorization. */
+  /** `cancelled`: the holder of the tokens cancelled the authorization. */
   | { readonly kind: 'cancelled' | 'used'; readonly receipt: TransactionReceipt };
 
 /**
@@ -72,7 +72,7 @@ export async function settleAuthorization(
   const [error_code, why] =
     first.kind === 'expired'
       ? ['AUTHORIZATION_EXPIRED', 'the authorization expired unused']
-      : ['AUTHORIZATION_CANCELLED', 'its holder has cancelled the authorization'];
+      : ['AUTHORIZATION_CANCELLED', 'the holder of the tokens has cancelled the authorization'];
   return { next_state: 'FAILED', error_code, error_message: `nothing was moved: ${why}` };
 }
 
@@ -109,7 +109,7 @@ async function shown(connection: EvmConnection, authorization: Authorization): P
   throw new ExecutorFault(
     'server_error',
     'AUTHORIZATION_UNSEEN',
-    'the token counts the authorization as used, and the endpoint does not show by which transaction',
+    'the token counts the authorization as used, but the endpoint does not show by which transaction',
   );
 }
 
@@ -154,14 +154,14 @@ function judged(
   return { kind: 'used', receipt: { ...receipt, logs: moved } };
 }
 
-/** Finds the transaction that used up the nonce, in the blocks in which that was possible. */
+/** Finds the transaction that used or cancelled the nonce of the authorization. */
 async function userOf(
   connection: EvmConnection,
   { token, from, nonce, valid_before }: Authorization,
   newest: bigint,
 ): Promise<Hash | null> {
-  // The authorization was signed with at most this much time left, and could not be used earlier.
-  // Its holder can cancel it at any time.
+  // The search starts when the authorization can have been signed at the earliest. Its holder can
+  // cancel the authorization even after its expiry, so the search ends at the newest block.
   const signed = valid_before - BigInt(LONGEST_AUTHORIZATION_SECONDS);
   const since = await firstAt(connection, signed, newest);
   const topics = [[USED, CANCELED], pad(from), nonce];

@@ -36,7 +36,7 @@ export interface Settlement {
 }
 
 interface Chased extends Settlement {
-  /** Decodes stored bytes and compares them with the act. */
+  /** Decodes a stored transaction's bytes and checks that they make exactly the planned call. */
   readonly read: (transaction: StoredTransaction) => ReturnType<typeof readVersion>;
   readonly instead: ChainAct['instead'];
 }
@@ -117,13 +117,13 @@ async function neverSigned(
     throw new ExecutorFault(
       'server_error',
       'NONCE_UNSETTLED',
-      `the database was restored, and nonce ${nonce} of ${address} may be used by a transaction that it does not know`,
+      `the database was restored, and nonce ${nonce} of ${address} may be used by a transaction that the database does not know`,
     );
   }
   return {
     next_state: 'UNKNOWN',
     error_code: 'TRANSACTION_FORGOTTEN',
-    error_message: `the database was restored, and ${address} has used nonce ${nonce} for a transaction that it does not know; it may be this one`,
+    error_message: `the database was restored, and ${address} has used nonce ${nonce} for a transaction that the database does not know; that may be this payment`,
   };
 }
 
@@ -164,8 +164,8 @@ async function findLanded(
 }
 
 /**
- * Handles an act of which nothing is mined: sends again what may still be mined, or proves for
- * every nonce that nothing can be.
+ * Handles an act without a mined transaction: sends a transaction again that may still be mined, or
+ * proves for every nonce that none can be mined.
  */
 async function chase(
   connection: EvmConnection,
@@ -182,14 +182,14 @@ async function chase(
       return undecided(
         phase,
         'NONCE_PROOF_UNAVAILABLE',
-        `nonce ${each.signed.nonce} is used, and the endpoint no longer keeps the state that shows by which transaction`,
+        `nonce ${each.signed.nonce} is used, but the endpoint no longer keeps the state that shows by which transaction`,
       );
     }
     if (sent.some(({ signed }) => signed.tx_hash === fate.by)) {
       throw new ExecutorFault(
         'server_error',
         'RECEIPT_MISSING',
-        'the transaction is in a finalized block and the endpoint has no receipt of it yet',
+        'the transaction is in a finalized block, but the endpoint does not have its receipt yet',
       );
     }
   }
@@ -198,7 +198,7 @@ async function chase(
     return undecided(
       phase,
       'TRANSACTION_FORGOTTEN',
-      `the database was restored, and nonce ${nonces} is used by a transaction that it does not know`,
+      `the database was restored, and nonce ${nonces} is used by a transaction that the database does not know`,
     );
   }
   const instead = (await chased.instead?.(connection)) ?? null;
@@ -208,7 +208,7 @@ async function chase(
       throw new ExecutorFault(
         'server_error',
         'NONCE_CHANGED',
-        `something else was signed for nonce ${stored.nonce} while it was looked at`,
+        `another transaction was signed for nonce ${stored.nonce} during this check`,
       );
   return usedElsewhere(phase === 'recover' ? 'READY' : 'FAILED');
 }
@@ -223,9 +223,9 @@ function usedElsewhere(next_state: 'READY' | 'FAILED'): ExecutionResult {
 }
 
 /**
- * Gets an open nonce mined: by a zero-value version if a stop ends the payment, by one with higher
- * fees if the newest version is overdue, else by the newest version itself. Bytes that a stop holds
- * back are looked up and not sent.
+ * Gets an open nonce mined. Sends a zero-value version if a stop (a freeze, a cancel) ends the
+ * payment, a version with higher fees if the newest is overdue, else the newest version. While a
+ * stop forbids the send, only looks the bytes up.
  */
 async function push(
   connection: EvmConnection,
@@ -249,7 +249,7 @@ async function push(
   let next: NextVersion;
   try {
     const { chain_id, from } = stored;
-    // A payment that no endpoint ever accepted counts as a first send, under the chain's own caps.
+    // An operator's raised fee caps do not apply to a payment that no endpoint has accepted.
     const isOut = isCancel || accepted;
     const raise = isOut ? ((await journal.laneRaise?.({ chain_id, from })) ?? null) : null;
     next = await (cancels ? selfTransfer : dearer)(connection, { ...stored, accepted }, raise);
@@ -264,7 +264,7 @@ async function push(
     throw new ExecutorFault(
       'server_error',
       isCancel ? LANE_STUCK : 'NOT_REPLACED',
-      `nonce ${stored.nonce} is not mined, and nothing else was signed for it: ${version.why}`,
+      `nonce ${stored.nonce} is not mined, and no replacement was signed: ${version.why}`,
     );
   }
   // Decoded and checked like all stored bytes: only approved bytes are sent.
@@ -277,7 +277,7 @@ async function push(
   );
 }
 
-/** Returns `LANE_STUCK` for a cancelling transaction above the caps: its whole nonce lane waits. */
+/** Renames the fault to `LANE_STUCK` if a cancelling transaction exceeds the fee caps. */
 function asStuck(error: unknown): unknown {
   return error instanceof ExecutorFault && error.code === FEE_ABOVE_CAP
     ? new ExecutorFault('server_error', LANE_STUCK, error.message)
@@ -299,8 +299,8 @@ async function isAccepted(
 }
 
 /**
- * Handles a stop that holds back the newest version. Observes a version of its nonce that the chain
- * has; else repeats the newest earlier accepted version, if no stop holds that version back.
+ * Handles a stop (a freeze, a pause) that forbids to send the newest version. Observes a version of
+ * the nonce that the chain has; else repeats the newest accepted version that no stop forbids.
  */
 async function repeatAccepted(
   connection: EvmConnection,
@@ -355,7 +355,7 @@ async function sendAgain(
 ): Promise<ExecutionResult> {
   if (phase === 'observe' && (await isHeld(connection, signed.tx_hash)))
     return observing(connection, signed);
-  // Reads the stops again, since there may be a new one.
+  // Reads the stops again, since a freeze or pause may be new.
   const stops: AskStops =
     stored.kind === 'cancel'
       ? NO_STOPS

@@ -90,7 +90,7 @@ async function readBytes(bytes: Bytes): Promise<
   if (!isEip1559(raw_tx)) return no('the signed bytes are not an EIP-1559 transaction');
   const tx_hash = keccak256(raw_tx);
   if (tx_hash !== bytes.tx_hash.toLowerCase())
-    return no('the hash is not that of the signed bytes');
+    return no('tx_hash is not the hash of the signed bytes');
   const parsed = await parse(raw_tx);
   if (parsed === null) return no('the signed bytes cannot be decoded');
   const { transaction, from } = parsed;

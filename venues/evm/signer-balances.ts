@@ -61,7 +61,7 @@ async function balancesOn(
       }),
     );
   } catch {
-    // Executors report the chain's health. An alert can notice that these balances are missing.
+    // Not logged: executors report the chain's health, and an alert can watch for missing balances.
     return [];
   }
 }

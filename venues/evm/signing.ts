@@ -1,4 +1,4 @@
-/** Decides what may be signed for a node on a chain, and its outcome, for every executor. */
+/** Decides, for every executor, what a node may sign on a chain, and settles what it has signed. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Address } from 'viem';
 import {
@@ -92,7 +92,8 @@ function plannedBy(
 
 type Checked = Parameters<Signing['check']>[1];
 
-const NO_CHAIN = 'its signed message is on no chain, and only our own executor can follow it';
+const NO_CHAIN =
+  'the node signs a message that goes to no chain, and only our own executor can settle it';
 
 /** Returns why the request is not exactly the planned typed data of our own executor; else null. */
 function checkMessage(
@@ -136,7 +137,7 @@ async function checkTransfer(
   const clock = BigInt(Math.floor(now_ms / 1000));
   const reading = readAuthorization(request.payload);
   if (!reading.ok)
-    return `typed data is signed for a transfer by authorization alone: ${reading.problem}`;
+    return `a transfer may sign typed data only as an EIP-3009 authorization: ${reading.problem}`;
   const { authorization } = reading;
   const { number, timestamp: now } = await readBlock(connection, 'latest');
   const verdict = verifyAuthorization(authorization, { plan, decimals, from, now, clock });
@@ -192,7 +193,7 @@ async function neverMined(
   const holds = await readBalance(connection, { owner: from, token: null });
   return holds >= needed
     ? null
-    : `it may need ${needed} wei, and its signer has ${holds}: no block would include it`;
+    : `the transaction may need ${needed} wei, and its signer has ${holds}: no block would include it`;
 }
 
 /**

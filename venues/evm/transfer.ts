@@ -86,14 +86,13 @@ async function requireAnswer(
   if (answer.data === undefined || /^0x0{63}1$/.test(answer.data)) return;
   throw rejected(
     'TRANSACTION_WOULD_REVERT',
-    'the token returns that it would not make the transfer',
+    'the token returns false, so it would not make the transfer',
   );
 }
 
 /**
- * Returns what the mined transfer did. `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided
- * and no failure, which would permit another attempt: the tokens have left, or only the log is
- * missing.
+ * Returns what the mined transfer did. `TRANSFER_DIVERTED` and `TRANSFER_NOT_SEEN` are undecided,
+ * since a failure would permit another attempt: the tokens have left, or only the log is missing.
  */
 function did(
   plan: TransferPlan,

@@ -39,7 +39,7 @@ const problem = (text: string): Verdict => ({ ok: false, problem: text });
  */
 export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpectation): Verdict {
   if (request.kind !== 'evm_transaction')
-    return problem(`a transfer is a transaction, and this asks to sign ${request.kind}`);
+    return problem(`a transfer is signed as a transaction, but the request is for ${request.kind}`);
   const reading = readUnsignedTransaction(request.payload);
   if (!reading.ok) return problem(`the transaction is malformed: ${reading.problem}`);
   const { unsigned } = reading;

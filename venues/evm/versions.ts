@@ -65,7 +65,7 @@ function larger(one: bigint, other: bigint): bigint {
 }
 
 /**
- * Returns the same payment with higher fees than `than`, or than its own fees by default.
+ * Returns the same transaction with fees above those of `than`; by default above its own fees.
  *
  * @throws ExecutorFault `server_error` `FEE_ABOVE_CAP` when the caps leave no room.
  */
@@ -141,7 +141,7 @@ export async function offeredFees(
   throw new ExecutorFault(
     'server_error',
     FEE_ABOVE_CAP,
-    `nonce ${of.nonce} is not used up, and the caps are too low: it needs at least ${formatGwei(least)} gwei per gas, ` +
+    `nonce ${of.nonce} is not mined, and the caps are too low: it needs at least ${formatGwei(least)} gwei per gas, ` +
       `${least * gas + beneath} wei in all, and ${formatGwei(most)} gwei per gas is allowed`,
   );
 }

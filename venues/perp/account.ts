@@ -54,7 +54,7 @@ export async function requireWithdrawable(
   if (!withdrawable.startsWith('-') && compare(withdrawable, amount) >= 0) return;
   throw rejected(
     'INSUFFICIENT_WITHDRAWABLE',
-    `the plan moves ${amount}, and only ${withdrawable} can be withdrawn from the master account`,
+    `the plan moves ${amount}, but only ${withdrawable} can be withdrawn from the master account`,
   );
 }
 
@@ -72,5 +72,8 @@ export async function requireRoom(
   const { account_value: value } = await client.state(account, call);
   const held = atLeastZero(value);
   if (compare(add(held, amount), most) <= 0) return held;
-  throw rejected('MAX_AGENT_BALANCE_EXCEEDED', `${account} holds ${held} and may hold ${most}`);
+  throw rejected(
+    'MAX_AGENT_BALANCE_EXCEEDED',
+    `${account} holds ${held} and may hold at most ${most}`,
+  );
 }

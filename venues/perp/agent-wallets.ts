@@ -31,18 +31,19 @@ const LEASE_SECONDS = 60;
 
 const HOUR_MS = 3_600_000;
 /**
- * How long after their nonce the same bytes are sent: far less than the venue accepts the nonce.
+ * How long after the time of its nonce an approval is sent again, always with the same bytes. The
+ * venue accepts the nonce for much longer.
  */
 const SENT_FOR_MS = 24 * HOUR_MS;
 /**
- * How long after its nonce an approval is looked for: the venue accepts a nonce for two days; one
- * more hour allows for clock differences.
+ * How long after the time of its nonce an approved agent may appear in the venue's list: the venue
+ * accepts a nonce for two days; one more hour allows for clock differences.
  */
 const LOOKED_FOR_MS = 49 * HOUR_MS;
 
 /**
- * If an agent is not listed this long after its nonce was used, the agent never will be: the venue
- * carries an action out within seconds, and the rest allows for a list that lags.
+ * An agent that is not listed this long after its nonce was used never will be: the venue carries
+ * an action out within seconds, and the rest allows for a list that lags.
  */
 const LISTED_WITHIN_MS = HOUR_MS / 2;
 
@@ -83,7 +84,7 @@ interface Finding {
   readonly nonce_used?: true;
 }
 
-/** Starts the loop. Any number of processes may run it: each wallet is leased to one at a time. */
+/** Starts the loop. Many processes may run it: each wallet is leased to one process at a time. */
 export function startAgentWalletTender(options: AgentWalletOptions): Loop {
   const ending = new AbortController();
   const loop = startLoop({
@@ -98,7 +99,7 @@ export function startAgentWalletTender(options: AgentWalletOptions): Loop {
           tend(turn, wallet).catch((error: unknown) =>
             options.log.warn(
               { err: error, wallet_id: wallet.wallet_id },
-              'an agent wallet could not be tended',
+              'an agent wallet could not be checked',
             ),
           ),
         ),
@@ -149,7 +150,7 @@ async function tend(turn: Turn, wallet: DueWallet): Promise<void> {
   const next_seconds = to === 'active' ? nextSeconds(wallet, to) : null;
   const audit = auditOf(wallet, to, error);
   if (await noteAgentWallet(db, { ...note, to, next_seconds, audit }))
-    log.info({ wallet_id, from, to, error }, 'an agent wallet has another state');
+    log.info({ wallet_id, from, to, error }, 'an agent wallet changed its state');
 }
 
 /** Returns the result of a check. Records a failed check at the wallet; the check is repeated. */
@@ -159,8 +160,8 @@ async function findingOf(turn: Turn, wallet: DueWallet): Promise<Finding> {
   } catch (error) {
     if (error instanceof ExecutorFault || error instanceof SignerFault)
       return { error: error.message };
-    turn.log.warn({ err: error, wallet_id: wallet.wallet_id }, 'a look at an agent wallet failed');
-    return { error: 'the last look failed; the log of the worker says why' };
+    turn.log.warn({ err: error, wallet_id: wallet.wallet_id }, 'an agent wallet check failed');
+    return { error: 'the last check failed; the log of the worker says why' };
   }
 }
 
@@ -172,7 +173,7 @@ async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
   if (elsewhere !== null) return { error: elsewhere };
   const seen = listing(await turn.agents(), wallet);
   if (wallet.state === 'active')
-    return { error: seen === 'listed' ? null : `${seen}; it cannot be relied on` };
+    return { error: seen === 'listed' ? null : `${seen}; the agent cannot be relied on` };
   if (seen === 'listed') return { to: 'active', error: null };
   const age = Date.parse(wallet.at) - wallet.nonce;
   if (age >= LOOKED_FOR_MS)
@@ -180,7 +181,7 @@ async function look(turn: Turn, wallet: DueWallet): Promise<Finding> {
   if (wallet.nonce_used_at !== null) return afterItsNonce(wallet, wallet.nonce_used_at, seen);
   if (age >= SENT_FOR_MS)
     return {
-      error: `${seen}; the approval is no longer sent, and looked for until its nonce's window is over`,
+      error: `${seen}; the approval is no longer sent, but the venue's list is read until its nonce expires`,
     };
   return approve(turn, wallet);
 }
@@ -223,7 +224,7 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
     // With a used nonce these bytes can never be carried out; otherwise they still may be.
     return answer.consumed
       ? { to: 'refused', error: answer.message }
-      : { error: `the venue refused it: ${answer.message}` };
+      : { error: `the venue refused the approval: ${answer.message}` };
   const seen = listing(await turn.agents('anew'), wallet);
   if (seen === 'listed') return { to: 'active', error: null };
   return answer.kind === 'used'
@@ -284,7 +285,7 @@ const ACTIONS: Readonly<Partial<Record<AgentWalletState, AuditAction>>> = {
 
 function auditOf(wallet: DueWallet, to: AgentWalletState, error: string | null) {
   const action = ACTIONS[to];
-  if (action === undefined) throw new Error(`no look brings a wallet to ${to}`);
+  if (action === undefined) throw new Error(`no check moves a wallet to ${to}`);
   return {
     action,
     entity_type: 'perp_agent_wallet',

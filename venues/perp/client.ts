@@ -1,7 +1,7 @@
 /**
  * Calls the perps venue over HTTP. Reads use the client library, but our own schemas parse the
  * answers, since the library accepts every answer of status 200. Actions are sent as the stored
- * bytes, once for each call; the caller, which has the nonce, decides whether to send them again.
+ * bytes, once for each call; the caller decides whether to send the same bytes again.
  * Source: docs/perps-venue-facts.md 1.4, 2, 4.
  */
 import { HyperliquidError, InfoClient, type IRequestTransport } from '@nktkas/hyperliquid';
@@ -102,7 +102,7 @@ const decimal = z
   .string()
   .regex(/^-?[0-9]{1,20}(\.[0-9]{1,30})?$/)
   .transform(toVenueDecimals)
-  .refine((text) => isDecimal(text.replace(/^-/, '')), 'a decimal');
+  .refine((text) => isDecimal(text.replace(/^-/, '')), 'must be a decimal');
 const lowerAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
@@ -182,7 +182,7 @@ export function createPerpClient(
       throw odd(`the client library failed: ${error.message}`, error);
     });
     const parsed = schema.safeParse(answer);
-    if (!parsed.success) throw odd('its answer has an unexpected shape');
+    if (!parsed.success) throw odd('the answer has an unexpected shape');
     return parsed.data;
   };
   const readLedger = async (
@@ -211,13 +211,13 @@ export function createPerpClient(
       if (fresh.some(isWanted)) return { rows, whole: false };
       startTime = last.time;
     }
-    throw odd('the ledger is longer than one call reads');
+    throw odd('the ledger has more rows than one call may read');
   };
   const readShared = sharedLedger(readLedger, freshMs);
   return {
     async send(body, call) {
       const parsed = answerSchema.safeParse(await post('exchange', body, call));
-      if (!parsed.success) throw odd('its answer to an action has an unexpected shape');
+      if (!parsed.success) throw odd('the answer to an action has an unexpected shape');
       return parsed.data.status === 'ok' ? { kind: 'applied' } : refusalOf(parsed.data.response);
     },
     async ledger(user, since, call, { isWanted = () => false, shared = false } = {}) {
@@ -265,7 +265,7 @@ export function createPerpClient(
       });
       if (answer === undefined) return null;
       const parsed = routingSchema.safeParse(answer);
-      if (!parsed.success) throw odd('its rails have an unexpected shape');
+      if (!parsed.success) throw odd('the answer about rails has an unexpected shape');
       return { deposit: parsed.data.depositRoute, withdrawal: parsed.data.withdrawalRoute };
     },
     close: () => dispatcher.close(),
@@ -301,7 +301,7 @@ function read(path: 'info' | 'exchange', { status, headers, body }: OutgoingAnsw
   try {
     return JSON.parse(body.toString('utf8')) as unknown;
   } catch (error) {
-    throw odd('it answered no JSON', error);
+    throw odd('the answer is not JSON', error);
   }
 }
 
@@ -343,8 +343,8 @@ const AFTER_THE_NONCE: readonly RegExp[] = [
 ];
 
 /**
- * Texts of refusals before the nonce is checked, or of the nonce itself: this call had no effect.
- * They say nothing about an earlier call with the same bytes. Source: docs/perps-venue-facts.md
+ * Texts of refusals that come before the nonce check, or from the nonce check: this call had no
+ * effect. An earlier call with the same bytes may have had one. Source: docs/perps-venue-facts.md
  * 1.4.
  */
 const BEFORE_THE_NONCE: readonly RegExp[] = [

@@ -119,7 +119,7 @@ async function credited(
   const account = accountOf(lane, context);
   const credit = await creditOf(lane, context, settled.external_ref as Hash, call).catch(
     (error: unknown) => {
-      // Recovery needs to know only whether the transfer was sent, and it was.
+      // Recover needs only the transfer, which was sent; it does not wait for the credit.
       if (phase === 'recover' && error instanceof ExecutorFault) return [];
       throw error;
     },
@@ -149,7 +149,7 @@ async function credited(
   return {
     ...waiting,
     error_code: 'DEPOSIT_NOT_CREDITED',
-    error_message: `the transfer is mined, and the venue has not credited it for ${String(Math.floor((now - since) / 60_000))} minutes`,
+    error_message: `the transfer is mined, but the venue has not credited it for ${String(Math.floor((now - since) / 60_000))} minutes`,
   };
 }
 
@@ -163,6 +163,6 @@ async function creditOf(lane: PerpLane, context: ExecutionContext, hash: Hash, c
   const { prepared_ms, venue_ms = prepared_ms } = context.prior?.prepared_action ?? {};
   const since = typeof venue_ms === 'number' ? rowsSince(venue_ms) : 0;
   const account = accountOf(lane, context);
-  // A missing row decides nothing, so another caller's recent read is good enough.
+  // A missing row only means to wait, so another caller's recent read is good enough.
   return depositRows(await lane.client.ledger(account, since, call, { shared: true }), hash);
 }

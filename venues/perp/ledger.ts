@@ -64,7 +64,7 @@ export function depositRows(
     .map((row) => ({ row, credited: readDecimal(row.delta['usdc']) }));
 }
 
-/** Returns the amounts of a row; null if they cannot be read: the row then counts as missing. */
+/** Returns the amounts of a row; null if they are unreadable: the row then counts as missing. */
 function arrived({ delta, hash, time }: LedgerRow, field: string): Arrived | null {
   const received = readDecimal(delta[field]);
   const fee = readDecimal(delta['fee']) ?? '0';

@@ -54,7 +54,7 @@ export function readDepositPlan(read: Read): TransferPlan {
 
 /**
  * Returns why this plan may not deposit; null if it may. A deposit that is already sent is still
- * settled. `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
+ * settled. Codes: `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`, `DEPOSIT_BELOW_MINIMUM` or
  * `AMOUNT_TOO_PRECISE`.
  */
 export function depositRefusal(
@@ -84,7 +84,7 @@ export function depositRefusal(
   if (compare(plan.amount, LEAST_DEPOSIT) < 0)
     return rejected(
       'DEPOSIT_BELOW_MINIMUM',
-      `${plan.amount} is below the venue's minimum of ${LEAST_DEPOSIT}, and would be lost`,
+      `${plan.amount} is below the venue's minimum of ${LEAST_DEPOSIT}: the deposit would be lost`,
     );
   return tooPrecise(plan.amount);
 }

@@ -7,7 +7,7 @@ import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
 
 /**
- * Maximum age of another caller's read, in milliseconds; own reads of a caller are further apart.
+ * Maximum age of another caller's read, in milliseconds. Each caller reads less often than this.
  */
 export const FRESH_MS = 4_000;
 const HOUR_MS = 3_600_000;

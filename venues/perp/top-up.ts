@@ -38,7 +38,7 @@ export function topUps(venue: PerpVenue): UserSigned<TopUpPlan> {
       if (role.role !== 'subAccount' || !sameEvmAddress(role.master, master))
         throw rejected(
           'SUB_ACCOUNT_NOT_OWN',
-          `by the venue, ${sub_account} is not a sub-account of ${master}`,
+          `the venue does not list ${sub_account} as a sub-account of ${master}`,
         );
       for (const account of [master, sub_account]) await requireMode(client, account, call);
       await requireWithdrawable(client, master, amount, call);

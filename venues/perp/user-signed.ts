@@ -57,7 +57,7 @@ export interface UserSigned<Plan> {
   find(rows: readonly LedgerRow[], nonce: number, plan: Plan): Arrived | null;
   /** Returns the amount that left the account, as the ledger row shows. */
   left(arrived: Arrived): string;
-  /** Returns the facts of the output beside the amounts. */
+  /** Returns the facts for the node's output, without the amounts. */
   facts(plan: Plan, arrived: Arrived | null): JsonObject;
 }
 
@@ -76,7 +76,7 @@ export const USER_SIGNED = {
   completion_assurances: ['provider_completed'],
 } as const satisfies Partial<ExecutorDescriptor>;
 
-/** Returns an executor without own state: the stored action and the venue hold it. */
+/** Returns an executor that stores nothing: the stored action and the venue hold all state. */
 export function createUserSignedExecutor<Plan>(lane: PerpLane, of: UserSigned<Plan>): Executor {
   const { client, venue } = lane;
   const draft = async (context: ExecutionContext, call: CallOptions) => {
@@ -134,7 +134,7 @@ async function submit<Plan>(
     throw new ExecutorFault(
       'protocol',
       'SIGN_RESULT_MISSING',
-      'an action is submitted with the signature that is stored for it',
+      'the signature of the action is missing, so the action cannot be submitted',
     );
   const perp = termsOf(context);
   const { nonce } = actionOf(perp);
@@ -145,7 +145,7 @@ async function submit<Plan>(
     throw new ExecutorFault(
       'protocol',
       'ACTION_UNPROVEN',
-      `the venue refuses it with an unknown text, which proves nothing: ${answer.message}`,
+      `the venue refuses the action with an unknown text, which proves nothing: ${answer.message}`,
     );
   return { next_state: 'SUBMITTED', ...admitted(perp, nonce) };
 }
@@ -170,16 +170,16 @@ async function observe<Plan>(
 }
 
 const LATER_FORGOTTEN =
-  'the database was restored and may have lost a later attempt; the ledger does not show this one, and it is not sent again';
+  'the database was restored and may have lost a later attempt; the ledger does not show this attempt, which is not sent again';
 
 const NEVER_SHOWN =
-  'the venue accepted it and its ledger still does not show it: it may have been refused after its nonce was used, or not be paid out; look at the account';
+  'the venue accepted the action, but the ledger still does not show it: the venue may have refused it after using its nonce, or has not paid yet; check the account';
 
 /**
  * Recovers a send. Without a stored signature nothing was sent, unless a restore of the database
- * lost the signature. Else only these prove an outcome, in this order: the ledger, the venue's
- * answer to the same bytes, and the end of the nonce's validity. After a restore only the ledger
- * does.
+ * lost the signature. With a signature, only these prove an outcome, in this order: the ledger, the
+ * venue's answer to the same bytes, and the end of the nonce's validity. After a restore only the
+ * ledger is proof.
  */
 async function recover<Plan>(
   lane: PerpLane,
@@ -215,13 +215,13 @@ async function recover<Plan>(
       if (answer.consumed) return refused(answer.message);
       return unknown(
         'ACTION_UNPROVEN',
-        `the venue refuses it now, which says nothing of the call before: ${answer.message}`,
+        `the venue refuses the action now, which proves nothing about the earlier call: ${answer.message}`,
       );
     }
     case 'open':
       return unknown(
         'ACTION_UNPROVEN',
-        'the ledger does not show it, which proves nothing until its nonce has expired',
+        'the ledger does not show the action, which proves nothing until its nonce has expired',
       );
     case 'over':
       // Checked by the venue's clock too, since ours may be ahead: until the venue refuses the
@@ -229,25 +229,25 @@ async function recover<Plan>(
       if (ageOf(nonce, await lane.client.time(call)) !== 'over')
         return unknown(
           'ACTION_UNPROVEN',
-          'by the venue’s clock its nonce is still valid, so its absence proves nothing',
+          'by the venue’s clock the nonce is still valid, so a missing ledger row proves nothing',
         );
       if (of.row_comes === 'when_paid')
         return unknown(
           'ACTION_UNPROVEN',
-          'its nonce has expired, but an accepted one without an answer shows only once it is paid: look at the account',
+          'the nonce has expired, but the ledger shows an accepted action only once it is paid: check the account',
         );
       if ((await journal.held({ address: perp.master_address, accepted: false }))?.ends === true)
         return {
           next_state: 'FAILED',
           error_code: 'TRANSACTION_CANCELLED',
           error_message:
-            'a stop held it back until its nonce expired, and the ledger does not show it',
+            'a stop prevented the send until the nonce expired, and the ledger does not show the action',
         };
       return {
         next_state: 'FAILED',
         error_code: 'SUBMIT_NOT_LANDED',
         error_message:
-          'its nonce has expired, the venue never confirmed it, and the ledger does not show it',
+          'the nonce has expired, the venue never confirmed the action, and the ledger does not show it',
       };
   }
 }
@@ -256,7 +256,7 @@ function neverSigned(journal: SubmitJournal): ExecutionResult {
   if (journal.unknownNonces === undefined) return { next_state: 'READY' };
   return unknown(
     'ACTION_FORGOTTEN',
-    'the database was restored and may have lost its signature; look at the ledger of the master account',
+    'the database was restored and may have lost the signature of this action; check the ledger of the master account',
   );
 }
 
@@ -296,7 +296,7 @@ async function foundIn<Plan>(
       output,
       retry_after_seconds: nextLookSeconds(perp.now_ms - nonce),
       error_code: 'LEDGER_ROW_MISMATCH',
-      error_message: `by the ledger's row ${left} left the account, and the plan moves ${context.amount}`,
+      error_message: `the ledger shows that ${left} left the account, but the plan moves ${context.amount}`,
     };
   return {
     next_state: 'COMPLETED',

@@ -45,7 +45,7 @@ async function wholeOf(session: Session, made: Json): Promise<Json> {
   try {
     return { ...(await readById(session, wordOf(made, 'proposal_id'))), ...made };
   } catch (error) {
-    session.note(`It was made, and could not be read again: ${wordsOf(error)}`);
+    session.note(`The proposal was stored, but could not be read again: ${wordsOf(error)}`);
     return made;
   }
 }

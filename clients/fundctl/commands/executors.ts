@@ -84,7 +84,7 @@ export const registry: Group = {
           'They are the same.',
         ),
       after: ({ ok }) => {
-        if (!ok) throw failure('What is stored and what runs differ.');
+        if (!ok) throw failure('The stored registries differ from those of the running process.');
       },
     }),
     listing('listRegistryAudit', {

@@ -37,7 +37,7 @@ export const approve = command({
     const { request_state: now } = what.movement;
     if (now !== 'PENDING_APPROVAL') throw wrongState(now, 'approved', ['PENDING_APPROVAL']);
     if (options.hash !== undefined && options.hash.toLowerCase() !== what.hash)
-      throw failure(`The plan's hash is ${what.hash}, and not the one of --hash.`);
+      throw failure(`The plan's hash is ${what.hash}, which differs from --hash.`);
     if (what.beyond !== null && !options.overLimit)
       throw failure(`${what.beyond} It is approved only with --over-limit.`);
     const approver_id = approverOf(session, options.approver);
@@ -197,7 +197,7 @@ function loginName(): string {
   try {
     return userInfo().username;
   } catch (error) {
-    const message = 'Your login has no name: say with --approver or SVC_APPROVER who decides.';
+    const message = 'Your login has no name: name the approver with --approver or SVC_APPROVER.';
     throw usageError(message, { cause: error });
   }
 }

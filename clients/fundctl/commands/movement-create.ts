@@ -107,9 +107,11 @@ export const preview = command({
 function requirePassing({ would_create, blocking_reasons, would_fail }: Preview): void {
   const [first] = would_create ? would_fail : blocking_reasons;
   if (!would_create)
-    throw failure(`It would not be created: ${first?.error ?? 'the service gave no reason'}.`);
+    throw failure(
+      `The movement would not be created: ${first?.error ?? 'the service gave no reason'}.`,
+    );
   if (first !== undefined)
-    throw failure(`It would be created, and then be refused: ${first.error}.`);
+    throw failure(`The movement would be created, but refused later: ${first.error}.`);
 }
 
 /** Returns the create request: the request in the file, with the options written over it. */
@@ -150,7 +152,7 @@ async function requestOf(session: Session, options: RequestOptions): Promise<Bod
     ['amount', '--amount'],
   ] as const)
     if (fieldOf(field === 'template_key' ? body : intent, field) === '')
-      throw usageError(`${option} is missing, and no --file says it.`);
+      throw usageError(`${option} is missing: give the option, or the field in --file.`);
   // The cast needs no check here, because the service checks every field.
   return body as Body;
 }

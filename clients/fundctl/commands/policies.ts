@@ -81,7 +81,7 @@ export const policies: Group = {
       input: async ({ session, args, options }) => {
         const cleared = options.clearLimits ? NO_LIMITS : {};
         const body = { ...cleared, ...(await limitsOf(session, options)) };
-        if (Object.keys(body).length === 0) throw usageError('Nothing is to be changed.');
+        if (Object.keys(body).length === 0) throw usageError('No change was requested.');
         return {
           params: { policy_id: args.policyId },
           body: body as BodyOf<'updateAutoApprovePolicy'>,

@@ -106,7 +106,7 @@ export const smoke: Leaf = command({
     );
     if (made.compiled_plan_hash !== foreseen.compiled_plan_hash)
       throw failure(
-        `Movement ${made.movement_id} is another plan than the one that was shown; reject it.`,
+        `Movement ${made.movement_id} has another plan than the one that was shown: reject the movement.`,
       );
     // Printed before the next request: if that fails, the user knows which movement to check.
     session.note(`Movement ${made.movement_id} is created.`);
@@ -122,7 +122,7 @@ async function approved(session: Session, made: ResultOf<'createMovement'>): Pro
   const { readPlan } = await import('../plan-view.ts');
   const { hash, plan } = await readPlan(session, made.movement_id);
   if (hash !== made.compiled_plan_hash)
-    throw failure(`Movement ${made.movement_id} has another plan than it was created with.`);
+    throw failure(`Movement ${made.movement_id} has another plan than when it was created.`);
   requireSmall(plan.outflow);
   await session.call('approveMovement', {
     params: { movement_id: made.movement_id },
@@ -137,11 +137,11 @@ async function approved(session: Session, made: ResultOf<'createMovement'>): Pro
 export function requireSmall(
   moves: readonly { readonly asset: string; readonly amount: string | null }[] | null,
 ): void {
-  if (moves === null) throw usageError('What this would move is unknown.');
+  if (moves === null) throw usageError('The amount that this would move is unknown.');
   for (const { asset, amount: much } of moves) {
     if (!SMOKE_ASSETS.some((each) => each === asset))
       throw usageError(
-        `A smoke test moves stablecoins alone, and ${asset} is none of ${SMOKE_ASSETS.join(', ')}.`,
+        `A smoke test moves only stablecoins, and ${asset} is not one of ${SMOKE_ASSETS.join(', ')}.`,
       );
     if (much === null || isAbove([much])) throw tooMuch(moves);
   }

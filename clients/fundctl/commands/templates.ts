@@ -108,7 +108,7 @@ export const templates: Group = {
         await session.print(result, () => validation(session, result));
         if (!result.valid) throw failure(`${args.file} would be refused.`);
         if (!result.executable)
-          throw failure(`${args.file} would be stored, and no movement made of it.`);
+          throw failure(`${args.file} would be stored, but no movement could be made of it.`);
       },
     }),
     operation('createPlanTemplate', {
@@ -174,7 +174,7 @@ export const templates: Group = {
           daily_cap_asset: clearCap ? null : dailyCapAsset,
         });
         if (Object.keys(body).length === 0)
-          throw usageError('Nothing is to be changed: give --enabled, a cap or --clear-cap.');
+          throw usageError('No change was requested: give --enabled, a cap or --clear-cap.');
         return { params: { template_key: args.templateKey }, body };
       },
       show: ({ view }, answer) => view.record(Object.entries(answer)),

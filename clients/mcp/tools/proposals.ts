@@ -179,12 +179,12 @@ function nextStep({
     case 'auto_promoted':
       return `Its template is ${template_key ?? ''}, version ${String(template_version)}. A movement of it still waits for an operator's approval.`;
     case 'submitted':
-      return 'It is stored and waits for an admin; do not send it again. get_proposal tells when it is promoted.';
+      return 'The proposal is stored and waits for an admin; do not send it again. get_proposal shows when it is promoted.';
     case 'rejected':
-      return 'It has ended; propose something else.';
+      return 'The proposal has ended; propose something else.';
     case 'expired':
-      return 'Its time is over; propose it again if it is still wanted.';
+      return 'The proposal has expired; propose it again if it is still needed.';
     default:
-      return 'get_proposal tells what becomes of it.';
+      return 'get_proposal shows the later state of the proposal.';
   }
 }

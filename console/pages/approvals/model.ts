@@ -24,9 +24,9 @@ export function refusalOf(
   if (detail.request_state !== 'PENDING_APPROVAL')
     return `It was decided meanwhile: it is ${detail.request_state}.`;
   if (verb === 'reject') return null;
-  if (!isListed) return 'The allowlist could not be read: whom it pays is not known.';
+  if (!isListed) return 'The allowlist could not be read, so the payees cannot be checked.';
   if (outflow === null || outflow.some(({ amount }) => amount === null))
-    return 'What it can move is not bounded: decide it on its own page.';
+    return 'Its outflow is not bounded: decide the movement on its own page.';
   const over = detail.review?.limits.filter(({ ok }) => ok === false) ?? [];
   if (over.length > 0)
     return `It is over ${over.map(({ control }) => control).join(', ')}: decide it on its own page.`;

@@ -51,7 +51,7 @@ export const PLAIN_ERRORS: ErrorForm<HttpError> = {
 };
 const PLAIN_TEXTS: Readonly<Record<number, string>> = {
   404: 'there is no such route',
-  503: 'it cannot answer now',
+  503: 'the simulator cannot answer now',
 };
 
 /**

@@ -18,7 +18,7 @@ const bridgeC: BlueprintMaker = (proposal, { chains }) => {
     ({ bridges }) => bridges.bridge_c?.endpoint_identity ?? null,
   );
   if (carried == null || there == null || from == null || to == null)
-    return none(`the bridge_c lane does not carry ${proposal.asset} between these chains`);
+    return none(`bridge_c does not carry ${proposal.asset} between these chains`);
   const pulls = carried.carrier.toLowerCase() !== carried.token.toLowerCase();
   const send = signed(proposal, 'send', 'bridge_c_send', {
     source_chain_id: source.chain_id,

@@ -24,7 +24,7 @@ const burnAndMint: BlueprintMaker = (proposal, { chains }) => {
     carriedToken(chains, 'burn_and_mint', { chainId, asset }),
   );
   if (carried == null || there == null)
-    return none('the burn-and-mint lane does not reach both chains');
+    return none('burn-and-mint is not configured on both chains');
   const burn = signed(proposal, 'burn', 'cctp_burn', {
     source_chain_id: source.chain_id,
     destination_chain_id: destination.chain_id,

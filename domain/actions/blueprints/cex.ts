@@ -6,8 +6,8 @@ const withdrawal: BlueprintMaker = (proposal, { chains, accounts }) => {
   const { asset, source_chain, destination_chain, destination_address } = proposal;
   const account = accounts.find(({ venue_key }) => venue_key === source_chain);
   if (account === undefined) return none(`${source_chain} is no account of an exchange`);
-  // The approver also reads the chain id. If the network has the name of a bound chain, the id must
-  // be the id of that chain.
+  // The approver also sees the proposal's chain id. If the network is named like a chain of this
+  // service, the chain id must be that chain's.
   if (chainNamed(chains, destination_chain) !== undefined) {
     const chain = destinationOf(proposal, chains);
     if ('problem' in chain) return chain;

@@ -23,7 +23,7 @@ export const blueprintOf: BlueprintMaker = (proposal, bound) => {
   const family = PROTOCOL_FAMILIES.find((known) => known === protocol_family);
   if (family === undefined)
     return none(
-      `there is no blueprint for ${protocol_family}; there are ${PROTOCOL_FAMILIES.join(', ')}`,
+      `there is no blueprint for ${protocol_family}; use one of ${PROTOCOL_FAMILIES.join(', ')}`,
     );
   // The asset becomes part of the template's key, and so of URL paths.
   if (!/^[A-Z0-9][A-Z0-9._-]{0,31}$/.test(asset))

@@ -8,12 +8,12 @@ import type { TemplateNode } from '../../plan/types.ts';
 import { specOf } from '../built-in.ts';
 import type { ActionName } from '../spec.ts';
 
-/** The plan graph of a proposal's template. Its sending nodes move the intent's amount once. */
+/** The plan graph of a proposal's template. Together its nodes send the intent's amount once. */
 export interface Blueprint {
   readonly nodes: readonly TemplateNode[];
   readonly edges: readonly GraphEdge[];
   readonly completion_assurance: CompletionAssurance;
-  /** Both ends of the bridge path, which must be ready; null: the plan uses no registered path. */
+  /** The bridge path that must be ready; null: the plan uses no path of the bridge registry. */
   readonly path: { readonly source: string; readonly destination: string } | null;
 }
 
@@ -45,7 +45,7 @@ export function none(problem: string): NoBlueprint {
 export function destinationOf(proposal: Proposal, chains: ChainAssets): ChainEntry | NoBlueprint {
   const { destination_chain: name, destination_chain_id: id } = proposal;
   const chain = chainNamed(chains, name);
-  if (chain === undefined) return none(`no chain ${name} is bound here`);
+  if (chain === undefined) return none(`destination_chain ${name} is not set up`);
   return chain.chain_id === id
     ? chain
     : none(`destination_chain ${name} is chain ${String(chain.chain_id)}, not ${String(id)}`);
@@ -59,9 +59,9 @@ export function endsOf(
   const destination = destinationOf(proposal, chains);
   if ('problem' in destination) return destination;
   const source = chainNamed(chains, proposal.source_chain);
-  if (source === undefined) return none(`no chain ${proposal.source_chain} is bound here`);
+  if (source === undefined) return none(`source_chain ${proposal.source_chain} is not set up`);
   return source === destination
-    ? none('a bridge leads to another chain: source_chain and destination_chain are one')
+    ? none('a bridge leads to another chain: source_chain and destination_chain are the same')
     : { source, destination };
 }
 
@@ -152,9 +152,9 @@ const STOP: TemplateNode = {
 };
 
 /**
- * Returns a node that sets an allowance to zero, for use after a cancel: then its nonce is above
- * the nonces in flight. After a failure it must not run, since a retry of the pulling node needs
- * the allowance.
+ * Returns a node that sets an allowance to zero after a cancel. Its transaction nonce is then
+ * higher than all nonces in flight. The node must not run after a failure: a retry of the node that
+ * pulls the funds needs the allowance.
  */
 function resetOf(allow: TemplateNode): TemplateNode {
   const { amount_ref: _drawn, ...config } = allow.config ?? {};

@@ -14,7 +14,7 @@ const deposit: BlueprintMaker = (proposal, { chains }) => {
     destination_address.toLowerCase() !== deposit_address.toLowerCase()
   )
     return none(
-      `deposits go to ${deposit_address} on chain ${String(chain.chain_id)}: give these as the destination`,
+      `deposits go to ${deposit_address} on chain ${String(chain.chain_id)}: name both as the destination`,
     );
   const token = tokenOf(chain, asset);
   if (asset !== perp.asset || token === null) return none(`the perps venue holds ${perp.asset}`);

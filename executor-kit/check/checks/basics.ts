@@ -22,7 +22,7 @@ function sameJson(left: unknown, right: unknown): boolean {
 export const BASICS: readonly Check[] = [
   {
     id: 'health',
-    guarantee: 'The executor is there and says so.',
+    guarantee: 'The executor runs and answers its health check.',
     run: async (bench) => {
       const health = await bench.target.executor.health(bench.limits());
       if (health.state === 'up') return;
@@ -30,7 +30,7 @@ export const BASICS: readonly Check[] = [
         bench.target.kind === 'http'
           ? 'Answer GET /health with 200 and a JSON object.'
           : 'Start the worker, and compare the name of its task queue.';
-      throw new Broken(health.detail ?? 'it is not up', advice);
+      throw new Broken(health.detail ?? 'the executor is not up', advice);
     },
   },
   {
@@ -42,19 +42,19 @@ export const BASICS: readonly Check[] = [
       );
       if (answer === null) return;
       const advice =
-        'Give --config, --asset and --amount with which it can be done; a pass is 204 over HTTP and null on a task queue.';
+        'Give --config, --asset and --amount with which the action can be done; a pass is 204 over HTTP and null on a task queue.';
       throw new Broken(`preflight answered FAILED: ${wordsOf(answer)}`, advice);
     },
   },
   {
     id: 'prepare',
-    guarantee: 'Prepare answers the same action for the same context.',
+    guarantee: 'Prepare returns the same action for the same context.',
     run: async (bench) => {
       const context = bench.context();
       const [first, second] = [await bench.prepare(context), await bench.prepare(context)];
       if (sameJson(first.prepared_action, second.prepared_action)) return;
       const advice =
-        'Take nothing into prepared_action that differs from call to call (a time, a random id); derive ids from the idempotency key.';
+        'Put nothing into prepared_action that differs from call to call (a time, a random id); derive ids from the idempotency key.';
       throw new Broken('two prepares of one context gave different prepared actions', advice);
     },
   },
@@ -70,7 +70,7 @@ export const BASICS: readonly Check[] = [
       await mustHaveOneEffect(bench, action);
       if (bench.options.effectsUrl !== undefined) return;
       return answer.external_ref === undefined
-        ? 'neither external_ref nor --effects-url: a second effect would not be seen by any check'
+        ? 'neither external_ref nor --effects-url: no check would see a second effect'
         : 'effects are distinguished by external_ref only; --effects-url would count them';
     },
   },

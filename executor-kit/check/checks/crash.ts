@@ -1,6 +1,6 @@
 /**
- * Checks kill -9 at any moment: an accepted submit is still known, and the outcome of an
- * interrupted one is found.
+ * Checks kill -9 at any moment: the executor still knows an accepted submit, and finds the outcome
+ * of an interrupted submit.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from '../../../domain/executor.ts';
@@ -35,7 +35,7 @@ export const CRASH: readonly Check[] = [
   {
     id: 'crash-after-answer',
     guarantee:
-      'What was accepted before a crash is found after it, and a repeat makes no second effect.',
+      'After a crash recover finds an accepted submit, and a repeat makes no second effect.',
     notHere: needsCommand,
     run: async (bench) => {
       const action = await bench.prepare();

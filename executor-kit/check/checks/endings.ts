@@ -10,8 +10,7 @@ const WATCH_MS = 500;
 export const ENDINGS: readonly Check[] = [
   {
     id: 'cancel',
-    guarantee:
-      'Cancel answers how it stands; FAILED there means that no effect is there and none will come.',
+    guarantee: 'Cancel returns the state of the action; FAILED means no effect now and none later.',
     run: async (bench) => {
       const action = await bench.prepare();
       const submitted = await bench.submit(action);
@@ -23,12 +22,13 @@ export const ENDINGS: readonly Check[] = [
         return mustHaveOneEffect(bench, action);
       }
       await sleep(WATCH_MS);
-      const advice = 'When the effect can no longer be stopped, answer that it is under way.';
+      const advice =
+        'When the effect can no longer be stopped, answer that the action is under way.';
       if (((await bench.effects(action)) ?? 0) > 0)
-        throw new Broken('cancel answered FAILED, and the effect is there', advice);
+        throw new Broken('cancel answered FAILED, but the effect happened', advice);
       const found = await bench.recover(action);
       if (found.next_state === 'COMPLETED')
-        throw new Broken('cancel answered FAILED, and recover answered COMPLETED', advice);
+        throw new Broken('cancel answered FAILED, but recover answered COMPLETED', advice);
       return 'the action was cancelled';
     },
   },
@@ -42,7 +42,7 @@ export const ENDINGS: readonly Check[] = [
       const advice =
         'docs/executors.md lists the fields and which next_state each phase may answer.';
       throw new Broken(
-        `${first.phase}: ${first.message} (${bench.formFaults.length} such in all)`,
+        `${first.phase}: ${first.message} (${bench.formFaults.length} such answers in all)`,
         advice,
       );
     },

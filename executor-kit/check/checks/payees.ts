@@ -12,9 +12,9 @@ import type { Check } from '../verdict.ts';
 import { Broken } from '../broken.ts';
 
 const DECLARE =
-  'Name its field in payees when it is paid, in not_payees when it is not; prepare adds no payee that the plan does not name.';
+  'If the address is paid, name its field in payees, else in not_payees; prepare must not add a payee that the plan does not name.';
 const FOLLOW =
-  'Give config and prepared_action the same fields, and take payees from the context alone.';
+  'Use the same fields in config and prepared_action, and take payees only from the context.';
 const EVM = /^0x[0-9a-f]{40}$/i;
 
 /**
@@ -61,7 +61,7 @@ function mustBeAddresses(bench: Bench, destinations: readonly Destination[]): vo
   if (odd === undefined) return;
   throw new Broken(
     `${odd.address} is declared as family evm, and is no address of such a chain`,
-    `Give --config with whom can be paid, or declare the field as family cex (--payees ${JSON.stringify(bench.options.payees)}).`,
+    `Give --config with a payee that can be paid, or declare the field as family cex (--payees ${JSON.stringify(bench.options.payees)}).`,
   );
 }
 
@@ -113,13 +113,12 @@ async function mustFollow(bench: Bench, { field }: PayeeField): Promise<void> {
 export const PAYEES: readonly Check[] = [
   {
     id: 'payees',
-    guarantee:
-      'What prepare answers names exactly whom the declared fields name, and no other address.',
+    guarantee: 'Prepare returns exactly the payees of the declared fields, and no other address.',
     notHere: ({ options: { sends, actionType, payees } }) => {
-      if (!sends) return 'declared as sends: false, so it pays no one';
+      if (!sends) return 'declared as sends: false, so the executor pays no one';
       if (isBuiltIn(actionType)) return `the service knows by itself whom ${actionType} pays`;
       return payees === undefined
-        ? 'no --payees: give them as the registry entry will have them, [] when a plan cannot choose whom'
+        ? 'no --payees: pass the payees of the registry entry, or [] when a plan cannot choose the payee'
         : null;
     },
     run: async (bench) => {
@@ -128,14 +127,14 @@ export const PAYEES: readonly Check[] = [
       mustBeDeclared(
         planned,
         'the config',
-        'Give --config in which each declared field names somebody, and --payees as in the registry entry.',
+        'Give --config in which each declared field names a payee, and --payees as in the registry entry.',
       );
       mustBeAddresses(bench, planned);
       const { prepared_action } = await bench.prepare();
       mustBeDeclared(paid(bench, config, prepared_action), 'prepare', FOLLOW);
       for (const payee of payees) await mustFollow(bench, payee);
       if (payees.length > 0 && Object.keys(prepared_action).length === 0)
-        return 'nothing is prepared, so the config is what it is held to';
+        return 'prepared_action is empty, so only the config was checked';
     },
   },
 ];

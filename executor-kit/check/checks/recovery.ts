@@ -40,7 +40,7 @@ export const RECOVERY: readonly Check[] = [
       const action = await bench.prepare();
       const found = await bench.recover(action);
       const advice =
-        'Answer READY when the key is unknown here and at the other side; it is no error.';
+        'Answer READY when neither you nor the provider know the key; that is not an error.';
       if (found.next_state !== 'READY' && found.next_state !== 'UNKNOWN') {
         throw new Broken(
           `recover answered ${found.next_state} ${wordsOf(found)} for a key that was only prepared`,
@@ -51,7 +51,7 @@ export const RECOVERY: readonly Check[] = [
       if (effects > 0)
         throw new Broken('prepare and recover made an effect', 'Only submit may move anything.');
       return found.next_state === 'UNKNOWN'
-        ? 'it answered UNKNOWN: after each lost submit a person will have to decide'
+        ? 'recover answered UNKNOWN: after each lost submit a person will have to decide'
         : undefined;
     },
   },
@@ -90,7 +90,7 @@ export const RECOVERY: readonly Check[] = [
     guarantee: 'Nothing is sent after send_not_after.',
     notHere: ({ target }) =>
       target.submitTooLate === undefined
-        ? 'the HTTP protocol has no such time: the caller hangs up'
+        ? 'an HTTP request carries no send_not_after: the caller disconnects instead'
         : null,
     run: async (bench) => {
       const action = await bench.prepare();
@@ -122,7 +122,7 @@ export const RECOVERY: readonly Check[] = [
       if (!sent && effects === 0) return;
       throw new Broken(
         'a submit whose send_not_after had passed was sent',
-        'Compare send_not_after with the clock right before sending; recovery may be under way by then.',
+        'Compare send_not_after with the clock right before sending; after that time the service may call recover.',
       );
     },
   },

@@ -40,7 +40,7 @@ export const REPEATS: readonly Check[] = [
       const [first, ...others] = all.filter((answer): answer is ExecutionResult => answer !== null);
       if (first === undefined)
         throw new Broken(
-          'none of them was answered',
+          'none of the parallel submits was answered',
           'At least one of several equal submits must be served.',
         );
       for (const other of others) mustMatch(first, other, 'a submit at the same time');

@@ -49,7 +49,7 @@ async function mustLive(bench: Bench, after: string): Promise<void> {
 export const REQUESTS: readonly Check[] = [
   {
     id: 'unusual',
-    guarantee: 'Unknown fields, and any characters in node_key and input_params, are taken.',
+    guarantee: 'Unknown fields, and any characters in node_key and input_params, are accepted.',
     run: async (bench) => {
       const context = withMore(
         bench.context({
@@ -64,7 +64,7 @@ export const REQUESTS: readonly Check[] = [
   },
   {
     id: 'unusual-config',
-    guarantee: 'Unusual text in config passes or is refused, and is no accident.',
+    guarantee: 'Unusual text in config is accepted or refused, and never makes the executor fail.',
     run: async (bench) => {
       const context = bench.context({ config: { ...bench.options.config, note: ODD_TEXT } });
       try {
@@ -80,7 +80,7 @@ export const REQUESTS: readonly Check[] = [
   {
     id: 'malformed',
     guarantee:
-      'A malformed request is refused (4xx, or a failure of type EXECUTOR_REJECTED), and the executor lives on.',
+      'A malformed request is refused (4xx, or a failure of type EXECUTOR_REJECTED), and the executor keeps running.',
     run: async (bench) => {
       for (const phase of EXECUTOR_PHASES) {
         for (const [what, body] of Object.entries(MALFORMED)) {
@@ -99,7 +99,7 @@ export const REQUESTS: readonly Check[] = [
     guarantee: 'A call without the right bearer token is refused (401 or 403), in every phase.',
     notHere: ({ target, options }) => {
       if (target.statusWith === undefined)
-        return 'a task queue has no token; access is a matter of its Temporal namespace';
+        return 'a task queue has no token; the Temporal namespace controls access';
       return options.tokenFile === undefined ? 'needs --token-file' : null;
     },
     run: async (bench) => {
@@ -119,7 +119,7 @@ export const REQUESTS: readonly Check[] = [
       }
       const found = await bench.recover(action);
       if (found.next_state !== 'READY' && found.next_state !== 'UNKNOWN')
-        throw new Broken('a submit without the token was done', advice);
+        throw new Broken('the executor carried out a submit without the token', advice);
     },
   },
 ];

@@ -5,8 +5,8 @@ SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', t
 
 -- prisma/functions/allowlist.sql
 
--- Puts an address on the list. An active row does not change; an inactive one becomes active and
--- cools again.
+-- Puts an address on the allowlist. An active row does not change; an inactive row becomes active,
+-- and its cooling period starts again.
 CREATE OR REPLACE FUNCTION allow_address(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   a allowed_addresses;
@@ -26,7 +26,8 @@ BEGIN
     AND address = doc ->> 'address'
     AND chain_id IS NOT DISTINCT FROM (doc ->> 'chain_id')::bigint FOR UPDATE;
   IF a.active THEN RETURN allowed_answer('unchanged', a); END IF;
-  -- The row was inserted after the caller looked for its id, which its audit row must name.
+  -- Another process inserted this row after the caller looked up the id. The caller must look it up
+  -- again, since its audit row names the id.
   IF a.id <> (doc ->> 'id')::uuid THEN RETURN allowed_answer('again', a); END IF;
   at := svc_now();
   UPDATE allowed_addresses SET active = true, usable_after = cooled_after(doc, at),
@@ -37,17 +38,48 @@ BEGIN
   RETURN allowed_answer('reactivated', a);
 END $$;
 
+-- prisma/functions/approval.sql
+
+-- Fails with FM011 if the policy or template has changed since the decision to approve, and with
+-- FM010 and the reason if a daily cap is exceeded. The caller has already approved the movement;
+-- this check is the last in the lock order.
+CREATE OR REPLACE FUNCTION check_approval_guard(movement uuid, guard jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  t plan_templates;
+  wanted numeric;
+BEGIN
+  IF guard ? 'policy_id' THEN
+    -- take_budget has locked this row.
+    PERFORM 1 FROM auto_approve_policies
+    WHERE policy_id = (guard ->> 'policy_id')::uuid AND revision = (guard ->> 'revision')::integer;
+    IF NOT FOUND THEN RAISE EXCEPTION 'the policy changed' USING ERRCODE = 'FM011'; END IF;
+    RETURN;
+  END IF;
+  SELECT * INTO t FROM plan_templates
+    WHERE template_key = guard ->> 'template_key' FOR NO KEY UPDATE;
+  IF NOT t.auto_approve_enabled OR t.daily_cap_amount <> (guard ->> 'daily_cap_amount')::numeric
+     OR t.daily_cap_asset <> guard ->> 'daily_cap_asset' THEN
+    RAISE EXCEPTION 'the template changed' USING ERRCODE = 'FM011';
+  END IF;
+  SELECT limit_amount INTO wanted FROM movements WHERE movement_id = movement;
+  IF wanted IS NULL OR daily_cap_used(t.template_key, t.daily_cap_asset, svc_now(),
+    movement) + wanted > t.daily_cap_amount THEN
+    RAISE EXCEPTION 'daily_cap_exceeded' USING ERRCODE = 'FM010';
+  END IF;
+END $$;
+
 -- prisma/functions/attention.sql
 
--- The transaction that keeps a node's own from being mined or signed: an UNKNOWN node claims an
--- earlier nonce of the same account. NULL where there is none.
+-- Returns the transaction that keeps a node's own transaction from being mined or signed: an
+-- UNKNOWN node claims an earlier nonce of the same account. NULL if there is none.
 CREATE OR REPLACE FUNCTION lane_blocker(n movement_nodes, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  -- Called for every open node; most return here without a query.
+  -- Every open node calls this; most calls return NULL without a query.
   IF n.state IN ('SUBMITTED', 'OBSERVING') AND n.submitted_at <= at - interval '1 minute' THEN
-    -- It is signed: looks for open nonces below its own. OFFSET keeps this order, so that a node
-    -- without a transaction costs one look, not one for each unknown node.
+    -- The node has signed: look for open nonces below its own. OFFSET keeps the joins in this
+    -- order, so that a node without a transaction costs one look-up, not one for each UNKNOWN node.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -63,8 +95,8 @@ BEGIN
       ORDER BY o.nonce LIMIT 1);
   ELSIF n.state = 'READY' AND n.error_code = 'LANE_BLOCKED'
     AND n.updated_at <= at - interval '1 minute' THEN
-    -- It waits before its fence (lane_problem). Starts from the few unknown nodes: an account has
-    -- as many claims as it ever sent transactions.
+    -- The node waits before its fence (lane_problem). Start from the few UNKNOWN nodes, since an
+    -- account has a claim for each transaction that it ever sent.
     RETURN (
       SELECT jsonb_build_object('movement_id', o.movement_id, 'node_key', o.node_key,
         'chain_id', o.chain_id, 'address', o.address, 'nonce', o.nonce)
@@ -80,8 +112,31 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Why a movement needs a person at a moment, and for which node; NULL when it needs none. Lists and
--- details both read this. What a person can do for each reason: domain/attention.ts.
+-- Returns what a node waits for in a stuck nonce lane: the nonce that needs a zero-value
+-- transaction, and why that transaction cannot be sent. NULL if the lane is not stuck or the node
+-- does not wait. A lane counts as stuck after a minute, since an endpoint may refuse once.
+CREATE OR REPLACE FUNCTION lane_stuck(n movement_nodes, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF n.state NOT IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING') THEN RETURN NULL; END IF;
+  RETURN (
+    SELECT jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+      'nonce', l.stuck_nonce, 'why', l.stuck_why, 'signer_key', l.signer_key)
+    FROM nonce_lanes l
+    WHERE l.stuck_since <= at - interval '1 minute' AND CASE WHEN n.state = 'READY'
+      -- The node waits before its fence (lane_problem).
+      THEN n.error_code = 'LANE_BLOCKED' AND l.signer_key = n.signer_binding ->> 'signer_key'
+        AND l.chain_id = (n.sign_request -> 'payload' ->> 'chain_id')::bigint
+      ELSE EXISTS (SELECT FROM evm_transactions own
+        WHERE own.movement_id = n.movement_id AND own.node_key = n.node_key
+          AND own.attempt = n.attempt AND own.released_at IS NULL AND own.final_at IS NULL
+          AND own.chain_id = l.chain_id AND own.address = l.address
+          AND own.nonce >= l.stuck_nonce) END
+    ORDER BY l.stuck_since LIMIT 1);
+END $$;
+
+-- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
+-- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -96,13 +151,13 @@ BEGIN
         THEN jsonb_build_object('reason', 'approval_expires_soon')
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
-  -- A movement that ended badly a week ago is no longer shown. Lists read only the last week
-  -- (listNeeding in store/attention.ts).
+  -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
+  -- in store/attention.ts).
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
   END IF;
-  -- Usually no lane is stuck, which saves a query for each node.
+  -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
   SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
@@ -125,9 +180,9 @@ BEGIN
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
-    -- The movement's message names the node whose failure ended it (domain/commands/advance.ts): a
-    -- completed node too, if its condition could not be evaluated. Once cancelled, nodes behind the
-    -- cancel may still fail.
+    -- The movement's message names the node whose failure ended the movement
+    -- (domain/commands/advance.ts). That node may be COMPLETED, if a condition on its edges could
+    -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
       OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
@@ -155,25 +210,25 @@ END $$;
 
 -- prisma/functions/audit.sql
 
--- The chain grows only at its end: a seal must take the next position. A seal far ahead would
--- become the head, and no seal could follow.
+-- Refuses a seal that does not take the next position in the chain. A seal far ahead would become
+-- the head and block every later seal.
 CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  -- With its schema: else a temporary table of the same name would be read.
+  -- Names the schema, else a temporary table of the same name would be read.
   EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
     TG_TABLE_NAME) INTO next;
   IF NEW.position <> next THEN
-    RAISE EXCEPTION 'the next seal is %, not %', next, NEW.position
+    RAISE EXCEPTION 'the next seal is at position %, not %', next, NEW.position
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   RETURN NEW;
 END $$;
 
--- Grants `role` what the service needs in this schema, and revokes all else. Called after
--- migrations by the owner of the tables, which `role` must not be.
+-- Grants `role` what the service needs in this schema, and revokes all else. The owner of the
+-- tables calls this after migrations; `role` must not be the owner.
 CREATE OR REPLACE FUNCTION grant_service(role text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   schema_name text := current_schema();
@@ -181,8 +236,8 @@ DECLARE
 BEGIN
   IF pg_has_role(role, (SELECT relowner FROM pg_class WHERE oid = to_regclass('audit_events')),
     'MEMBER') THEN
-    RAISE EXCEPTION 'the role % owns the tables, or is a superuser: nothing could be kept from it',
-      role
+    RAISE EXCEPTION
+      'the role % owns the tables or is a superuser, so it has all rights: use another role', role
       USING ERRCODE = 'invalid_grant_operation';
   END IF;
   -- One at a time: concurrent calls would change the same rows of the catalogue, and one would
@@ -207,7 +262,7 @@ DECLARE
   at timestamptz := svc_now();
 BEGIN
   LOOP
-    -- Its endpoint was not read yet, so its snapshot is stale.
+    -- The endpoint of a new chain was not read yet, so the snapshot is stale.
     INSERT INTO bridge_chains (chain, endpoint_identity, finality_age_seconds, snapshot_stale,
       stale_detected_at, operator_label, created_at, updated_at)
     VALUES (doc ->> 'chain', doc ->> 'endpoint_identity', (doc ->> 'finality_age_seconds')::integer,
@@ -223,7 +278,7 @@ BEGIN
     IF holder IS NOT NULL THEN
       RETURN jsonb_build_object('outcome', 'endpoint_identity_conflict', 'chain', holder);
     END IF;
-    -- The conflicting row is gone: insert again.
+    -- The conflicting row was deleted meanwhile: insert again.
   END LOOP;
 END $$;
 
@@ -249,9 +304,9 @@ BEGIN
   RETURN bridge_change(doc -> 'audit', bridge_path_view(p), '{}'::jsonb, at);
 END $$;
 
--- Stores what endpoints reported, `told`: [{"chain", "endpoint_identity", "facts"}], with null
--- facts for those that did not answer. All calls started after `asked_at`: a chain that has another
--- identity since, or a later snapshot, stays as it is.
+-- Stores what the endpoints reported, `told`: [{"chain", "endpoint_identity", "facts"}], with null
+-- facts for an endpoint that did not answer. All calls started after `asked_at`: a chain does not
+-- change if it has another identity or a later snapshot since then.
 CREATE OR REPLACE FUNCTION refresh_bridge_chains(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   reported record;
@@ -289,16 +344,16 @@ END $$;
 
 -- prisma/functions/callbacks.sql
 
--- Leases due callbacks, at most one per movement: none while another of the movement is claimed,
--- and none before an earlier one that is due. Later ones overtake one that waits for its next
--- attempt. A capital transfer has at most one.
+-- Leases due callbacks to the caller, at most one per movement: none while another callback of the
+-- movement is leased, and none before an earlier one of the movement that is due. A later callback
+-- overtakes one that waits for its next attempt. A capital transfer has at most one callback.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
   ids uuid[];
 BEGIN
-  -- Two statements, since the planner handles a combined one badly.
+  -- Two statements: the planner finds no good plan for a combined one.
   IF only_movement IS NULL THEN
     ids := ARRAY(
       SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
@@ -322,10 +377,10 @@ BEGIN
   RETURNING c.*;
 END $$;
 
--- Writes the outcome of one attempt; see store/callbacks.ts for the shape of `doc`. An end is
--- written under the movement's lock with its timeline row, and changes nothing that a run or the
--- sweeper reads; for a capital transfer only the callback shows it. False when another process has
--- settled the callback since it was claimed.
+-- Stores the outcome of one delivery attempt; see store/callbacks.ts for the shape of `doc`. A
+-- delivered or dead callback of a movement also gets a timeline row, under the movement's lock;
+-- this changes nothing that a run or the sweeper reads. Returns false if another process has
+-- settled the callback since the lease.
 CREATE OR REPLACE FUNCTION settle_callback(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
@@ -337,7 +392,7 @@ BEGIN
       WHERE movement_id = (doc ->> 'movement_id')::uuid FOR NO KEY UPDATE;
   END IF;
   at := svc_now();
-  -- A late success counts despite other attempts meanwhile; a late failure does not.
+  -- A late success counts even if there were other attempts meanwhile; a late failure does not.
   UPDATE callbacks SET status = next_status, attempts = (doc ->> 'attempts')::integer,
     claimed_until = NULL, updated_at = at,
     last_error = doc ->> 'last_error',
@@ -356,9 +411,9 @@ END $$;
 
 -- prisma/functions/capital-transfers.sql
 
--- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. The
--- id of its event shows that a step was applied before. State and epoch are compared here;
--- domain/send/epoch.ts decides what a step writes to them.
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
+-- the id of its event is stored, the step was applied before and changes nothing. State and epoch
+-- are compared here; domain/send/epoch.ts decides what a step writes to them.
 CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   t capital_transfers;
@@ -400,7 +455,7 @@ BEGIN
     provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
     send_not_after = CASE WHEN fields ? 'send_not_after'
       THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
-    -- The provider's time limit starts with the first wait for it.
+    -- The provider's time limit starts when the transfer first waits for the provider.
     pending_until = CASE WHEN fields ? 'pending_until'
       THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
     error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
@@ -421,8 +476,8 @@ END $$;
 
 -- prisma/functions/claims.sql
 
--- Who holds what this node claims, or null where it may have it. Locks the payments, after movement
--- and nodes, until the transaction ends.
+-- Returns the node that already holds a payment which this node wants to claim; null if this node
+-- may claim all. Locks the payments, after movement and nodes, until the transaction ends.
 CREATE OR REPLACE FUNCTION claim_holder(movement uuid, node text, claims jsonb, at timestamptz)
   RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -437,13 +492,14 @@ BEGIN
     INSERT INTO payments (source, reference, amount, created_at)
     VALUES (c.source, c.reference, CASE WHEN c.until IS NULL THEN c.total END, at)
     ON CONFLICT DO NOTHING;
-    -- A second statement, which sees what concurrent transactions wrote while this one waited.
+    -- A statement of its own, which sees what concurrent transactions wrote while the insert waited
+    -- for them.
     PERFORM FROM payments p WHERE p.source = c.source AND p.reference = c.reference FOR UPDATE;
     SELECT coalesce(sum(o.amount), 0) INTO held FROM payment_claims o
     WHERE o.source = c.source AND o.reference = c.reference
       AND (o.movement_id, o.node_key) <> (movement, node)
       AND (c.since IS NULL OR o.until_block IS NULL OR o.until_block > c.since);
-    -- A claim that reports another amount of a payment than the first claim did is refused.
+    -- If two claims report different totals of one payment, the smaller total counts.
     IF held + c.amount > (SELECT least(p.amount, c.total) FROM payments p
         WHERE p.source = c.source AND p.reference = c.reference) THEN
       RETURN jsonb_build_object('source', c.source, 'reference', c.reference) || coalesce((
@@ -457,10 +513,85 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Takes the claims of one node away (`released`, a transition of its movement) and completes
+-- another node with them (`taken`). Applies both, or neither and returns why. Locks both movements
+-- first, ordered by id.
+CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  first jsonb;
+  second jsonb;
+BEGIN
+  PERFORM FROM movements WHERE movement_id
+    IN ((released ->> 'movement_id')::uuid, (taken ->> 'movement_id')::uuid)
+  ORDER BY movement_id FOR UPDATE;
+  BEGIN
+    first := apply_transition(released);
+    IF (first ->> 'ok')::boolean THEN second := apply_transition(taken); END IF;
+    IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
+      RAISE EXCEPTION 'the claims were not reassigned: a transition was refused'
+        USING ERRCODE = 'FM018';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM018' THEN
+    RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));
+  END;
+  RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
+END $$;
+
+-- prisma/functions/console-events.sql
+
+-- Writes what open consoles must read again; see docs/decisions/0114-the-stream.md. Runs with the
+-- owner's rights: the service's role may not write or remove events itself.
+CREATE OR REPLACE FUNCTION note_for_consoles() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema may write console events'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  CASE TG_ARGV[0]
+    WHEN 'movement' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('movement', NEW.movement_id);
+    WHEN 'capital_transfer' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('capital_transfer', NEW.transfer_id);
+    WHEN 'callback' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('callback', NEW.event_id);
+    WHEN 'proposal' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('proposal', NEW.proposal_id);
+    WHEN 'cutover' THEN INSERT INTO console_events (kind, subject) VALUES ('cutover', 'cutover');
+    -- One event for each venue whose balances a statement changed; a fetch that finds the same
+    -- balances writes none.
+    WHEN 'new_balances' THEN INSERT INTO console_events (kind, subject)
+      SELECT DISTINCT 'balance', venue_key FROM made;
+    WHEN 'balances' THEN INSERT INTO console_events (kind, subject)
+      SELECT DISTINCT 'balance', n.venue_key
+      FROM changed n JOIN former o USING (venue_key, account_type, asset)
+      WHERE (n.available, n.withdrawable, n.total)
+        IS DISTINCT FROM (o.available, o.withdrawable, o.total);
+  END CASE;
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION note_for_consoles() FROM PUBLIC;
+
 -- prisma/functions/cutover.sql
 
--- Changes the switch. Wakes nodes and transfers that waited at their fence while it was frozen;
--- that wait does not count into their time.
+-- Returns the mode of the cutover switch, which stops new money. Creates and fences call this, and
+-- keep a shared lock on the switch until their transaction ends, so a change of the switch waits
+-- for them. Call it before any row is locked, since a change of the switch locks rows after the
+-- switch.
+CREATE OR REPLACE FUNCTION cutover_now() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE mode text;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(7203118846);
+  -- STRICT: a database without the row lets nothing through.
+  SELECT c.mode INTO STRICT mode FROM cutover c;
+  RETURN mode;
+END $$;
+
+-- Changes the cutover mode. At the end of `frozen`, wakes the nodes and transfers that waited at
+-- their fence; that wait does not count towards their time limits.
 CREATE OR REPLACE FUNCTION set_cutover_mode(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c cutover;
@@ -473,7 +604,7 @@ BEGIN
   UPDATE cutover SET mode = doc ->> 'mode', previous_mode = before, reason = doc ->> 'reason',
     changed_at = at, changed_by = doc -> 'changed_by' RETURNING * INTO c;
   IF before = 'frozen' AND c.mode <> 'frozen' THEN
-    -- Movements before their nodes: the lock order of all.
+    -- Every function locks movements before their nodes.
     PERFORM FROM movements WHERE movement_id IN (
       SELECT movement_id FROM movement_nodes WHERE frozen_since IS NOT NULL)
     ORDER BY movement_id FOR UPDATE;
@@ -493,10 +624,10 @@ END $$;
 
 -- prisma/functions/dashboard-keys.sql
 
--- Creates the row that an operator's browser fills, and ends what it replaces: the present key and
--- the operator's sessions. A link that was not used in time was never a key. Returns
--- {"ok": true, "row": ...}, or {"ok": false, "state": ...} of the conflicting key, with nothing
--- written.
+-- Creates an empty key for a dashboard operator; the operator's browser fills it. With `replace`,
+-- ends the operator's present key and sessions. A link that was not used in time was never a key,
+-- so it is always ended. Returns {"ok": true, "row": ...}; or writes nothing and returns {"ok":
+-- false, "state": ...} with the state of the conflicting key.
 CREATE OR REPLACE FUNCTION enrol_dashboard_operator(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   k dashboard_keys;
@@ -517,7 +648,7 @@ BEGIN
   ON CONFLICT (operator) WHERE state <> 'ended' DO NOTHING RETURNING * INTO k;
   IF NOT FOUND THEN
     IF before.key_id IS NOT NULL THEN
-      RAISE EXCEPTION 'the operator is enrolled by another process at the same time'
+      RAISE EXCEPTION 'another process enrols this operator at the same time: try again'
         USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN jsonb_build_object('ok', false, 'state', (SELECT state FROM dashboard_keys
@@ -532,12 +663,12 @@ END $$;
 
 -- prisma/functions/fence.sql
 
--- Which requirements of a send do not hold, as a list, or null: {"executors": [key]} must be
--- active, {"signers": [...]} active and with the address that they are pinned to, {"addresses":
--- [{"chain_family", "address", "chain_id", "strict"}]} on the list and usable, {"requirements":
--- {kind: {...}}} without a requirement_problem; "flow" is checked elsewhere. A deprecated signer
--- may still sign for nodes that its rotation left with it. The rows are locked, so that a
--- concurrent change comes before or after. The caller holds the movement.
+-- Returns the list of requirements of a send that do not hold, or null if all hold. {"executors":
+-- [key]} must be active, {"signers": [...]} active and with the address that they are pinned to,
+-- {"addresses": [{"chain_family", "address", "chain_id", "strict"}]} on the allowlist and usable,
+-- {"requirements": {kind: {...}}} without a requirement_problem; "flow" is checked elsewhere. A
+-- deprecated signer may still sign for nodes that its rotation left with it. Locks the rows, so
+-- that a concurrent change happens before or after. The caller has locked the movement.
 CREATE OR REPLACE FUNCTION binding_problems(required jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -551,7 +682,8 @@ DECLARE
 BEGIN
   -- This release cannot check a requirement that it does not know, so nothing is sent.
   IF required - ARRAY['executors', 'signers', 'addresses', 'flow', 'requirements'] <> '{}' THEN
-    RAISE EXCEPTION 'a send requires what is not known here: %', required;
+    RAISE EXCEPTION 'the send has a requirement that is not known here, so nothing is sent: %',
+      required;
   END IF;
   FOR e IN SELECT * FROM executors
     WHERE executor_key IN (
@@ -595,9 +727,10 @@ BEGIN
   RETURN CASE WHEN jsonb_array_length(listed) = 0 THEN NULL ELSE listed END;
 END $$;
 
--- The short fence: one statement for a node that needs no signature and pays plain addresses, if
--- any. `pays_nobody`: the executor's own action types without a payee that a plan can choose. Epoch
--- and window are those of `fenced` in domain/send/epoch.ts.
+-- The short fence: checks a send and passes its fence in one statement, for a node that needs no
+-- signature and pays only plain addresses (plain_addresses) or none. `pays_nobody`: the executor's
+-- own action types without a payee that a plan can choose. Epoch and window are those of `fenced`
+-- in domain/send/epoch.ts.
 CREATE OR REPLACE FUNCTION try_fence(movement uuid, key text, node_attempt integer, executor text,
   window_seconds double precision, event_id text,
                                      pays_nobody jsonb)
@@ -610,7 +743,7 @@ DECLARE
   addresses jsonb;
   passed boolean := false;
 BEGIN
-  -- Before any row is locked; apply_transition refuses while the switch is frozen.
+  -- Locks the cutover switch before any row. apply_transition refuses in the mode `frozen`.
   PERFORM cutover_now();
   SELECT w.intent, p.input_params, p.plan_head -> 'risk_controls' AS controls INTO m
     FROM movements w JOIN movement_plans p USING (movement_id)
@@ -620,14 +753,14 @@ BEGIN
   plan := node_plan(n.own_plan, m.input_params);
   addresses := plain_addresses(n.pays, plan -> 'config', m.intent, m.input_params,
     n.prepared_action, n.output, pays_nobody ? n.action_type);
-  -- apply_transition compares that it is READY.
+  -- apply_transition checks that the node is READY.
   IF n.attempt = node_attempt AND n.preflight_passed AND NOT n.recover_first
     AND addresses IS NOT NULL
      AND n.prepared_action IS NOT NULL AND n.sign_request IS NULL AND n.signer_binding IS NULL
        AND n.amount IS NOT NULL
      AND n.executor_binding ->> 'executor_key' = executor AND n.started_at IS NOT NULL
-     -- A team's node that sends nothing by its plan: the long fence checks whether its executor
-     -- still declares that.
+     -- By its plan, a team's node without a flow sends nothing. The long fence checks whether its
+     -- executor still declares that.
      AND (n.flow IS NOT NULL OR NOT pays_nobody ? n.action_type)
      AND at < n.started_at + coalesce(at - n.frozen_since, interval '0') + make_interval(
        secs => coalesce((plan -> 'timeout_policy' ->> 'execution_seconds')::double precision, 1e9))
@@ -662,9 +795,9 @@ END $$;
 
 -- prisma/functions/flow.sql
 
--- What a node sent or may have sent. An executor that moved only a part reports it in a field of
--- its output; for incoming funds that is what arrived. Zero before the fence, and where it is
--- proven that nothing landed.
+-- Returns the amount that a node sent or may have sent; 0 before its fence, and if it is proven
+-- that nothing landed. An executor that moved only a part reports the part in a field of its
+-- output; for incoming funds the field has the amount that arrived.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
@@ -680,12 +813,12 @@ BEGIN
     ELSE 0 END;
 END $$;
 
--- Why a node may not send this amount (`flow`: {"node_key", "amount"}), or NULL: over all nodes,
--- what is drawn of an asset must stay within the approved outflow, and what is passed on from a
--- node within what that node sent. Nodes that a restore brought back and that recovery has not
--- looked at may have been sent after the backup: they count in addition, and if they would exceed
--- the limit the reason is RESTORED_NODE_UNASKED with their keys. The caller holds the movement's
--- lock.
+-- Returns why a node may not send this amount (`flow`: {"node_key", "amount"}), or NULL if it may.
+-- The draws of an asset by all nodes must stay within the approved outflow, and what nodes pass on
+-- from a node within what that node sent. A node that a restore brought back may have been sent
+-- after the backup: until recovery has checked it, its amount is added. If only this addition
+-- exceeds the limit, the reason is RESTORED_NODE_UNASKED with the keys of these nodes. The caller
+-- has locked the movement.
 CREATE OR REPLACE FUNCTION flow_problems(movement uuid, flow jsonb) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -696,7 +829,7 @@ DECLARE
   unasked numeric;
   keys jsonb;
 BEGIN
-  -- Its amount is known by now; an allowance draws another amount than it sets.
+  -- The amount to send is known by now; an allowance draws another amount than it sets.
   SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
     INTO own, drawn FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';
@@ -711,7 +844,7 @@ BEGIN
   IF own ->> 'from' IS NULL THEN
     SELECT outflow_in(m.outflow, own ->> 'asset') INTO most FROM movements m
       WHERE m.movement_id = movement;
-    -- A person approved it without a bound.
+    -- No bound: a person approved this movement without one.
     IF most IS NULL THEN RETURN NULL; END IF;
   ELSE
     SELECT sent_amount(n) INTO most FROM movement_nodes n
@@ -738,9 +871,9 @@ END $$;
 
 -- prisma/functions/holds.sql
 
--- Fails unless a snapshot younger than `stale_after` seconds covers the pool's hold (`held`, of
--- which `change` is new) and all that left since. The caller holds the pool's lock, so the sum
--- cannot grow meanwhile.
+-- Fails unless a snapshot younger than `stale_after` seconds covers all holds on the pool (`held`;
+-- `change` of it is new) and all that left the pool since the snapshot. The caller has locked the
+-- pool, so the sum cannot grow meanwhile.
 CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
   stale_after integer, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -753,7 +886,7 @@ BEGIN
   WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
     AND asset = pool ->> 'asset';
   IF NOT FOUND THEN
-    -- A fetch of the venue that did not name this pool found nothing in it.
+    -- The venue was fetched and did not name this pool, so the pool is empty.
     SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
       WHERE venue_key = pool ->> 'venue_key';
     b.withdrawable := 0;
@@ -774,9 +907,9 @@ END $$;
 
 -- prisma/functions/keys.sql
 
--- Issues a key: reuses the active client of that name, else makes one; makes or updates the
--- authority of an agent's key. Answers {"ok": true, ...} or {"ok": false, "reason": ...} with
--- nothing written.
+-- Issues an API key. Uses the active client of that name, or creates it; creates or updates the
+-- authority of an agent's key. Fails with FM001 if the key id exists, and with FM002 if the
+-- authority has another active key and `replace` is not set.
 CREATE OR REPLACE FUNCTION issue_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -842,8 +975,8 @@ END $$;
 
 -- prisma/functions/lanes.sql
 
--- Stores a transaction that fills an unclaimed nonce, or a later version of it ("claim", "over").
--- False when another process was faster.
+-- Stores a transaction that fills an unclaimed nonce, or a later version of such a transaction
+-- ("claim", "over"). Returns false if another process was faster.
 CREATE OR REPLACE FUNCTION fill_nonce(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz;
@@ -856,7 +989,7 @@ BEGIN
     PERFORM store_version(doc, at);
     RETURN true;
   END IF;
-  -- Only a nonce below next_nonce: claims take the others.
+  -- Only a nonce below next_nonce is filled; claims take the others.
   IF (doc ->> 'nonce')::bigint >= (SELECT next_nonce FROM nonce_lanes
     WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address') THEN
     RETURN false;
@@ -870,9 +1003,9 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Notes the chain's counts, the claims that a final block has settled
--- ([{"transaction_id", "mined_hash"}]), and the nonce that cannot be used up ({"nonce", "why"} or
--- null).
+-- Stores what a worker has read about a lane: the chain's counts of used nonces, the claims that a
+-- final block has settled ([{"transaction_id", "mined_hash"}]), and the nonce that cannot be used
+-- up ({"nonce", "why"} or null).
 CREATE OR REPLACE FUNCTION note_lane(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   each jsonb;
@@ -884,7 +1017,8 @@ BEGIN
       WHEN stuck_nonce = (doc -> 'stuck' ->> 'nonce')::bigint THEN stuck_since
       ELSE svc_now() END
   WHERE chain_id = (doc ->> 'chain_id')::bigint AND address = doc ->> 'address';
-  -- One by one, by key: the planner would not expect so few.
+  -- One row at a time, by key: for a list, the planner expects many rows and may read the whole
+  -- table.
   FOR each IN SELECT jsonb_array_elements(doc -> 'settled') LOOP
     UPDATE evm_transactions SET final_at = svc_now(), mined_hash = each ->> 'mined_hash'
     WHERE transaction_id = (each ->> 'transaction_id')::uuid AND final_at IS NULL
@@ -894,11 +1028,12 @@ END $$;
 
 -- prisma/functions/perp-actions.sql
 
--- The nonce of an action for the perps venue: the owner's own, else the signer's next. Nonces
--- follow the clock in milliseconds, since the venue accepts none far from it, and each is claimed
--- once. If the clock was far ahead, so is the last nonce, and a payment with the next would be
--- refused now but still valid later: fails with FM015 and the last nonce until then. An approval of
--- an agent moves nothing and may wait.
+-- Returns the nonce of an action for the perps venue: the one that this node or wallet already has,
+-- else the signer's next. A nonce is the clock's time in milliseconds, since the venue accepts only
+-- nonces near its own clock, and each is claimed once. If the clock was once far ahead, so is the
+-- last nonce. The venue would refuse a payment with the next nonce now but accept it later, so this
+-- fails with FM015 and the last nonce until the clock is near. An approval of an agent moves
+-- nothing and may wait.
 CREATE OR REPLACE FUNCTION claim_perp_nonce(signer text, movement uuid, node text,
   node_attempt integer, wallet uuid) RETURNS perp_actions LANGUAGE plpgsql AS $$
 DECLARE
@@ -913,7 +1048,7 @@ BEGIN
     OR wallet_id = wallet;
   IF FOUND THEN RETURN found_action; END IF;
   SELECT greatest(last_nonce + 1, ms) INTO next FROM perp_lanes WHERE address = signer;
-  -- Half of the day ahead that the venue accepts (docs/perps-venue-facts.md 2).
+  -- 12 hours: half of the day ahead that the venue accepts (docs/perps-venue-facts.md 2).
   IF wallet IS NULL AND next > ms + 12 * 3600 * 1000 THEN
     RAISE EXCEPTION 'nonce_ahead_of_clock' USING ERRCODE = 'FM015', DETAIL = (next - 1)::text;
   END IF;
@@ -926,11 +1061,11 @@ END $$;
 
 -- prisma/functions/perp-fence.sql
 
--- Why a node may not use the perps venue, as `perpProblem` of domain/perps/ready.ts says, or null.
--- `asked`: {"signer", "node_key", "deposit", "account"} of a deposit, with its amount and, where a
--- strategy has a balance limit, the account's {"value", "asked_at"}; {"signer", "sub_account"} of a
--- top-up; else {"signer"}. Deposits pass one at a time, so that the second sees the first. The
--- caller holds the movement.
+-- Returns why a node may not use the perps venue, or null; `perpProblem` of domain/perps/ready.ts
+-- has the same rules. `asked`, for a deposit: {"signer", "node_key", "deposit", "account"}, with
+-- its amount and, if a strategy has a balance limit, the account's {"value", "asked_at"}; for a
+-- top-up: {"signer", "sub_account"}; else {"signer"}. Deposits pass one at a time, so that the
+-- second sees the first. The caller has locked the movement.
 CREATE OR REPLACE FUNCTION perp_problem(asked jsonb, movement uuid) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -945,7 +1080,7 @@ BEGIN
   IF asked ? 'deposit' THEN PERFORM 1 FROM perp_master FOR UPDATE; END IF;
   SELECT master_address INTO master FROM perp_master;
   SELECT strategy_id INTO strategy FROM movements WHERE movement_id = movement;
-  -- Locked first, then read: a pause comes before or after.
+  -- Lock first, then read: a concurrent pause happens before or after.
   PERFORM 1 FROM perp_bindings
   WHERE strategy_id = strategy
     OR sub_account_address IS NULL AND (strategy IS NULL OR asked ? 'deposit')
@@ -971,8 +1106,8 @@ BEGIN
     about := equal_deposit(movement, asked ->> 'node_key', (asked ->> 'deposit')::numeric);
     reason := CASE WHEN about IS NOT NULL THEN 'EQUAL_DEPOSIT_IN_FLIGHT' END;
     least := least_account_bound();
-    -- If the limit is newer than prepare, there is no account value to compare: the deposit may not
-    -- pass.
+    -- If the limit was set after prepare, there is no account value to compare, so the deposit may
+    -- not pass.
     IF reason IS NULL AND least.strategy_id IS NOT NULL
       AND ((asked #>> '{account,value}')::numeric + (asked ->> 'deposit')::numeric
         + other_deposits(movement, asked ->> 'node_key',
@@ -989,7 +1124,7 @@ END $$;
 
 -- prisma/functions/perp-venue.sql
 
--- Creates the master. There is only one, and it never changes.
+-- Creates the master account. There is only one, and it never changes.
 CREATE OR REPLACE FUNCTION create_perp_master(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   wanted perp_master := jsonb_populate_record(NULL::perp_master, doc -> 'master');
@@ -1035,8 +1170,8 @@ BEGIN
   RETURN jsonb_build_object('outcome', 'sub_account_bound', 'row', perp_binding_view(b));
 END $$;
 
--- Stores an agent that needs approval, with the nonce of its approval. NULL for a strategy that is
--- not bound.
+-- Stores an agent wallet that needs approval, with the nonce of its approval. Returns NULL for a
+-- strategy that is not bound.
 CREATE OR REPLACE FUNCTION create_perp_wallet(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   wanted perp_agent_wallets := jsonb_populate_record(NULL::perp_agent_wallets, doc -> 'wallet');
@@ -1047,7 +1182,8 @@ DECLARE
 BEGIN
   PERFORM FROM perp_bindings WHERE strategy_id = wanted.strategy_id;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  -- One at a time: no other wallet takes a name or an address in between.
+  -- Wallets are created one at a time, so that no other wallet takes the name or the address
+  -- meanwhile.
   INSERT INTO perp_lanes (address, last_nonce) VALUES (master, 0) ON CONFLICT DO NOTHING;
   PERFORM FROM perp_lanes WHERE address = master FOR UPDATE;
   at := svc_now();
@@ -1064,7 +1200,8 @@ BEGIN
   IF FOUND THEN
     RETURN jsonb_build_object('outcome', 'agent_name_taken');
   END IF;
-  -- The venue forgets what an address has signed once it is no longer an agent.
+  -- An address is used only once: the venue forgets what an address has signed as an agent when it
+  -- is no longer one.
   IF used.wallet_id IS NOT NULL OR wanted.address = master OR EXISTS (
     SELECT FROM perp_bindings WHERE sub_account_address = wanted.address) THEN
     RETURN jsonb_build_object('outcome', 'agent_address_reused');
@@ -1077,22 +1214,23 @@ BEGIN
   IF wanted.valid_until <= at OR wanted.valid_until > at + make_interval(hours => 180 * 24) THEN
     RETURN jsonb_build_object('outcome', 'valid_until_out_of_range');
   END IF;
-  -- A pending wallet past its time no longer holds the name; no look has written that yet.
+  -- A pending wallet after its `valid_until` no longer holds the name, but its row may still say
+  -- so.
   UPDATE perp_agent_wallets SET state = 'expired', next_look_at = NULL, updated_at = at
   WHERE agent_name = wanted.agent_name AND state = 'pending';
   INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
     valid_until, state, next_look_at, created_at, updated_at)
   VALUES (wanted.wallet_id, wanted.strategy_id, wanted.agent_name, wanted.signer_key, wanted.address,
-    -- The longest time that the venue allows; the approval states it.
+    -- The venue's default is 90 days; the approval states the time.
     coalesce(wanted.valid_until, at + make_interval(hours => 90 * 24)), 'pending', at, at, at)
   RETURNING * INTO w;
   PERFORM claim_perp_nonce(master, NULL, NULL, NULL, w.wallet_id);
   RETURN perp_written(doc -> 'audit', 'created', perp_wallet_view(w, at), at);
 END $$;
 
--- Writes the result of a look at a wallet: another state, or only the time of the next look and an
--- error. A state is proven, so anyone may write it; only the holder of the lease may write the
--- rest. False when it was not written.
+-- Stores the result of a check of a wallet at the venue: a new state, or only the time of the next
+-- check and an error. A new state is proven, so any process may write it; only the holder of the
+-- lease may write the rest. Returns false if nothing was written.
 CREATE OR REPLACE FUNCTION note_perp_wallet(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   w perp_agent_wallets;
@@ -1114,7 +1252,7 @@ BEGIN
     RETURN FOUND;
   END IF;
   IF doc ->> 'to' = 'active' THEN
-    -- On the venue this wallet has replaced the earlier one of the same name.
+    -- On the venue, this wallet has replaced the earlier wallet of the same name.
     WITH before AS (
       UPDATE perp_agent_wallets SET next_look_at = NULL, updated_at = at,
         state = CASE WHEN valid_until <= at THEN 'expired' ELSE 'replaced' END
@@ -1132,8 +1270,9 @@ END $$;
 
 -- prisma/functions/phases.sql
 
--- A node may name another one whose effect it looks for (config.match_from), such as a mint its
--- burn: a phase reads what that node recorded, once it has completed.
+-- Returns what a phase reads about a node and its movement. A node may name another node whose
+-- effect it searches for (config.match_from), as a mint names its burn: `matched` has what that
+-- node recorded when it completed.
 CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT jsonb_build_object(
@@ -1170,8 +1309,8 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
         AND o.node_key = matched.name) END)
   FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
   JOIN movement_plans w ON w.movement_id = m.movement_id
-  -- OFFSET: built once, not at every use. The signer may have been replaced since the plan was
-  -- compiled.
+  -- OFFSET makes Postgres build the plan once, not at every use. The signer is read from the row,
+  -- since it may have been replaced after the plan was compiled.
   CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
     || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
   CROSS JOIN LATERAL (SELECT coalesce(n.brings,
@@ -1180,13 +1319,97 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
+-- prisma/functions/proposals.sql
+
+-- Stores a proposal with the decision that was made from `limits`. Outcome "outdated": the
+-- authority has other limits now, and nothing was written. Outcome "used": the returned row has the
+-- idempotency key.
+CREATE OR REPLACE FUNCTION create_proposal(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  p template_proposals := jsonb_populate_record(NULL::template_proposals, doc -> 'proposal');
+  first template_proposals;
+  at timestamptz;
+BEGIN
+  PERFORM lock_authority(p.authority_key);
+  IF p.idempotency_key IS NOT NULL THEN
+    SELECT * INTO first FROM template_proposals
+      WHERE client_scope = p.client_scope AND idempotency_key = p.idempotency_key;
+    IF FOUND THEN
+      RETURN jsonb_build_object('outcome', 'used', 'row', proposal_view(first));
+    END IF;
+  END IF;
+  IF authority_limits(p.authority_key) IS DISTINCT FROM doc -> 'limits' THEN
+    RETURN jsonb_build_object('outcome', 'outdated');
+  END IF;
+  at := svc_now();
+  p.created_at := at;
+  p.updated_at := at;
+  p.expires_at := at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision);
+  IF p.status = 'auto_promoted' THEN
+    p := with_version(p, doc -> 'template', (doc ->> 'most_versions')::integer);
+  END IF;
+  -- Another authority of the same client may have used the idempotency key meanwhile.
+  INSERT INTO template_proposals SELECT p.* ON CONFLICT (client_scope, idempotency_key)
+    WHERE idempotency_key IS NOT NULL DO NOTHING;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'another request used the idempotency key meanwhile: try again'
+      USING ERRCODE = 'serialization_failure';
+  END IF;
+  PERFORM write_audit(with_details(doc -> 'audit', told_of(p)), at);
+  RETURN jsonb_build_object('outcome', 'created', 'row', proposal_view(p));
+END $$;
+
+-- Returns the proposal with its template version: of the active versions for the same plan, the one
+-- with the smallest max_amount that covers the proposal's (for a static proposal: that equals it),
+-- else a new version. Called under the authority's lock, so that no two versions are equal. Fails
+-- with FM017 if a new version is needed and the authority's namespace already has `most`; NULL
+-- means no limit, for an administrator.
+CREATE OR REPLACE FUNCTION with_version(p template_proposals, template jsonb, most integer)
+  RETURNS template_proposals LANGUAGE plpgsql AS $$
+DECLARE
+  known template_proposals;
+  next integer;
+BEGIN
+  SELECT k.* INTO known FROM plan_template_versions v
+    JOIN template_proposals k USING (template_id)
+  WHERE v.status = 'active' AND k.status = 'auto_promoted' AND k.template_key = p.template_key
+    AND k.plan_digest = p.plan_digest AND k.proposal_kind = p.proposal_kind
+    AND k.max_amount >= p.max_amount
+    AND (p.proposal_kind = 'ephemeral' OR k.max_amount = p.max_amount)
+  ORDER BY k.max_amount, k.template_version LIMIT 1 FOR SHARE OF v;
+  IF FOUND THEN
+    p.template_id := known.template_id;
+    p.template_version := known.template_version;
+    p.max_amount := known.max_amount;
+    RETURN p;
+  END IF;
+  IF most <= (SELECT count(*) FROM plan_template_versions
+    WHERE status = 'active' AND starts_with(template_key, 'agent/' || p.authority_key || '/')) THEN
+    RAISE EXCEPTION 'template_versions_exceeded' USING ERRCODE = 'FM017',
+      DETAIL = p.authority_key;
+  END IF;
+  -- Administrators may register a version of this key at the same time; then the next number is
+  -- tried.
+  LOOP
+    SELECT coalesce(max(version), 0) + 1 INTO next FROM plan_template_versions
+      WHERE template_key = p.template_key;
+    EXIT WHEN (create_template(jsonb_set(jsonb_set(template, '{version,version}', to_jsonb(next)),
+      '{audit}', with_details(template -> 'audit', jsonb_build_object('version', next,
+        'proposal_id', p.proposal_id)))) ->> 'created')::boolean;
+  END LOOP;
+  p.template_id := (template #>> '{version,template_id}')::uuid;
+  p.template_version := next;
+  RETURN p;
+END $$;
+
 -- prisma/functions/resolve.sql
 
--- Why the outcome of a node's send cannot be known yet, or null: the send may still be under way,
--- or what was signed for it may still be mined or, by the perps venue, executed (`WINDOW_MS` of
--- domain/perps/nonce-window.ts). The caller holds the locks of movement and node. The time is that
--- of `unsettledSeconds` in domain/send/not-found.ts, repeated here since it is checked under the
--- locks; null: no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+-- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
+-- still be under way, its signed transaction may still be mined, or the perps venue may still
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts). The caller has locked
+-- movement and node. The remaining time follows `unsettledSeconds` in domain/send/not-found.ts, and
+-- is computed here too since it must be checked under these locks; if it is null, no send can be
+-- under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -1234,11 +1457,12 @@ END $$;
 
 -- prisma/functions/restore.sql
 
--- After a restore that may have lost commits: recovery must look at every open node and transfer
--- before it may be sent (again). Once for each incident; a repeat returns the first result and
--- changes nothing. `until`: no earlier send can be under way after it (LONGEST_WINDOW_SECONDS of
--- domain/send/window.ts). `signed_until`: after it an authorization that was signed for a team's
--- own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of domain/signing.ts).
+-- Prepares the database after a restore that may have lost commits: recovery must check every open
+-- node and transfer before it may be sent (again). Runs once for each incident; a repeat returns
+-- the first result and changes nothing. `until`: after it, no earlier send can be under way
+-- (LONGEST_WINDOW_SECONDS of domain/send/window.ts). `signed_until`: after it, an authorization
+-- that was signed for a team's own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of
+-- domain/signing.ts).
 CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
@@ -1259,19 +1483,19 @@ BEGIN
     RETURN done || '{"repeated": true}';
   END IF;
 
-  -- An ended movement that can be retried counts too: its next attempt may have been sent after the
-  -- backup.
+  -- An ended movement that can be retried counts too: the backup may lack its next attempt, which
+  -- may have been sent.
   PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     ORDER BY movement_id FOR UPDATE;
-  -- A lost approval must be repeated: only an approved movement's nodes are looked at, and an
-  -- expired movement is over.
+  -- The restore may have lost an approval, so people get time to repeat it: recovery checks only
+  -- nodes of approved movements, and an expired movement cannot be approved.
   UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
   WHERE request_state = 'PENDING_APPROVAL';
   WITH suspect AS (
     UPDATE movement_nodes n SET
       restored = true,
       recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),
-      -- Beyond any lost epoch, so that a worker with one can write nothing.
+      -- Higher than any epoch that was lost, so that a worker with a lost epoch can write nothing.
       submit_epoch = submit_epoch + 1000,
       send_not_after = greatest(send_not_after, until,
         CASE WHEN n.signer_binding IS NOT NULL AND EXISTS (SELECT FROM executors e
@@ -1291,12 +1515,12 @@ BEGIN
       AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     RETURNING movement_id
   ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
-  -- A run may remember more than the database: wake each to load again.
+  -- A run may remember changes that the database has lost: wake each run to load again.
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- From the next nonce on, a lost transaction of ours may have used nonces of the chain. A lane
-  -- that was first used after an earlier restore may have lost all of its nonces then.
+  -- A transaction that was lost may have used any nonce from the lane's next one on. If there was
+  -- an earlier restore, the lane may have lost all of its nonces then, so this starts at 0.
   UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
     CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
       ELSE next_nonce END);
@@ -1307,15 +1531,17 @@ BEGIN
            ORDER BY transfer_id FOR UPDATE LOOP
     IF NOT (apply_transfer_step(
       jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
-      -- As after a fence: if nothing is found and a repeat has no second effect, it is sent.
+      -- SUBMITTING, as after a fence: the transfer is sent if the provider shows nothing and a
+      -- repeat has no second effect.
       'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
       'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
         'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
       'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
         'actor', '{"type": "system"}'::jsonb,
-        'message', 'The database was restored: a look calls the provider for its outcome'),
+        'message', 'The database was restored: the service gets the outcome from the provider'),
       'wakes', true)) ->> 'ok')::boolean THEN
-      RAISE EXCEPTION 'the capital transfer % cannot be marked', t.transfer_id;
+      RAISE EXCEPTION 'capital transfer % cannot be marked for recovery after the restore',
+        t.transfer_id;
     END IF;
     transfers := transfers + 1;
   END LOOP;
@@ -1330,10 +1556,11 @@ BEGIN
   RETURN done || '{"repeated": false}';
 END $$;
 
--- Nonces below `count` that may belong to transactions lost with a restore: no transaction in this
--- database is proven to have used them. A transaction signed since may share its nonce with a lost
--- one: a released claim proves that the lost one used it; while it is open, neither is proven. A
--- lane without a row has lost all of them.
+-- Returns the nonces below `count` that a transaction lost with a restore may have used: no
+-- transaction in this database is proven to have used them. A transaction that was signed after the
+-- restore may share its nonce with a lost one. Once its claim is released, the lost one is proven
+-- to have used the nonce; while its claim is open, neither is. For an account without a lane, all
+-- nonces may be lost.
 CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigint) RETURNS jsonb
   LANGUAGE sql VOLATILE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('nonce', used, 'open', open) ORDER BY open, used),
@@ -1347,8 +1574,8 @@ CREATE OR REPLACE FUNCTION unknown_nonces(chain bigint, account text, count bigi
       AND t.raw_tx IS NOT NULL
     LEFT JOIN movement_nodes n ON n.movement_id = t.movement_id AND n.node_key = t.node_key
     GROUP BY used
-    -- Proven by a final block; before that by a node that ended by proof, not by a person's
-    -- resolve.
+    -- Proven by a final block; before that by a node that ended by proof, and not because a person
+    -- resolved it.
     HAVING NOT coalesce(bool_or(t.mined_hash IS NOT NULL OR t.released_at IS NULL
       AND t.final_at IS NULL AND (n.attempt > t.attempt OR n.state IN ('COMPLETED', 'FAILED'))
       AND NOT was_resolved(t)), false)
@@ -1357,7 +1584,107 @@ $$;
 
 -- prisma/functions/signer-lifecycle.sql
 
--- Rotates `key` to `other_key`, or rolls the rotation back after it (`drill`); see
+-- Returns why a node stays with a signer that was replaced; NULL if it moves to the replacement.
+-- signer_ties adds the reasons that come from other nodes.
+CREATE OR REPLACE FUNCTION signer_tie(m movements, params jsonb, n movement_nodes,
+  addresses text[], without_room boolean) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN EXISTS (SELECT FROM evm_transactions t WHERE t.movement_id = n.movement_id
+      AND t.node_key = n.node_key AND t.attempt = n.attempt AND t.released_at IS NULL)
+      THEN 'open_nonce'
+    WHEN n.state NOT IN ('BLOCKED', 'READY') THEN 'in_flight'
+    -- Recovery searches for a send at the account that may have sent it, so the node keeps that
+    -- account.
+    WHEN n.recover_first OR n.restored OR n.submitted_at IS NOT NULL
+      OR EXISTS (SELECT FROM node_attempts a WHERE a.movement_id = n.movement_id
+        AND a.node_key = n.node_key AND a.attempt = n.attempt) THEN 'passed_fence'
+    WHEN n.tied_by <> 'nothing' THEN n.tied_by
+    WHEN EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+      AND lower(node_plan(o.own_plan, params) -> 'config' ->> 'destination_caller')
+        = ANY (addresses)) THEN 'destination_caller'
+    -- Funds may arrive at the old address, and only the old signer can pass them on.
+    WHEN EXISTS (SELECT FROM unnest(addresses) a
+      CROSS JOIN LATERAL (SELECT lower(substr(a, 3)) AS digits) d
+      WHERE position(digits IN lower(concat(m.intent, params))) > 0
+        OR EXISTS (SELECT FROM movement_nodes o WHERE o.movement_id = m.movement_id
+          AND position(digits IN lower(o.own_plan::text)) > 0)) THEN 'old_address'
+    WHEN without_room AND n.flow ->> 'from' IS NULL
+      AND split_part(n.flow -> 'pool' ->> 'venue_key', ':', 2) = n.signer_binding ->> 'signer_key'
+      THEN 'no_room' END
+$$;
+
+-- Binds the nodes of a movement that may still sign to the signers that replaced theirs, unless
+-- something ties a node to the old one. Returns why each node stays, null if it moved. The caller
+-- has locked the movement.
+CREATE OR REPLACE FUNCTION follow_signers(movement uuid, take jsonb, actor jsonb, at timestamptz)
+  RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  ties jsonb;
+BEGIN
+  SELECT * INTO STRICT m FROM movements WHERE movement_id = movement;
+  ties := signer_ties(m, false);
+  IF NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null') THEN RETURN ties; END IF;
+  BEGIN
+    PERFORM rebind_nodes(movement, ties, at);
+    IF m.pooled THEN PERFORM move_holds(m, take, at); END IF;
+  EXCEPTION WHEN SQLSTATE 'FM010' OR SQLSTATE 'FM012' THEN
+    -- The replacement's pools cannot cover the holds: nodes that draw from the old signer's pools
+    -- stay with the old signer.
+    ties := signer_ties(m, true);
+    PERFORM rebind_nodes(movement, ties, at);
+  END;
+  UPDATE movements SET updated_at = at, next_sequence = write_timeline(m, (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('event_id', svc_new_id(at),
+      'event_type', 'signer_remapped', 'node_key', n.node_key, 'attempt', n.attempt,
+      'actor', actor, 'message', 'Bound to the signer ' || (n.signer_binding ->> 'signer_key')
+        || ', the replacement of its former signer',
+      'data', jsonb_build_object('signer_key', n.signer_binding ->> 'signer_key',
+        'original_signer_key', n.own_plan -> 'signer_binding' ->> 'signer_key'))
+      ORDER BY n.position), '[]'::jsonb)
+    FROM movement_nodes n WHERE n.movement_id = movement AND ties ? n.node_key
+      AND ties ->> n.node_key IS NULL), ARRAY[]::text[], at)
+  WHERE movement_id = movement;
+  RETURN ties;
+END $$;
+
+-- Deprecates the old signer and binds its open nodes to the new one. Returns how many nodes moved,
+-- and which stay and why.
+CREATE OR REPLACE FUNCTION replace_signer(old_key text, new_key text, doc jsonb,
+  movement_ids uuid[], at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  movement uuid;
+  ties jsonb;
+  remapped integer := 0;
+  kept jsonb := '[]';
+BEGIN
+  UPDATE signers SET status = 'deprecated', replaced_by = new_key, updated_at = at,
+    known_addresses = ARRAY(SELECT jsonb_array_elements_text(doc -> 'known_addresses'))
+  WHERE signer_key = old_key;
+  PERFORM lock_signer_pools(old_key, new_key);
+  FOREACH movement IN ARRAY movement_ids LOOP
+    ties := follow_signers(movement, doc -> 'take', doc -> 'actor', at);
+    SELECT remapped + count(*) FILTER (WHERE value = 'null'),
+      kept || coalesce(jsonb_agg(jsonb_build_object('movement_id', movement, 'node_key', key,
+        'reason', value) ORDER BY key) FILTER (WHERE value <> 'null'), '[]'::jsonb)
+    INTO remapped, kept FROM jsonb_each(ties);
+    CONTINUE WHEN NOT EXISTS (SELECT FROM jsonb_each(ties) WHERE value = 'null');
+    -- The new version makes callers that decided on the former state decide again.
+    UPDATE movements SET version = version + 1 WHERE movement_id = movement;
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    SELECT svc_new_id(at), movement, 'wake', at, at
+    WHERE EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = movement
+      AND n.state = 'READY' AND ties ? n.node_key AND ties ->> n.node_key IS NULL);
+  END LOOP;
+  RETURN jsonb_build_object('remapped', remapped, 'kept', kept,
+    'open_nonces', (SELECT count(*) FROM open_nodes_of(old_key) n
+      JOIN evm_transactions t USING (movement_id, node_key, attempt)
+      WHERE t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL),
+    'pending_approval', (SELECT count(*) FROM movements m
+      WHERE m.movement_id = ANY (movement_ids) AND m.request_state = 'PENDING_APPROVAL'));
+END $$;
+
+-- Rotates `key` to `other_key`; a drill (`drill`) then rolls the rotation back. See
 -- store/signer-lifecycle.ts for the shape of `doc`.
 CREATE OR REPLACE FUNCTION rotate_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
@@ -1372,7 +1699,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(7203118846);
   at := svc_now();
   PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
-  -- Movements before signers: the lock order of all.
+  -- Every function locks movements before signers.
   movement_ids := ARRAY(SELECT m.movement_id FROM movements m
     WHERE m.movement_id IN (SELECT n.movement_id FROM open_nodes_of(doc ->> 'key') n)
     ORDER BY m.movement_id FOR UPDATE);
@@ -1387,7 +1714,8 @@ BEGIN
   BEGIN
     impact := replace_signer(a.signer_key, b.signer_key, doc, movement_ids, at);
     IF (doc ->> 'drill')::boolean THEN
-      RAISE EXCEPTION 'a drill' USING ERRCODE = 'FM014', DETAIL = impact::text;
+      RAISE EXCEPTION 'the rotation is a drill and is rolled back'
+        USING ERRCODE = 'FM014', DETAIL = impact::text;
     END IF;
   EXCEPTION WHEN SQLSTATE 'FM014' THEN
     GET STACKED DIAGNOSTICS played = PG_EXCEPTION_DETAIL;
@@ -1397,10 +1725,126 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'impact', impact, 'at', at);
 END $$;
 
+-- Returns the first condition (gate) that a retirement does not meet, or NULL. The chains were read
+-- before (`seen`); the rest is read under the signer's lock.
+CREATE OR REPLACE FUNCTION failed_gate(s signers, seen jsonb, acknowledged boolean) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  nodes jsonb;
+  nonces jsonb;
+BEGIN
+  IF s.status <> 'deprecated' THEN
+    RETURN jsonb_build_object('failed_gate', 'signer_not_deprecated', 'status', s.status);
+  END IF;
+  IF seen ->> 'unavailable' IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'inventory_unavailable',
+      'reason', seen ->> 'unavailable', 'problems', seen -> 'problems');
+  END IF;
+  IF jsonb_array_length(seen -> 'above_dust') > 0 THEN
+    RETURN jsonb_build_object('failed_gate', 'balance_above_dust',
+      'balances', seen -> 'above_dust');
+  END IF;
+  -- Funds at the perps venue are no balance on a chain: another active signer must be able to sign
+  -- for the master account.
+  IF is_perp_master(s) AND NOT EXISTS (SELECT FROM signers o JOIN perp_master m
+    ON lower(o.expected_signer_address) = lower(m.master_address)
+    WHERE o.signer_key <> s.signer_key AND o.status = 'active') THEN
+    RETURN '{"failed_gate": "perp_master_account"}'::jsonb;
+  END IF;
+  SELECT jsonb_agg(jsonb_build_object('movement_id', n.movement_id, 'node_key', n.node_key,
+    'state', n.state) ORDER BY n.movement_id, n.position) INTO nodes
+  FROM open_nodes_of(s.signer_key) n;
+  IF nodes IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'non_terminal_nodes', 'non_terminal_nodes', nodes);
+  END IF;
+  SELECT jsonb_agg(nonce) INTO nonces FROM jsonb_array_elements(seen -> 'accounts') account,
+    jsonb_array_elements(open_nonces(account ->> 'address', account -> 'used_nonces')) nonce;
+  IF nonces IS NOT NULL THEN
+    RETURN jsonb_build_object('failed_gate', 'open_nonces', 'open_nonces', nonces);
+  END IF;
+  IF NOT acknowledged AND (jsonb_array_length(seen -> 'allowances') > 0
+    OR (seen ->> 'unsupported_spender_not_checked')::boolean) THEN
+    RETURN jsonb_build_object('failed_gate', 'allowances_not_acknowledged',
+      'allowances', seen -> 'allowances',
+      'unsupported_spender_not_checked', seen -> 'unsupported_spender_not_checked');
+  END IF;
+  RETURN NULL;
+END $$;
+
+-- Retires a signer, or returns the gate that it does not pass; either is stored as evidence.
+-- Returns NULL for an unknown signer.
+CREATE OR REPLACE FUNCTION retire_signer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  s signers;
+  at timestamptz;
+  denied jsonb;
+BEGIN
+  -- Creates, retries and fences run before or after this, as with a rotation.
+  PERFORM pg_advisory_xact_lock(7203118846);
+  at := svc_now();
+  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');
+  SELECT * INTO s FROM signers WHERE signer_key = doc ->> 'key' FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  denied := failed_gate(s, doc -> 'seen', (doc ->> 'acknowledged')::boolean);
+  IF denied IS NOT NULL THEN
+    PERFORM write_signer_event(doc || '{"event_type": "retirement_denied", "audit": []}', denied,
+      at);
+    RETURN jsonb_build_object('ok', false, 'denied', denied);
+  END IF;
+  UPDATE signers SET status = 'retired', updated_at = at WHERE signer_key = s.signer_key;
+  PERFORM write_signer_event(doc, '{}'::jsonb, at);
+  RETURN jsonb_build_object('ok', true, 'at', at);
+END $$;
+
+-- prisma/functions/stops.sql
+
+-- Returns the stops of domain/send/stops.ts that now forbid to send what a node has signed:
+-- [{"stop", "why"}]. `required` is that of binding_problems. All rows that are read here stay
+-- locked until the statement ends.
+CREATE OR REPLACE FUNCTION send_stops(movement uuid, key text, required jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  mode text := cutover_now();
+  m record;
+  n record;
+  found jsonb := '[]'::jsonb;
+BEGIN
+  SELECT request_state INTO STRICT m FROM movements WHERE movement_id = movement;
+  SELECT state, only_look, on_cancel_target OR brings IS NOT NULL AS outlives,
+    cancel_asked = attempt AS cancel_requested
+  INTO STRICT n FROM movement_nodes WHERE movement_id = movement AND node_key = key;
+  IF mode = 'frozen' THEN
+    found := found || '{"stop": "frozen", "why": "the cutover mode is frozen"}'::jsonb;
+  END IF;
+  IF m.request_state = 'CANCELLED' AND NOT n.outlives THEN
+    found := found || '{"stop": "cancelled", "why": "the movement is cancelled"}'::jsonb;
+  END IF;
+  IF n.cancel_requested THEN
+    found := found
+      || '{"stop": "cancel_requested", "why": "a person cancelled the transaction"}'::jsonb;
+  END IF;
+  IF n.state = 'UNKNOWN' OR n.only_look THEN
+    found := found || jsonb_build_object('stop', 'unknown',
+      'why', 'the outcome of the send is unknown, and only a retry may send again');
+  END IF;
+  RETURN found || coalesce((
+    SELECT jsonb_agg(jsonb_build_object(
+      'stop', CASE p ->> 'binding'
+        WHEN 'executor' THEN 'executor_inactive'
+        WHEN 'signer' THEN CASE p ->> 'reason' WHEN 'identity_mismatch' THEN 'signer_mismatch'
+          WHEN 'retired' THEN 'signer_retired' ELSE 'signer_inactive' END
+        WHEN 'address' THEN CASE p ->> 'reason' WHEN 'ADDRESS_NOT_ALLOWLISTED'
+          THEN 'payee_revoked' ELSE 'payee_unusable' END
+        ELSE p ->> 'stop' END,
+      'why', (p ->> 'binding') || ' ' || (p ->> 'key') || ': ' || (p ->> 'reason')))
+    FROM jsonb_array_elements(binding_problems(required, movement)) AS p), '[]'::jsonb);
+END $$;
+
 -- prisma/functions/transaction-nonces.sql
 
--- The nonce of a node's attempt: the one it already claims, else the lane's next. A claim ends only
--- through released_at, so recovery can never move a node to a new nonce by itself.
+-- Returns the nonce of a node's attempt: the one that the attempt already claims, else the lane's
+-- next. A claim ends only through `released_at`, so recovery can never move a node to a new nonce
+-- by itself.
 CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
   at timestamptz)
 RETURNS evm_transactions LANGUAGE plpgsql AS $$
@@ -1418,7 +1862,7 @@ BEGIN
     AND released_at IS NULL AND replaces IS NULL
   ORDER BY created_at DESC LIMIT 1;
   IF FOUND THEN RETURN tx; END IF;
-  -- It can no longer be signed, and every later nonce waits behind it.
+  -- Takes over a claim that can no longer be signed, since every later nonce would wait for it.
   UPDATE evm_transactions SET released_at = at
   WHERE transaction_id = (left_claim(claim)).transaction_id
   RETURNING nonce INTO taken;
@@ -1461,7 +1905,7 @@ DECLARE
   unclaimed boolean := false;
   holder jsonb;
 BEGIN
-  -- Finds the fences among the changes before anything is locked; see cutover_now.
+  -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
     WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
   frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
@@ -1495,8 +1939,8 @@ BEGIN
       SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
       THEN 'plan_hash' END;
 
-  -- After a cancel, a node that may have been sent before a restore becomes READY so that recovery
-  -- looks for it; no fence lets it through.
+  -- After a cancel, a node that may have been sent before a restore becomes READY, so that recovery
+  -- searches for that send; the node passes no fence.
   IF refusal IS NULL AND (fenced IS NOT NULL
       OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
       OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
@@ -1519,16 +1963,16 @@ BEGIN
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
          OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
          OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
-         -- The prepared action is checked before the fence and sent behind it, so it changes only
-         -- with attempt or epoch; a fence may set it only if none is stored.
+         -- The prepared action is checked before the fence and sent after it. So it changes only
+         -- together with attempt or epoch; a fence may set it only if none is stored.
          OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
            AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
              OR part -> 'set' ->> 'state' = 'SUBMITTING'))
-         -- A completed node stays so; only an allowance may run again, which moves nothing, and a
-         -- node whose payment is reassigned waits again.
+         -- A completed node stays completed, with two exceptions: an allowance may run again, since
+         -- it moves nothing, and a node whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
            AND n.pays <> 'spender' AND NOT part ? 'releases')
-         -- No fence lets a node through before recovery has looked for its earlier send.
+         -- A node passes no fence before recovery has searched for its earlier send.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
          OR (n.node_kind = 'manual_gate'
@@ -1544,7 +1988,7 @@ BEGIN
         AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
         AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
           THEN part -> 'set' -> 'output' ELSE n.output END);
-      -- The earlier values, for what follows from the change.
+      -- Keeps the earlier state in `was`: the writes below depend on it.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
     END LOOP;
@@ -1572,7 +2016,7 @@ BEGIN
         part -> 'nonce');
       IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
     ELSIF part ? 'version' THEN
-      -- Under the lane's lock: a concurrent send might take over an unsigned claim.
+      -- Locks the lane, since a concurrent send might take over an unsigned claim.
       PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
         ON c.chain_id = l.chain_id AND c.address = l.address
       WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
@@ -1580,7 +2024,8 @@ BEGIN
         refusal := 'node_state';
       END IF;
     ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
-      -- A separate condition: combined, it would be planned for every written node.
+      -- A condition of its own: combined with the one above, Postgres would plan this query for
+      -- every written node.
       IF NOT EXISTS (
         SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
           AND t.node_key = part ->> 'node_key'
@@ -1608,7 +2053,7 @@ BEGIN
       'node', other, 'send', send, 'holder', holder);
   END IF;
 
-  -- That the plan has this hash is compared above.
+  -- The plan's hash was compared with this one above.
   IF doc ?& ARRAY['approval', 'plan_hash'] THEN
     INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
     VALUES (m.movement_id, doc ->> 'plan_hash', doc -> 'approval' ->> 'by',
@@ -1645,7 +2090,8 @@ BEGIN
       error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         ELSE error_message END,
-      -- The wait at a frozen fence does not count into its time.
+      -- The time that a node waits at its fence in the mode `frozen` does not count towards its
+      -- time limit.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
         WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
@@ -1717,7 +2163,7 @@ BEGIN
         ELSE approved_by END,
       ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
         ELSE ended_at END,
-      -- If it runs again and fails again, it needs a person again.
+      -- A movement that runs again and fails again needs a person again.
       acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
         THEN svc_time(fields -> 'acknowledged_at', at)
         WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
@@ -1756,8 +2202,9 @@ BEGIN
 END $$;
 
 -- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
--- the shape of `doc`. For a used key returns who used it, and writes nothing. With the owner's
--- rights: the service's role may not insert these rows itself.
+-- the shape of `doc`. If the idempotency key or the reference is used, returns the movement that
+-- used it and writes nothing. Runs with the owner's rights: the service's role may not insert these
+-- rows itself.
 CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
   SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -1768,7 +2215,8 @@ DECLARE
   agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
   mode text := cutover_now();
   at timestamptz := svc_now();
-  -- Targets of cancel edges, and nodes with conditions, from the plan's edges.
+  -- Read from the plan's edges: targets of cancel edges, and nodes with conditions on their
+  -- outgoing edges.
   cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
     WHERE e ->> 'edge_type' = 'on_cancel');
   conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
@@ -1780,16 +2228,19 @@ DECLARE
   whole boolean;
   retired boolean;
 BEGIN
-  -- What is stored both beside and in the plan must be equal: the hash covers only the plan.
+  -- Fields that are stored in the plan and again in the movement must be equal: the hash covers
+  -- only the plan.
   IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
       (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
     (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
       compiled -> 'template' ->> 'version', compiled -> 'intent' ->> 'asset',
       (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
-    RAISE EXCEPTION 'movement % contradicts its plan', id;
+    RAISE EXCEPTION 'movement % contradicts its plan: template, asset, amount or outflow differs',
+      id;
   END IF;
-  -- The version's present status, locked until the movement is written: a process may remember an
-  -- older one. Before the insert, whose foreign key would lock the version again.
+  -- Reads and locks the present status of the template version until the movement is written, since
+  -- a process may remember an older status. Comes before the insert, whose foreign key would lock
+  -- the version again.
   SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
     WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
   -- The number of timeline rows of a create is known, so the counter is set at once.
@@ -1807,7 +2258,8 @@ BEGIN
     (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
     coalesce((d ->> 'unique_reference')::boolean, false), pairs)
   ON CONFLICT DO NOTHING;
-  -- A used key or reference: a repeat is answered before a used reference is refused.
+  -- The idempotency key or the reference is used. A repeat of the same key is answered before a
+  -- used reference is refused.
   IF NOT FOUND THEN
     SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
         'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
@@ -1823,7 +2275,7 @@ BEGIN
     END IF;
     RETURN used;
   END IF;
-  -- A repeat is answered in every mode of the switch; a new movement is refused.
+  -- A repeat was answered above, in every cutover mode; only a new movement is refused.
   IF mode <> 'normal' THEN
     RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
   END IF;
@@ -1833,7 +2285,7 @@ BEGIN
         (d ->> 'template_version')::integer, 'latest_active_version',
         latest_active_version(d ->> 'template_key'))::text;
   END IF;
-  -- The count includes the row above; creates of one authority wait for each other.
+  -- The count includes the new movement; creates of one authority wait for each other.
   IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
     PERFORM lock_authority(agent_of);
     IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
@@ -1905,6 +2357,6 @@ BEGIN
   SELECT bool_or(kind = 'wake') INTO woken FROM applied;
   UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
   result := movement_view(movement, at);
-  -- No signal follows for a command that a load has seen, so the load returns its wake.
+  -- A command that a load has read is not signalled again, so the load returns its wake.
   RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;

@@ -119,7 +119,7 @@ test('the reason says all of it in words', () => {
       'the path is disabled: The deliverer is being replaced.; ' +
       `the snapshot of its source base is stale since ${at(60)}; ` +
       `the snapshot of its destination arbitrum is stale since ${at(1)}; ` +
-      'no drill has passed since the endpoints are what they are',
+      'no drill has passed with the present endpoints',
   });
 });
 

@@ -102,10 +102,12 @@ test('a text that is shorter, longer, of another version or no hex is refused', 
         return reading.ok ? '' : reading.problem;
       };
       expect(problemOf(whole.slice(0, 2 + cut))).toMatch(/whole bytes|has [0-9]+ bytes/);
-      expect(problemOf(`${whole}00`)).toBe('it carries a hook');
-      expect(problemOf(pack(of, { hook: '0xdeadbeef' }))).toBe('it carries a hook');
-      expect(problemOf(pack(of, { version: 0 }))).toBe('it is of version 0');
-      expect(problemOf(`${whole.slice(0, -1)}g`)).toBe('it is no hex text of whole bytes');
+      expect(problemOf(`${whole}00`)).toBe('the message carries a hook');
+      expect(problemOf(pack(of, { hook: '0xdeadbeef' }))).toBe('the message carries a hook');
+      expect(problemOf(pack(of, { version: 0 }))).toBe('the message is of version 0');
+      expect(problemOf(`${whole.slice(0, -1)}g`)).toBe(
+        'the message is not hex text of whole bytes',
+      );
     }),
   );
 });
@@ -162,6 +164,8 @@ describe('what the attester may change', () => {
     expect(differs({ ...attested, max_fee: 1_000_000n, fee_executed: 1_000_000n }, all)).toContain(
       'takes the whole',
     );
-    expect(differs({ ...attested, nonce: emitted.nonce }, emitted)).toBe('it has no nonce');
+    expect(differs({ ...attested, nonce: emitted.nonce }, emitted)).toBe(
+      'the message has no nonce',
+    );
   });
 });

@@ -4,8 +4,8 @@
  * -1006, -1007), rate limits (-1003, -4005, -12014), pending or failed bookings (-4027, -5010,
  * -5012), and duplicates, which refer to an earlier send.
  *
- * The library's error classes do not help: it chooses them by host, so behind a proxy -4026
- * (balance too small) becomes the futures market's -4026 (wrong commission).
+ * The library's error classes are not used: the library chooses a class by host, so behind a proxy
+ * -4026 (balance too small) becomes the futures market's -4026 (wrong commission).
  */
 const KEY = 'EXCHANGE_KEY_REFUSED';
 const INVALID = 'EXCHANGE_REFUSED';

@@ -462,7 +462,7 @@ function ends({ source, destination }: ExchangeTransfer): {
   return { fromEmail: email(source), toEmail: email(destination) };
 }
 
-/** Returns the UUID without its dashes: 32 letters and digits are sure to be accepted. */
+/** Returns the UUID without its dashes: Binance accepts ids of 32 letters and digits. */
 function clientTranId(reference: string): string {
   return reference.replaceAll('-', '').toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** GET …/emergency-state: returns everything about a strategy at once, for an emergency. */
+/** GET …/emergency-state: returns a strategy's venue account, agents and movements at once. */
 import type { z } from 'zod';
 import { agentOf } from '../../../store/namespaces.ts';
 import type { Requester } from '../../../domain/commands/context.ts';
@@ -86,10 +86,13 @@ async function askVenue(
       perp.client.mode(account, call),
     ]);
     if (!keepsPerpsApart(mode)) {
-      log.warn({ account, mode }, 'the account keeps its balances where they are not read');
+      log.warn(
+        { account, mode },
+        'the account keeps perps and spot together, so its balances cannot be read',
+      );
       return null;
     }
-    // The time before the request: the answer is not older than this.
+    // `at` is from before the request, so the answer is not older than `checked_at`.
     const seen = { ...state, checked_at: at };
     await notePerpAccount(db, { ...seen, address: account }).catch((error: unknown) =>
       log.warn({ account, err: error }, 'the perps venue’s answer was not stored'),

@@ -8,7 +8,7 @@ import type { Movement, Timeline } from './answers.ts';
 /** Returns null while the sheet's decision may be sent; otherwise why not, by the present state. */
 export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoint): string | null {
   if (shownHash !== null && now.movement.compiled_plan_hash !== shownHash)
-    return 'The movement has another plan than the one that is shown here.';
+    return 'The plan of the movement is no longer the plan that is shown here.';
   const same = choicesOf(now).find((each) => isSame(each, sheet));
   if (same === undefined) {
     const other = choicesOf(now).find(({ verb, reason }) => verb === sheet.verb && reason === null);

@@ -36,7 +36,7 @@ export async function readPlan(text: string, approved: string): Promise<PlanRead
       status: 'differs',
       text,
       hash,
-      problem: `The plan that was answered has the hash ${hash}, and the movement says ${approved}: nothing of it is to be believed. Reload the page; if it stays so, report it and decide nothing.`,
+      problem: `The returned plan has the hash ${hash}, but the movement has ${approved}: do not trust the plan. Reload the page; if the hashes still differ, report it and decide nothing.`,
     };
   const plan = parsed(text);
   if (plan === null)

@@ -5,7 +5,7 @@ import type { Terms } from '../events.ts';
 /** Returns a field that the action wrote into the terms; throws when the field is missing. */
 export function field(terms: Terms, name: string): string {
   const value = terms[name];
-  if (value === undefined) throw new Error(`the order has no ${name}`);
+  if (value === undefined) throw new Error(`the stored order has no field ${name}`);
   return value;
 }
 
