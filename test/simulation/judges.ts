@@ -3,7 +3,7 @@
  * outside and the rows of the database, and use no rule of the service.
  */
 import type { Statements } from './machine/database.ts';
-import type { Life } from './lives.ts';
+import type { Life, Lives } from './lives.ts';
 import type { Server } from './runtime/server.ts';
 import type { Desk, Order } from './worlds/desk.ts';
 
@@ -34,15 +34,20 @@ export interface Facts {
   readonly runs: ReadonlyMap<string, string | null>;
   readonly orders: readonly Order[];
   readonly lives: readonly Pick<Life, 'movement_id' | 'number' | 'mayBeApproved' | 'isOver'>[];
+  readonly stops: Lives['stops'];
+  readonly silent: Lives['silent'];
   readonly payee: string;
 }
+
+/** Milliseconds after a stop in which what had passed its last check may still arrive. */
+const ON_ITS_WAY_MS = 45_000;
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 
 export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
-  readonly lives: readonly Life[];
+  readonly lives: Lives;
   readonly payee: string;
   readonly server: Server;
 }): Promise<Verdict[]> {
@@ -67,7 +72,9 @@ export async function judge(world: {
       movements.map(({ movement_id }) => [movement_id, server.statusOf(`movement/${movement_id}`)]),
     ),
     orders: world.desks.flatMap(({ orders }) => orders),
-    lives: world.lives,
+    lives: world.lives.list,
+    stops: world.lives.stops,
+    silent: world.lives.silent,
     payee: world.payee,
   });
 }
@@ -86,7 +93,10 @@ const paidOf = ({ orders }: Facts): readonly Order[] =>
 
 const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
   'an attempt is paid once at most': (facts) =>
-    repeated(paidOf(facts), ({ key }) => key).map((key) => [key.slice(0, 36), `${key} is paid twice`]),
+    repeated(paidOf(facts), ({ key }) => key).map((key) => [
+      key.slice(0, 36),
+      `${key} is paid twice`,
+    ]),
   'a node is paid once at most': (facts) =>
     repeated(paidOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
       (node) => [node.slice(0, 36), `${node} is paid twice`],
@@ -131,6 +141,14 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .filter(({ movement_id }) => !mayBe.has(movement_id))
       .map(({ movement_id, key }) => [movement_id, `${key} was ordered`]);
   },
+  'nothing leaves after it was stopped': ({ orders, stops }) =>
+    orders
+      .filter(({ at }) =>
+        stops.some(({ from, to }) => at > from + ON_ITS_WAY_MS && at < (to ?? Infinity)),
+      )
+      .map(({ movement_id, key }) => [movement_id, `${key} was ordered while all was stopped`]),
+  'whoever waits for a person says so': ({ silent }) =>
+    silent.map(({ movement_id, state }) => [movement_id, `it was ${state}, without a reason`]),
   'everything ends': (facts) => [
     ...facts.lives
       .filter(({ isOver }) => !isOver)
@@ -140,11 +158,19 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       ]),
     ...facts.nodes
       .filter(({ state }) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'READY'].includes(state))
-      .map(({ movement_id, node_key, state }): Found => [movement_id, `${node_key} is ${state}`]),
+      .map(({ movement_id, node_key, state }): Found => [
+        movement_id,
+        `${node_key} is ${state}: ${stateOf(facts, movement_id)}`,
+      ]),
   ],
   'a movement is created once': (facts) =>
     facts.movements.length > facts.lives.length
-      ? [[null, `${String(facts.movements.length)} movements of ${String(facts.lives.length)} lives`]]
+      ? [
+          [
+            null,
+            `${String(facts.movements.length)} movements of ${String(facts.lives.length)} lives`,
+          ],
+        ]
       : [],
   'a timeline has no gaps': (facts) =>
     facts.timeline
