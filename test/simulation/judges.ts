@@ -188,11 +188,14 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         movement_id,
         `it is ${request_state}, and its run ${String(facts.runs.get(movement_id))}`,
       ]),
-  'nothing is held for what has ended': (facts) =>
+  // A cancelled movement goes on to say that it holds what it has paid.
+  'nothing is held for what has ended and paid nothing': (facts) =>
     facts.movements
       .filter(
-        ({ request_state, reservation_status }) =>
-          ENDED.includes(request_state) && reservation_status === 'held',
+        ({ movement_id, request_state, reservation_status }) =>
+          ENDED.includes(request_state) &&
+          reservation_status === 'held' &&
+          !paidOf(facts).some((order) => order.movement_id === movement_id),
       )
       .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]),
 };

@@ -316,6 +316,7 @@ class Operator {
         for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
         return false;
       case 'CANCELLED':
+        for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
         return nodes.every(({ state: each }) =>
           ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(each),
         );
