@@ -208,6 +208,10 @@ class Caller {
 
 const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 
+function isRefusal(detail: unknown, code: string): boolean {
+  return typeof detail === 'object' && detail !== null && Reflect.get(detail, 'error') === code;
+}
+
 interface NodeView {
   readonly node_key: string;
   readonly state: string;
@@ -234,24 +238,7 @@ class Operator {
     const { dice } = machine;
     const life = this.#life;
     await sleep(dice.between(1, BEGIN_WITHIN_MS));
-    const { status, body } = await this.#caller.insist(
-      'POST',
-      '/movements',
-      {
-        template_key: life.template,
-        template_version: 1,
-        intent: { asset: 'USDC', amount: life.amount },
-        strategy_id: 'simulation',
-        approval_ttl_seconds: 120,
-      },
-      { 'idempotency-key': `life-${String(life.number)}` },
-    );
-    // A stop of new money refuses it; whoever wanted it does without.
-    if (status === 423 || status === 409) {
-      life.state = 'refused';
-      life.isOver = true;
-      return;
-    }
+    const { status, body } = await this.#create();
     if (status !== 201 && status !== 200)
       throw new Error(`a movement was not taken: ${String(status)} ${JSON.stringify(body)}`);
     const id = String(body['movement_id']);
@@ -289,6 +276,26 @@ class Operator {
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
+  }
+
+  /** Creates the movement; while an administrator has stopped new money, again and again. */
+  async #create(): Promise<ApiAnswer> {
+    const { number, template, amount } = this.#life;
+    const body = {
+      template_key: template,
+      template_version: 1,
+      intent: { asset: 'USDC', amount },
+      strategy_id: 'simulation',
+      approval_ttl_seconds: 120,
+    };
+    for (;;) {
+      const answer = await this.#caller.insist('POST', '/movements', body, {
+        'idempotency-key': `life-${String(number)}`,
+      });
+      if (!Object.values(answer.body).some((each) => isRefusal(each, 'cutover_active')))
+        return answer;
+      await sleep(15_000);
+    }
   }
 
   /** Somebody clicks on what may not be possible now. */
