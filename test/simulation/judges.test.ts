@@ -37,6 +37,8 @@ const sound: Facts = {
   approvals: [{ movement_id: ID }],
   runs: new Map([[ID, 'COMPLETED']]),
   orders: [order],
+  callbacks: [{ movement_id: ID, event_id: 'e1', sequence: 3, status: 'delivered' }],
+  received: [{ movement_id: ID, event_id: 'e1', sequence: 3, event_type: 'request_completed' }],
   lives: [life],
   stops: [],
   silent: [],
@@ -62,6 +64,12 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['everything ends', { nodes: [node, { ...node, node_key: 'b', state: 'READY' }] }],
   ['a movement is created once', { movements: [movement, { ...movement, movement_id: OTHER }] }],
   ['a timeline has no gaps', { timeline: [{ movement_id: ID, sequences: [1, 3] }] }],
+  ['every callback has arrived, and nothing else', { received: [] }],
+  ['every callback has arrived, and nothing else', { callbacks: [] }],
+  [
+    'every end is called back',
+    { received: [{ movement_id: ID, event_id: 'e1', sequence: 3, event_type: 'node_completed' }] },
+  ],
   ['every command is applied', { unapplied: [{ movement_id: ID, kind: 'cancel' }] }],
   ['a run closes with its movement', { runs: new Map([[ID, 'RUNNING']]) }],
   [

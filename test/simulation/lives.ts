@@ -1,6 +1,6 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
 import type { Machine } from './machine/machine.ts';
-import type { Api, ApiAnswer } from './service.ts';
+import { CALLBACK_HOST, type Api, type ApiAnswer } from './service.ts';
 import type { Desk } from './worlds/desk.ts';
 
 export interface Life {
@@ -287,6 +287,7 @@ class Operator {
       intent: { asset: 'USDC', amount },
       strategy_id: 'simulation',
       approval_ttl_seconds: 120,
+      callback_url: `https://${CALLBACK_HOST}/`,
     };
     for (;;) {
       const answer = await this.#caller.insist('POST', '/movements', body, {

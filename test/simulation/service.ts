@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createTransferActivities } from '../../activities/capital-transfers/activities.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
+import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../../activities/relays/commands.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
 import { startScout } from '../../activities/relays/scout.ts';
@@ -27,6 +28,7 @@ import { routes } from '../../venues/routes.ts';
 import { SimulatedPool, type Statements } from './machine/database.ts';
 import { inProcess, type Machine, type Process } from './machine/machine.ts';
 import type { Server, Worker } from './runtime/server.ts';
+import type { Receiver } from './worlds/receiver.ts';
 
 const PREFIX = '/v3';
 const SETTINGS = {
@@ -40,6 +42,9 @@ const SETTINGS = {
   temporalUiUrl: 'http://localhost:8233',
 } as unknown as ApiDependencies['settings'];
 const SWEEP_IDLE_SECONDS = 20;
+export const CALLBACK_HOST = 'callbacks.simulated';
+/** So many that no callback becomes a dead letter. */
+const MOST_CALLBACK_ATTEMPTS = 50;
 const HEALTH_SECONDS = 60;
 /** Times of the loops in milliseconds, longer than in production: the outcome does not depend on it. */
 const PAUSE_MS = 3_000;
@@ -50,6 +55,7 @@ export interface ServiceWorld {
   readonly server: Server;
   readonly temporal: Temporal;
   readonly executors: readonly Executor[];
+  readonly receiver: Receiver;
 }
 
 export interface ApiAnswer {
@@ -193,6 +199,15 @@ export function startWorker(world: ServiceWorld, process: Process): Worker {
       }),
     };
     const commands = startCommandRelay({ db, temporal, log, pauseMs: PAUSE_MS });
+    const callbacks = startCallbackRelay({
+      db,
+      log,
+      allowedHosts: new Set([CALLBACK_HOST]),
+      sign: () => ({}),
+      maxAttempts: MOST_CALLBACK_ATTEMPTS,
+      pauseMs: PAUSE_MS,
+      post: (sent) => world.receiver.post(sent),
+    });
     const idle = { stop: () => Promise.resolve(), poke: () => undefined };
     startScout({
       db,
@@ -200,7 +215,7 @@ export function startWorker(world: ServiceWorld, process: Process): Worker {
       poked: {
         commands: { loop: commands, everyMs: 500 },
         transfers: { loop: idle, everyMs: 500 },
-        callbacks: { loop: idle, everyMs: 500 },
+        callbacks: { loop: callbacks, everyMs: 500 },
         audit: { loop: idle, everyMs: 500 },
         proposals: { loop: idle, everyMs: 500 },
         looks: { loop: idle, everyMs: 500 },

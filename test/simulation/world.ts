@@ -13,6 +13,7 @@ import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
+import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -50,6 +51,11 @@ const NETWORK: Readonly<Record<NetworkFault, number>> = {
   'lost answer': 0.04,
   late: 0.03,
   broken: 0.03,
+};
+const CALLBACK: Readonly<Record<CallbackFault, number>> = {
+  'lost request': 0.02,
+  'lost answer': 0.03,
+  refused: 0.02,
 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;
@@ -98,12 +104,14 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         fault: () => faults.strike('network', NETWORK),
       }),
   );
+  const receiver = new Receiver({ machine, fault: () => faults.strike('callback', CALLBACK) });
   const world: ServiceWorld = {
     machine,
     statements,
     server,
     temporal,
     executors: desks.map((desk) => desk.executor()),
+    receiver,
   };
   const apis: Api[] = [];
   let started = 0;
@@ -183,7 +191,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
-    const verdicts = await judge({ statements, desks, lives, payee: PAYEE, server });
+    const verdicts = await judge({ statements, desks, receiver, lives, payee: PAYEE, server });
     const states: Record<string, number> = {};
     for (const { state } of lives.list)
       states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
