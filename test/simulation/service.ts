@@ -46,7 +46,7 @@ export const CALLBACK_HOST = 'callbacks.simulated';
 /** So many that no callback becomes a dead letter. */
 const MOST_CALLBACK_ATTEMPTS = 50;
 const HEALTH_SECONDS = 60;
-/** Times of the loops in milliseconds, longer than in production: the outcome does not depend on it. */
+/** Pause of the loops in milliseconds; longer than in production, which changes no outcome. */
 const PAUSE_MS = 3_000;
 
 export interface ServiceWorld {

@@ -167,7 +167,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
       });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
-    const lives = await inProcess.run(callers, () =>
+    const lives = inProcess.run(callers, () =>
       live({
         machine,
         movements: options.movements,
