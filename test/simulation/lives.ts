@@ -225,6 +225,8 @@ class Operator {
   readonly #lives: Lives;
   readonly #life: Life;
   #retries = 0;
+  /** People who may still click on the movement. */
+  #clickers = 0;
 
   constructor(options: LivesOptions, caller: Caller, lives: Lives, life: Life) {
     this.#options = options;
@@ -251,14 +253,17 @@ class Operator {
       life.mayBeApproved = true;
       const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
       // Two people at two screens, now and then.
-      if (dice.chance(0.1)) void this.#act(`/movements/${id}/approve`, approval);
+      if (dice.chance(0.1)) {
+        this.#clickers += 1;
+        void this.#act(`/movements/${id}/approve`, approval).then(() => (this.#clickers -= 1));
+      }
       await this.#caller.insist('POST', `/movements/${id}/approve`, approval, {});
       void this.#meddle(id);
     } else if (decision === 'reject') {
       life.rejected = true;
       await this.#caller.insist('POST', `/movements/${id}/reject`, { approver_id: 'operator' }, {});
     }
-    const cancelAt = dice.chance(0.15) ? machine.now + dice.between(0, 60_000) : null;
+    const cancelAt = dice.chance(0.3) ? machine.now + dice.between(0, 60_000) : null;
     let isCancelled = false;
     for (;;) {
       await sleep(dice.between(2_000, 10_000));
@@ -272,7 +277,8 @@ class Operator {
       life.state = state;
       if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
         this.#lives.silent.push({ movement_id: id, state });
-      if (await this.#isOver(id, state, seen.body['nodes'] as readonly NodeView[])) break;
+      const isOver = await this.#isOver(id, state, seen.body['nodes'] as readonly NodeView[]);
+      if (isOver && this.#clickers === 0) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
@@ -293,7 +299,7 @@ class Operator {
       const answer = await this.#caller.insist('POST', '/movements', body, {
         'idempotency-key': `life-${String(number)}`,
       });
-      if (!Object.values(answer.body).some((each) => isRefusal(each, 'cutover_active')))
+      if (!Object.values(answer.body).some((each) => isRefusal(each, 'cutover_mode_active')))
         return answer;
       await sleep(15_000);
     }
@@ -302,11 +308,13 @@ class Operator {
   /** Somebody clicks on what may not be possible now. */
   async #meddle(id: string): Promise<void> {
     const { dice } = this.#options.machine;
+    this.#clickers += 1;
     while (dice.chance(0.3)) {
       await sleep(dice.between(0, 40_000));
       const action = dice.pick(['resume', 'retry', 'acknowledge'] as const);
       await this.#act(`/movements/${id}/actions/${action}`);
     }
+    this.#clickers -= 1;
   }
 
   async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {

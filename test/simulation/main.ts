@@ -17,6 +17,7 @@ import { freePort } from '../../dev/stack/ports.ts';
 import { postgresPart } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
+import { Coverage } from './coverage.ts';
 import { DATABASE_SEAMS } from './machine/database.ts';
 import type { WorldReport } from './report.ts';
 import { shrink } from './shrink.ts';
@@ -106,6 +107,7 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
   const movements = Number(values.movements);
   const began = performance.now();
   const sums = { movements: 0, faults: 0, steps: 0, contradictions: 0 };
+  const coverage = new Coverage();
   let next = first;
   const lane = async (): Promise<void> => {
     while (next < first + worlds && foreground.status === null) {
@@ -119,6 +121,7 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
       sums.steps += report.steps;
       sums.faults += report.faults.length;
       sums.contradictions += report.verdicts.length;
+      coverage.add(report);
       tell(report);
       if (values.shrink && report.verdicts.length > 0) {
         const least = await shrink(report, (only) => run({ seed, movements, only }));
@@ -132,6 +135,7 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
   process.stdout.write(
     `${String(sums.movements)} movements, ${String(sums.faults)} faults, ${String(sums.steps)} steps in ${seconds.toFixed(0)} s (${rate(sums.movements)} movements and ${rate(sums.steps)} steps a second)\n`,
   );
+  process.stdout.write(`${coverage.report()}\n`);
   process.stdout.write(`${String(sums.contradictions)} contradictions\n`);
   return sums.contradictions;
 }
@@ -155,14 +159,14 @@ async function runWorld({ seed, movements, only }: Wanted, url: string): Promise
   if (values.log !== undefined)
     child.stdout?.pipe(createWriteStream(join(values.log, `${String(seed)}.log`)));
   child.on('error', () => undefined); // it was ended by the signal
-  const ended = once(child, 'exit');
+  const ended = once(child, 'exit').catch(() => undefined);
   const report = await text(child.stdio[3] as NodeJS.ReadableStream);
   await ended;
   if (foreground.status !== null) throw new Error('the run was broken off');
   if (report !== '') return JSON.parse(report) as WorldReport;
   const found = 'the world did not come to its end';
   return {
-    ...{ seed, digest: '', steps: 0, faults: [], counts: {}, states: {}, story: {} },
+    ...{ seed, digest: '', steps: 0, faults: [], counts: {}, states: {}, seen: {}, story: {} },
     verdicts: [{ rule: 'a world ends', movement_id: null, found }],
   };
 }

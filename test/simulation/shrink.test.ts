@@ -13,6 +13,7 @@ function worldThatNeeds(needed: readonly number[]) {
     faults: only.map((number) => ({ number, kind: 'network', fault: 'late', at: 1_500 })),
     counts: {},
     states: {},
+    seen: {},
     verdicts: needed.every((each) => only.includes(each))
       ? [{ rule: 'paid once', movement_id: 'm', found: 'm is paid twice' }]
       : [],

@@ -202,6 +202,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       faults: faults.struck,
       counts: faults.counts(),
       states,
+      seen: await readSeen(statements),
       verdicts,
       story: Object.fromEntries(
         verdicts.map(({ movement_id }) => [movement_id ?? '', machine.linesAbout(movement_id)]),
@@ -211,6 +212,15 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await server.close();
     await statements.close();
   }
+}
+
+async function readSeen(statements: Statements): Promise<Record<string, number>> {
+  const rows = await statements.ask<{ what: string; count: number }>(
+    `SELECT move AS what, count(*)::integer FROM simulated_moves GROUP BY 1 UNION ALL
+     SELECT 'code ' || error_code, count(*)::integer FROM movement_nodes
+       WHERE error_code IS NOT NULL GROUP BY 1`,
+  );
+  return Object.fromEntries(rows.map(({ what, count }) => [what, count]));
 }
 
 /** Puts whom the desks pay on the allowlist. */
