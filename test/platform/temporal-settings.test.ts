@@ -109,7 +109,7 @@ test.each([
   [{ TEMPORAL_API_KEY: 'key-1', TEMPORAL_TLS: 'false' }, /^TEMPORAL_TLS: an API key is sent over/],
   [
     { SVC_TEMPORAL_API_KEY: 'key-1', SVC_TEMPORAL_HEADERS: 'authorization=key-2' },
-    /^SVC_TEMPORAL_HEADERS: authorization is/,
+    /^SVC_TEMPORAL_HEADERS: the API key is sent as authorization/,
   ],
   [
     { SVC_TEMPORAL_CONFIG_FILE: file('bad.toml', '[profile.default]\napi_key = key-1') },

@@ -118,8 +118,8 @@ export const lockRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: '  ON CONFLICT DO NOTHING;\n  -- A used key or reference',
-      replace: ';\n  -- A used key or reference',
+      find: '  ON CONFLICT DO NOTHING;\n  -- The idempotency key or the reference is used.',
+      replace: ';\n  -- The idempotency key or the reference is used.',
     },
   },
   {

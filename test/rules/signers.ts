@@ -16,9 +16,9 @@ export const signerRules: readonly Rule[] = [
     },
     broken: {
       file: SQL,
-      find: "  PERFORM pg_advisory_xact_lock(7203118846);\n  at := svc_now();\n  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');\n  -- Movements",
+      find: "  PERFORM pg_advisory_xact_lock(7203118846);\n  at := svc_now();\n  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');\n  -- Every function",
       replace:
-        "  at := svc_now();\n  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');\n  -- Movements",
+        "  at := svc_now();\n  PERFORM declare_signer(value, at) FROM jsonb_array_elements(doc -> 'declared');\n  -- Every function",
     },
   },
   {

@@ -57,7 +57,7 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['what is paid is what was approved', { orders: [{ ...order, amount: '5.002' }] }],
   ['what is paid is what was approved', { orders: [{ ...order, payee: '0xcd' }] }],
   ['what is paid is what was approved', { approvals: [] }],
-  ['nothing is paid that nobody approved', { lives: [{ ...life, mayBeApproved: false }] }],
+  ['nothing is paid without an approval', { lives: [{ ...life, mayBeApproved: false }] }],
   ['nothing leaves after it was stopped', { stops: [{ from: -60_000, to: 2_000 }] }],
   ['whoever waits for a person says so', { silent: [{ movement_id: ID, state: 'X' }] }],
   ['everything ends', { lives: [{ ...life, isOver: false }] }],

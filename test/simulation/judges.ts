@@ -146,7 +146,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         `${key} pays ${amount} to ${payee}`,
       ]);
   },
-  'nothing is paid that nobody approved': (facts) => {
+  'nothing is paid without an approval': (facts) => {
     const mayBe = new Set(
       facts.lives.flatMap((life) => (life.mayBeApproved ? (life.movement_id ?? []) : [])),
     );
@@ -203,7 +203,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         .filter((each) => written.get(each.event_id)?.movement_id !== each.movement_id)
         .map(({ movement_id, sequence }): Found => [
           movement_id,
-          `callback ${String(sequence)} arrived, and nobody wrote it`,
+          `callback ${String(sequence)} arrived, and has no row`,
         ]),
     ];
   },
@@ -219,7 +219,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
           .filter(({ movement_id }) => !ends.has(movement_id))
           .map(({ movement_id, request_state }) => [
             movement_id,
-            `it is ${request_state}, and nobody was told`,
+            `it is ${request_state}, without a callback of it`,
           ]);
   },
   'every command is applied': (facts) =>

@@ -119,7 +119,7 @@ export class Machine {
     });
   }
 
-  /** Something that happens in its turn; nobody waits for it. */
+  /** Something that happens in its turn; no code waits for it. */
   post(waiting: Waiting): void {
     if (waiting.process?.state !== 'dead') this.#waiting.push(waiting);
   }
@@ -137,7 +137,7 @@ export class Machine {
     return entry;
   }
 
-  /** Runs until `isOver` returns true. @throws when nothing can happen any more. */
+  /** Runs until `isOver` returns true. @throws when no step is possible. */
   async run(isOver: () => boolean): Promise<void> {
     for (;;) {
       await settle();
@@ -159,7 +159,7 @@ export class Machine {
       await timer.go();
       return;
     }
-    if (ready.length === 0) throw new Error('nothing can happen any more: an await has leaked');
+    if (ready.length === 0) throw new Error('no step is possible: an await has leaked');
     const chosen = ready[this.#order.between(0, ready.length - 1)];
     if (chosen === undefined) throw new Error('nothing was chosen');
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1);

@@ -56,10 +56,10 @@ const nowOf = (at: { readonly machine: Machine; readonly process: Process }): nu
   at.machine.now + at.process.skewMs;
 
 class SimulatedDate extends real.Date {
-  constructor(...given: unknown[]) {
-    const at = given.length === 0 ? here() : null;
+  constructor(...args: unknown[]) {
+    const at = args.length === 0 ? here() : null;
     if (at !== null) super(nowOf(at));
-    else super(...(given as []));
+    else super(...(args as []));
   }
   static override now(): number {
     const at = here();

@@ -92,7 +92,7 @@ interface Task {
 
 export interface ExecutionOptions extends RunInfo {
   readonly args: readonly Payload[];
-  /** Events after which the run is asked to go on in a new one. */
+  /** Events after which the server suggests a new run. */
   readonly suggestsNewRunAfter?: number;
 }
 

@@ -82,7 +82,7 @@ interface Run {
 export interface ServerOptions {
   readonly machine: Machine;
   readonly sandbox: Sandbox;
-  /** Events after which a run is asked to go on in a new one. */
+  /** Events after which the server suggests a new run. */
   readonly suggestsNewRunAfter?: number;
 }
 
@@ -420,7 +420,7 @@ export class Server {
 
   /** The server hears of an attempt's end, or notices that it is over. */
   #attemptEnded(run: Run, scheduled: Scheduled, of: Attempt, how: ActivityEnd): void {
-    // The server refuses the report of an attempt that it has given up.
+    // The server refuses the report of an attempt that it has ended itself.
     if (scheduled.running !== of || scheduled.isOver) return;
     stopLimits(of);
     scheduled.running = null;
@@ -478,7 +478,7 @@ export class Server {
     };
     const activity = new Activity(
       info as unknown as ConstructorParameters<typeof SdkActivity>[0],
-      worker.activities[type] as (...given: unknown[]) => Promise<unknown>,
+      worker.activities[type] as (...args: unknown[]) => Promise<unknown>,
       CONVERTER,
       {} as never,
       undefined,
@@ -525,7 +525,7 @@ function delayMs(how: ActivityEnd, { retry }: CallOptions, attempt: number): num
   if (retry.maximumAttempts > 0 && attempt >= retry.maximumAttempts) return null;
   const info = 'failed' in how ? how.failed.applicationFailureInfo : null;
   if (info?.nonRetryable === true) return null;
-  const asked = info?.nextRetryDelay;
-  if (asked != null) return Number(asked.seconds ?? 0) * 1_000 + (asked.nanos ?? 0) / 1e6;
+  const wanted = info?.nextRetryDelay;
+  if (wanted != null) return Number(wanted.seconds ?? 0) * 1_000 + (wanted.nanos ?? 0) / 1e6;
   return Math.min(retry.maximumMs, retry.initialMs * retry.coefficient ** (attempt - 1));
 }

@@ -28,7 +28,7 @@ export interface Order {
 export type NetworkFault =
   | 'lost request' // it never arrives
   | 'lost answer' // it arrives, and the caller does not hear of it
-  | 'late' // it arrives after the caller has given up
+  | 'late' // it arrives after the caller's time-out
   | 'broken'; // the desk answers with an error of its own, and has done nothing
 
 export interface DeskOptions {
@@ -88,7 +88,7 @@ export class Desk {
       submit: ({ context, prepared_action }) =>
         request('pays', context.idempotency_key, () => this.#pay(context, prepared_action)),
       observe: ({ idempotency_key }) =>
-        request('is asked about', idempotency_key, () => this.#look(idempotency_key)),
+        request('looks up', idempotency_key, () => this.#look(idempotency_key)),
       recover: ({ idempotency_key }) =>
         request('is searched for', idempotency_key, () => {
           const order = this.orderOf(idempotency_key);
