@@ -363,7 +363,7 @@ describe('a decision', () => {
     const at = await standpoint({ movement: make.movement({ attention: APPROVAL }) });
     const [approve] = of(choicesOf(at), 'approve');
     expect(overtaken(approve!, at.plan!.hash, at)).toBeNull();
-    expect(overtaken(approve!, 'e'.repeat(64), at)).toContain('another plan');
+    expect(overtaken(approve!, 'e'.repeat(64), at)).toContain('no longer the plan');
     const decided = { ...at.movement, request_state: 'REJECTED' as const, attention: null };
     expect(overtaken(approve!, at.plan!.hash, { ...at, movement: decided })).toContain('REJECTED');
     const again = (attempt: number) =>
