@@ -3,8 +3,9 @@
  * outside and the rows of the database, and use no rule of the service.
  */
 import type { Statements } from './machine/database.ts';
-import type { Life } from './lives.ts';
+import { PAYEES, type Life } from './lives.ts';
 import type { Server } from './runtime/server.ts';
+import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import type { Desk, Order } from './worlds/desk.ts';
 
 /** A contradiction: what was found, in words, and of which movement. */
@@ -33,8 +34,15 @@ export interface Facts {
   readonly approvals: readonly { readonly movement_id: string }[];
   readonly runs: ReadonlyMap<string, string | null>;
   readonly orders: readonly Order[];
-  readonly lives: readonly Pick<Life, 'movement_id' | 'number' | 'mayBeApproved' | 'isOver'>[];
-  readonly payee: string;
+  readonly lives: readonly Pick<
+    Life,
+    'movement_id' | 'number' | 'mayBeApproved' | 'isOver' | 'amount' | 'transfers'
+  >[];
+  readonly transfers: readonly MinedTransfer[];
+  /** Hashes of other transactions on the chain that had an effect. */
+  readonly strangers: readonly string[];
+  /** Transactions that wait to be mined, in words. */
+  readonly waiting: readonly string[];
 }
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
@@ -42,8 +50,8 @@ const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
+  readonly chain: Pick<Chain, 'transfers' | 'strangers' | 'waiting'>;
   readonly lives: readonly Life[];
-  readonly payee: string;
   readonly server: Server;
 }): Promise<Verdict[]> {
   const { statements, server } = world;
@@ -68,7 +76,9 @@ export async function judge(world: {
     ),
     orders: world.desks.flatMap(({ orders }) => orders),
     lives: world.lives,
-    payee: world.payee,
+    transfers: world.chain.transfers,
+    strangers: world.chain.strangers,
+    waiting: world.chain.waiting,
   });
 }
 
@@ -83,6 +93,23 @@ type Found = readonly [movement_id: string | null, found: string];
 
 const paidOf = ({ orders }: Facts): readonly Order[] =>
   orders.filter(({ state }) => state === 'paid' || state === 'taken');
+
+/** A transfer's movement, by the amount, and its node, by the payee. */
+function ordererOf({ lives }: Facts, { units, payee }: MinedTransfer) {
+  const node_key = Object.keys(PAYEES).find((name) => PAYEES[name] === payee) ?? '';
+  const life = lives.find(
+    ({ amount, transfers }) =>
+      BigInt(amount.replace('.', '')) * 1_000n === units && transfers.includes(node_key),
+  );
+  return { life, node_key };
+}
+
+function transfersOf(facts: Facts) {
+  return facts.transfers.flatMap((transfer) => {
+    const { life, node_key } = ordererOf(facts, transfer);
+    return life?.movement_id == null ? [] : [{ movement_id: life.movement_id, node_key }];
+  });
+}
 
 const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
   'an attempt is paid once at most': (facts) =>
@@ -115,7 +142,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .filter(
         ({ movement_id, amount, payee }) =>
           Number(amounts.get(movement_id)) !== Number(amount) ||
-          payee !== facts.payee ||
+          payee !== PAYEES['desk'] ||
           !approved.has(movement_id),
       )
       .map(({ movement_id, key, amount, payee }) => [
@@ -131,6 +158,46 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .filter(({ movement_id }) => !mayBe.has(movement_id))
       .map(({ movement_id, key }) => [movement_id, `${key} was ordered`]);
   },
+  'a transfer is mined once at most': (facts) =>
+    repeated(transfersOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
+      (node) => [node.slice(0, 36), `${node} is mined twice`],
+    ),
+  'a transfer is COMPLETED if and only if it is mined': (facts) => {
+    const mined = new Set(
+      transfersOf(facts).map(({ movement_id, node_key }) => `${movement_id} ${node_key}`),
+    );
+    return facts.nodes
+      .filter(({ movement_id, node_key }) =>
+        facts.lives.some(
+          (life) => life.movement_id === movement_id && life.transfers.includes(node_key),
+        ),
+      )
+      .filter(
+        ({ movement_id, node_key, state }) =>
+          (state === 'COMPLETED') !== mined.has(`${movement_id} ${node_key}`),
+      )
+      .map(({ movement_id, node_key, state }) => [
+        movement_id,
+        `${node_key} is ${state}, and it is ${state === 'COMPLETED' ? 'not ' : ''}mined`,
+      ]);
+  },
+  'a transfer on the chain is one that an approved movement orders': (facts) => [
+    ...facts.transfers
+      .filter((transfer) => {
+        const { life } = ordererOf(facts, transfer);
+        return (
+          life === undefined ||
+          !life.mayBeApproved ||
+          !facts.approvals.some(({ movement_id }) => movement_id === life.movement_id)
+        );
+      })
+      .map((transfer): Found => [
+        ordererOf(facts, transfer).life?.movement_id ?? null,
+        `${transfer.hash} moves ${String(transfer.units)} to ${transfer.payee}`,
+      ]),
+    ...facts.strangers.map((hash): Found => [null, `${hash} is none of ours`]),
+  ],
+  'no nonce waits for ever': ({ waiting }) => waiting.map((found) => [null, found]),
   'everything ends': (facts) => [
     ...facts.lives
       .filter(({ isOver }) => !isOver)

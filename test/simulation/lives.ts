@@ -1,11 +1,14 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
 import type { Machine } from './machine/machine.ts';
 import type { Api, ApiAnswer } from './service.ts';
+import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
 import type { Desk } from './worlds/desk.ts';
 
 export interface Life {
   readonly number: number;
   readonly template: string;
+  /** The nodes of its plan that send on the chain. */
+  readonly transfers: readonly string[];
   readonly amount: string;
   movement_id: string | null;
   /** Somebody has sent an approval that may have arrived. */
@@ -18,7 +21,6 @@ export interface Life {
 export interface LivesOptions {
   readonly machine: Machine;
   readonly movements: number;
-  readonly payee: string;
   readonly desks: readonly Desk[];
   /** An API that is up; null while none is. */
   readonly api: () => Api | null;
@@ -29,7 +31,17 @@ interface Shape {
   readonly name: string;
   readonly nodes: readonly object[];
   readonly edges: readonly object[];
+  readonly assurance?: string;
 }
+
+/** Whom a node of this name pays on the chain; each has its own, so that the books name it. */
+const TRANSFERS = ['send', 'final', 'forward', 'one', 'two', 'attempt', 'before-gate'] as const;
+export const PAYEES: Readonly<Record<string, string>> = {
+  desk: `0x${'ab'.repeat(20)}`,
+  ...Object.fromEntries(
+    TRANSFERS.map((name, index) => [name, `0x${`c${String(index)}`.repeat(20)}`]),
+  ),
+};
 
 /** How long a caller waits for an answer, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -41,7 +53,7 @@ const UNIT = 1_000;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The plans of a world: payments in a row, side by side, behind a gate, in place of others. */
-function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
+function shapes(desks: readonly Desk[]): readonly Shape[] {
   const [keyed = '', blind = ''] = desks.map(({ descriptor }) => descriptor.executor_key);
   const pay = (node_key: string, executor: string, node_kind = 'action') => {
     const action_type = executor.replace('.', '_');
@@ -51,10 +63,25 @@ function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
       action_type,
       executor_selector: { action_type },
       has_side_effect: true,
-      config: { payee },
+      config: { payee: PAYEES['desk'] },
       retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
     };
   };
+  const send = (node_key: (typeof TRANSFERS)[number], profile: string) => ({
+    node_key,
+    node_kind: 'action',
+    action_type: 'evm_erc20_transfer',
+    executor_selector: { action_type: 'evm_erc20_transfer', chain_family: 'evm' },
+    signer_selector: { chain_family: 'evm', profile },
+    has_side_effect: true,
+    config: {
+      asset: 'USDC',
+      chain_id: CHAIN_ID,
+      token_address: TOKEN,
+      destination_address: PAYEES[node_key],
+    },
+    retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
+  });
   const gate = { node_key: 'gate', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const noop = { node_key: 'done', node_kind: 'action', action_type: 'noop' };
   const edge = (from: string, to: string, edge_type = 'on_success') => ({ from, to, edge_type });
@@ -86,18 +113,57 @@ function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
       nodes: [pay('pay', keyed), pay('more', blind), pay('undo', keyed, 'compensation')],
       edges: [edge('pay', 'more'), edge('pay', 'undo', 'on_cancel')],
     },
+    { name: 'chain', nodes: [send('send', 'treasury')], edges: [] },
+    {
+      name: 'chain-final',
+      nodes: [send('final', 'treasury')],
+      edges: [],
+      assurance: 'destination_finalized',
+    },
+    {
+      name: 'chain-row',
+      nodes: [pay('pay', keyed), send('forward', 'operations')],
+      edges: [edge('pay', 'forward')],
+    },
+    {
+      name: 'chain-pair',
+      nodes: [send('one', 'treasury'), send('two', 'treasury'), noop],
+      edges: [edge('one', 'done'), edge('two', 'done')],
+    },
+    {
+      name: 'chain-instead',
+      nodes: [send('attempt', 'operations'), pay('instead', keyed), noop],
+      edges: [edge('attempt', 'done'), edge('attempt', 'instead', 'on_failure')],
+    },
+    {
+      name: 'chain-undone',
+      nodes: [
+        send('before-gate', 'operations'),
+        gate,
+        pay('after', keyed),
+        pay('undo', keyed, 'compensation'),
+      ],
+      edges: [
+        edge('before-gate', 'gate'),
+        edge('gate', 'after'),
+        edge('before-gate', 'undo', 'on_cancel'),
+      ],
+    },
   ];
 }
 
 /** Begins all lives; their `isOver` tells when each has ended. */
 export async function live(options: LivesOptions): Promise<{ readonly list: readonly Life[] }> {
-  const { machine, movements, payee, desks } = options;
-  const plans = shapes(payee, desks);
+  const { machine, movements, desks } = options;
+  const plans = shapes(desks);
   const list = Array.from({ length: movements }, (_, number): Life => {
     const plan = machine.dice.pick(plans);
     return {
       number,
       template: `simulation/${plan.name}`,
+      transfers: plan.nodes.flatMap((node) =>
+        'signer_selector' in node && 'node_key' in node ? [String(node.node_key)] : [],
+      ),
       amount: `${String(number + 1)}.${String(UNIT + number).slice(-3)}`,
       movement_id: null,
       mayBeApproved: false,
@@ -116,14 +182,14 @@ async function begin(
   list: readonly Life[],
 ): Promise<void> {
   const caller = new Caller(options);
-  for (const { name, nodes, edges } of plans) {
+  for (const { name, nodes, edges, assurance = 'provider_completed' } of plans) {
     const body = {
       template_key: `simulation/${name}`,
       version: 1,
       name,
       nodes,
       edges,
-      completion_policy: { completion_assurance: 'provider_completed' },
+      completion_policy: { completion_assurance: assurance },
     };
     // A registration whose answer was lost is there when it is sent again.
     const { status, body: answer } = await caller.insist('POST', '/plan-templates', body, {});
@@ -191,6 +257,7 @@ class Operator {
   readonly #caller: Caller;
   readonly #life: Life;
   #retries = 0;
+  readonly #cancelled = new Set<string>();
 
   constructor(options: LivesOptions, caller: Caller, life: Life) {
     this.#options = options;
@@ -237,6 +304,7 @@ class Operator {
     }
     const cancelAt = dice.chance(0.15) ? machine.now + dice.between(0, 60_000) : null;
     let isCancelled = false;
+    const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
       await sleep(dice.between(2_000, 10_000));
       if (cancelAt !== null && !isCancelled && machine.now >= cancelAt) {
@@ -247,7 +315,9 @@ class Operator {
       if (seen.status !== 200) continue;
       const state = String(seen.body['request_state']);
       life.state = state;
-      if (await this.#isOver(id, state, seen.body['nodes'] as readonly NodeView[])) break;
+      const nodes = seen.body['nodes'] as readonly NodeView[];
+      if (mayCancelTransaction) await this.#cancelTransaction(id, nodes);
+      if (await this.#isOver(id, state, nodes)) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
@@ -255,6 +325,7 @@ class Operator {
 
   async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {
     const { machine } = this.#options;
+    const life = this.#life;
     switch (state) {
       case 'FAILED':
         if (this.#retries >= 2 || !machine.dice.chance(0.5)) return true;
@@ -265,7 +336,10 @@ class Operator {
         await this.#act(`/movements/${id}/actions/resume`);
         return false;
       case 'MANUAL_INTERVENTION':
-        for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
+        for (const node of nodes)
+          if (node.state !== 'UNKNOWN') continue;
+          else if (life.transfers.includes(node.node_key)) await this.#lookAgain(id, node);
+          else await this.#resolve(id, node);
         return false;
       case 'CANCELLED':
         return nodes.every(({ state: each }) =>
@@ -273,6 +347,26 @@ class Operator {
         );
       default:
         return ['COMPLETED', 'REJECTED', 'EXPIRED'].includes(state);
+    }
+  }
+
+  /** A chain shows by itself what became of a transaction: nobody has to say it. */
+  async #lookAgain(id: string, { node_key, attempt, state }: NodeView): Promise<void> {
+    const verb = this.#options.machine.dice.pick(['resume', 'retry'] as const);
+    await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });
+  }
+
+  /** A person has another transaction take the place of a payment, once at most for each node. */
+  async #cancelTransaction(id: string, nodes: readonly NodeView[]): Promise<void> {
+    const { machine } = this.#options;
+    for (const { node_key, state } of nodes) {
+      const isSent = state === 'OBSERVING' || state === 'UNKNOWN';
+      if (!isSent || !this.#life.transfers.includes(node_key)) continue;
+      if (this.#cancelled.has(node_key) || !machine.dice.chance(0.5)) continue;
+      this.#cancelled.add(node_key);
+      await this.#act(`/movements/${id}/nodes/${node_key}/actions/cancel-transaction`, {
+        reason: 'the payment is no longer wanted',
+      });
     }
   }
 

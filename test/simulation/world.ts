@@ -3,13 +3,15 @@ import { allowAddress } from '../../store/allowlist.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { DATABASE_SEAMS, SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
-import { use } from './machine/seams.ts';
+import { serve, use } from './machine/seams.ts';
 import { judge, type Verdict } from './judges.ts';
-import { live, type Life } from './lives.ts';
+import { live, PAYEES, type Life } from './lives.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
+import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
+import { Chain, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
 
 export { DATABASE_SEAMS };
@@ -35,8 +37,6 @@ export interface WorldReport {
   readonly lastLines: readonly string[];
 }
 
-/** Whom the desks may pay. */
-export const PAYEE = `0x${'ab'.repeat(20)}`;
 
 /** Probabilities of each fault, at each of its chances. */
 const STATEMENT: Readonly<Record<StatementFault, number>> = {
@@ -59,14 +59,33 @@ const NETWORK: Readonly<Record<NetworkFault, number>> = {
   late: 0.03,
   broken: 0.03,
 };
+/** One look at a chain is many requests. */
+const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
+  'lost request': 0.002,
+  'lost answer': 0.003,
+  late: 0.002,
+  broken: 0.004,
+};
+/** At each block; a dropped transaction for each that waits, an older version for each pick. */
+const CHAIN: Readonly<Record<ChainFault, number>> = {
+  reorganised: 0.05,
+  'transaction dropped': 0.03,
+  'older version mined': 0.2,
+  'fees rise': 0.03,
+  'endpoint lags': 0.02,
+  'endpoint silent': 0.01,
+};
 /** Milliseconds between the start of a worker and its freeze, and how long that lasts. */
 const FREEZE_MS = [20_000, 120_000] as const;
 const FROZEN_MS = [5_000, 40_000] as const;
 const RESTART_MS = [500, 8_000] as const;
+/** The longest that a nonce lane may wait after that, in milliseconds: fees rise step by step. */
+const LANES_REST_MS = 600_000;
 /** The longest that a world may take until it has come to rest, in milliseconds of its own time. */
 const LONGEST_MS = 40 * 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  await readyLibrary();
   const machine = new Machine(options.seed, options.tell);
   use(machine, options.seed ^ 0x5bd1e995);
   const faults: Record<string, number> = {};
@@ -102,7 +121,21 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     (each) =>
       new Desk({ ...each, machine, refuses: 0.08, fault: () => strike('network', NETWORK) }),
   );
+  const signers = signersOf();
+  const chain = new Chain({
+    machine,
+    chain_id: CHAIN_ID,
+    hosts: HOSTS,
+    token: TOKEN,
+    decimals: 6,
+    accounts: await Promise.all(signers.map((signer) => signer.identity())),
+    network: () => strike('chain network', CHAIN_NETWORK),
+    strikes: (fault) => strike('chain', { [fault]: CHAIN[fault] }) !== null,
+  });
+  for (const host of HOSTS) serve(host, (request) => chain.answer(request));
   const world: ServiceWorld = {
+    venues: [bindChain()],
+    signers,
     machine,
     statements,
     server,
@@ -159,7 +192,6 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       live({
         machine,
         movements: options.movements,
-        payee: PAYEE,
         desks,
         api: () => {
           const up = apis.filter(({ process }) => process.state === 'up');
@@ -179,7 +211,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
-    const verdicts = await judge({ statements, desks, lives: lives.list, payee: PAYEE, server });
+    await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
+    const verdicts = await judge({ statements, desks, chain, lives: lives.list, server });
     const states: Record<string, number> = {};
     for (const { state } of lives.list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
     return {
@@ -197,31 +230,34 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   }
 }
 
-/** Puts whom the desks pay on the allowlist. */
+/** Puts everyone who is paid on the allowlist. */
 async function allow({ machine, statements }: ServiceWorld, setup: Process): Promise<void> {
   const pool = new SimulatedPool(statements);
   const source = { pool, share: () => source };
-  const db = connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
-  let isDone = false;
-  const done = inProcess.run(setup, () =>
-    allowAddress(
-      db,
-      { chain_family: 'evm', address: PAYEE, chain_id: null, label: 'desk' },
-      {
-        by: 'simulation',
-        reason: 'the desks pay it',
-        cooling_seconds: null,
-        audit: (action, id) => ({
-          action,
-          entity_type: 'allowed_address',
-          entity_key: id,
-          outcome: 'success',
-        }),
-      },
-    ).then(() => (isDone = true)),
-  );
-  await machine.run(() => isDone);
-  await done;
+  const url = 'postgres://simulated@127.0.0.1/simulated';
+  const db = connectDatabase({ url, openPool: () => source });
+  for (const [label, address] of Object.entries(PAYEES)) {
+    let isDone = false;
+    const done = inProcess.run(setup, () =>
+      allowAddress(
+        db,
+        { chain_family: 'evm', address, chain_id: null, label },
+        {
+          by: 'simulation',
+          reason: 'plans pay it',
+          cooling_seconds: null,
+          audit: (action, id) => ({
+            action,
+            entity_type: 'allowed_address',
+            entity_key: id,
+            outcome: 'success',
+          }),
+        },
+      ).then(() => (isDone = true)),
+    );
+    await machine.run(() => isDone);
+    await done;
+  }
 }
 
 export type { Life };
