@@ -8,7 +8,7 @@ import { evmVenueSchema } from '../../../venues/list.ts';
 /** Not in the table of known chains, so that nothing of a real chain is assumed. */
 export const CHAIN_ID = 77_001;
 export const HOSTS = ['chain-a.simulated', 'chain-b.simulated'] as const;
-export const TOKEN = `0x${'70'.repeat(20)}`;
+export const TOKEN = `0x${'70'.repeat(20)}` as const;
 
 /** Each profile has one account, and so one nonce lane. */
 const KEYS = { treasury: `0x${'11'.repeat(32)}`, operations: `0x${'22'.repeat(32)}` } as const;
@@ -54,13 +54,16 @@ export async function readyLibrary(): Promise<void> {
   };
   const { raw_tx = '' } = (await signer?.signEvmTransaction(unsigned, 0)) ?? {};
   await recoverTransactionAddress({ serializedTransaction: raw_tx as `0x02${string}` });
+  const transport = custom({ request: () => Promise.reject(new Error('no chain')) });
+  // A call that fails loads what reads its error.
+  const client = createPublicClient({ transport });
+  await client.call({ to: TOKEN }).catch(() => undefined);
   const { random } = Math;
   let isFilled = false;
   Math.random = () => {
     isFilled = true;
     return random();
   };
-  const transport = custom({ request: () => Promise.reject(new Error('no chain')) });
   while (!isFilled) createPublicClient({ transport });
   Math.random = random;
 }
