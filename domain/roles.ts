@@ -92,7 +92,7 @@ export function agentNamespace(authorityKey: string): string {
   return AGENT_PREFIX + authorityKey;
 }
 
-/** Returns whether agents create the versions of this template key; their number is not limited. */
+/** Returns whether agents create this key's template versions, of which there may be any number. */
 export function isAgentsTemplate(templateKey: string): boolean {
   return templateKey.startsWith(AGENT_PREFIX);
 }

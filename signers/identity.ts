@@ -28,8 +28,8 @@ export function readIdentity(
 }
 
 /**
- * Returns the state that a signer's view shows. Only EVM signers have an identity. A pin or a live
- * identity that is not a valid address never matches.
+ * Compares the address that the registry expects of a signer with the address that the signer
+ * reports. Only EVM signers have an address; an invalid address never matches.
  */
 export function identityState(signer: {
   readonly chain_family: string;

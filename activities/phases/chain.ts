@@ -214,8 +214,9 @@ async function callBoth(
 }
 
 /**
- * Returns the phase, but with a call that ends at the executor's time-out even if the executor
- * ignores the abort signal: the activity of a chain may have only one attempt.
+ * Returns the phase with a time limit: its call ends at the executor's time-out even if the
+ * executor ignores the abort signal. Several phases run in one activity, which may have only one
+ * attempt, so no call may hang.
  */
 function withTimeout(steps: PhaseSteps): PhaseSteps {
   return {

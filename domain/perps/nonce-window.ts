@@ -17,8 +17,8 @@ export const FIRST_SEND_MS = HOUR_MS;
 export const REPEAT_MS = DAY_MS;
 
 /**
- * Age in milliseconds after which the venue refuses every call with that nonce, and reports all it
- * has carried out.
+ * Age of a nonce in milliseconds after which the venue refuses every call with it, and its lists
+ * show every call with it that was carried out.
  */
 export const WINDOW_MS = 2 * DAY_MS + HOUR_MS;
 

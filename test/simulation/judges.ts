@@ -3,7 +3,7 @@
  * outside and the rows of the database, and use no rule of the service.
  */
 import type { Statements } from './machine/database.ts';
-import { PAYEES, type Life } from './lives.ts';
+import { PAYEES, type Life, type Lives } from './lives.ts';
 import type { Server } from './runtime/server.ts';
 import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import type { Desk, Order } from './worlds/desk.ts';
@@ -38,20 +38,27 @@ export interface Facts {
     Life,
     'movement_id' | 'number' | 'mayBeApproved' | 'isOver' | 'amount' | 'transfers'
   >[];
+  readonly stops: Lives['stops'];
+  readonly silent: Lives['silent'];
   readonly transfers: readonly MinedTransfer[];
+  /** Token transfers, each when an endpoint first took one with its nonce. */
+  readonly sends: Chain['sends'];
   /** Hashes of other transactions on the chain that had an effect. */
   readonly strangers: readonly string[];
   /** Transactions that wait to be mined, in words. */
   readonly waiting: readonly string[];
 }
 
+/** Milliseconds after a stop in which what had passed its last check may still arrive. */
+const ON_ITS_WAY_MS = 45_000;
+
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 
 export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
-  readonly chain: Pick<Chain, 'transfers' | 'strangers' | 'waiting'>;
-  readonly lives: readonly Life[];
+  readonly chain: Pick<Chain, 'transfers' | 'sends' | 'strangers' | 'waiting'>;
+  readonly lives: Lives;
   readonly server: Server;
 }): Promise<Verdict[]> {
   const { statements, server } = world;
@@ -75,8 +82,11 @@ export async function judge(world: {
       movements.map(({ movement_id }) => [movement_id, server.statusOf(`movement/${movement_id}`)]),
     ),
     orders: world.desks.flatMap(({ orders }) => orders),
-    lives: world.lives,
+    lives: world.lives.list,
+    stops: world.lives.stops,
+    silent: world.lives.silent,
     transfers: world.chain.transfers,
+    sends: world.chain.sends,
     strangers: world.chain.strangers,
     waiting: world.chain.waiting,
   });
@@ -95,7 +105,7 @@ const paidOf = ({ orders }: Facts): readonly Order[] =>
   orders.filter(({ state }) => state === 'paid' || state === 'taken');
 
 /** A transfer's movement, by the amount, and its node, by the payee. */
-function ordererOf({ lives }: Facts, { units, payee }: MinedTransfer) {
+function ordererOf({ lives }: Facts, { units, payee }: Pick<MinedTransfer, 'units' | 'payee'>) {
   const node_key = Object.keys(PAYEES).find((name) => PAYEES[name] === payee) ?? '';
   const life = lives.find(
     ({ amount, transfers }) =>
@@ -113,7 +123,10 @@ function transfersOf(facts: Facts) {
 
 const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
   'an attempt is paid once at most': (facts) =>
-    repeated(paidOf(facts), ({ key }) => key).map((key) => [key.slice(0, 36), `${key} is paid twice`]),
+    repeated(paidOf(facts), ({ key }) => key).map((key) => [
+      key.slice(0, 36),
+      `${key} is paid twice`,
+    ]),
   'a node is paid once at most': (facts) =>
     repeated(paidOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
       (node) => [node.slice(0, 36), `${node} is paid twice`],
@@ -207,11 +220,19 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       ]),
     ...facts.nodes
       .filter(({ state }) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'READY'].includes(state))
-      .map(({ movement_id, node_key, state }): Found => [movement_id, `${node_key} is ${state}`]),
+      .map(({ movement_id, node_key, state }): Found => [
+        movement_id,
+        `${node_key} is ${state}: ${stateOf(facts, movement_id)}`,
+      ]),
   ],
   'a movement is created once': (facts) =>
     facts.movements.length > facts.lives.length
-      ? [[null, `${String(facts.movements.length)} movements of ${String(facts.lives.length)} lives`]]
+      ? [
+          [
+            null,
+            `${String(facts.movements.length)} movements of ${String(facts.lives.length)} lives`,
+          ],
+        ]
       : [],
   'a timeline has no gaps': (facts) =>
     facts.timeline
@@ -229,11 +250,15 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         movement_id,
         `it is ${request_state}, and its run ${String(facts.runs.get(movement_id))}`,
       ]),
-  'nothing is held for what has ended': (facts) =>
+  // A cancelled movement goes on to say that it holds what it has paid.
+  'nothing is held for what has ended and paid nothing': (facts) =>
     facts.movements
       .filter(
-        ({ request_state, reservation_status }) =>
-          ENDED.includes(request_state) && reservation_status === 'held',
+        ({ movement_id, request_state, reservation_status }) =>
+          ENDED.includes(request_state) &&
+          reservation_status === 'held' &&
+          !paidOf(facts).some((order) => order.movement_id === movement_id) &&
+          !transfersOf(facts).some((transfer) => transfer.movement_id === movement_id),
       )
       .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]),
 };

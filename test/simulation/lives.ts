@@ -2,6 +2,7 @@
 import type { Machine } from './machine/machine.ts';
 import type { Api, ApiAnswer } from './service.ts';
 import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
+import type { Chain } from './worlds/chain.ts';
 import type { Desk } from './worlds/desk.ts';
 
 export interface Life {
@@ -18,10 +19,20 @@ export interface Life {
   isOver: boolean;
 }
 
+/** All lives of a world, and what they noticed. */
+export interface Lives {
+  readonly list: readonly Life[];
+  /** When an administrator stopped all new money and let it in again, as the answers said. */
+  readonly stops: { readonly from: number; to: number | null }[];
+  /** Movements that waited for a person and did not say so. */
+  readonly silent: { readonly movement_id: string; readonly state: string }[];
+}
+
 export interface LivesOptions {
   readonly machine: Machine;
   readonly movements: number;
   readonly desks: readonly Desk[];
+  readonly chain: Pick<Chain, 'transferOf'>;
   /** An API that is up; null while none is. */
   readonly api: () => Api | null;
   readonly isCalm: () => boolean;
@@ -153,7 +164,7 @@ function shapes(desks: readonly Desk[]): readonly Shape[] {
 }
 
 /** Begins all lives; their `isOver` tells when each has ended. */
-export async function live(options: LivesOptions): Promise<{ readonly list: readonly Life[] }> {
+export function live(options: LivesOptions): Lives {
   const { machine, movements, desks } = options;
   const plans = shapes(desks);
   const list = Array.from({ length: movements }, (_, number): Life => {
@@ -172,15 +183,12 @@ export async function live(options: LivesOptions): Promise<{ readonly list: read
       isOver: false,
     };
   });
-  void begin(options, plans, list);
-  return { list };
+  const lives: Lives = { list, stops: [], silent: [] };
+  void begin(options, plans, lives);
+  return lives;
 }
 
-async function begin(
-  options: LivesOptions,
-  plans: readonly Shape[],
-  list: readonly Life[],
-): Promise<void> {
+async function begin(options: LivesOptions, plans: readonly Shape[], lives: Lives): Promise<void> {
   const caller = new Caller(options);
   for (const { name, nodes, edges, assurance = 'provider_completed' } of plans) {
     const body = {
@@ -196,7 +204,31 @@ async function begin(
     if (status !== 201 && status !== 409)
       throw new Error(`the plan ${name} was not taken: ${JSON.stringify(answer)}`);
   }
-  for (const life of list) void new Operator(options, caller, life).run();
+  for (const life of lives.list) void new Operator(options, caller, lives, life).run();
+  void administer(options, caller, lives);
+}
+
+/** Milliseconds until an administrator stops new money, and until it is let in again. */
+const STOPS_AFTER_MS = [20_000, 200_000] as const;
+const STOPPED_MS = [40_000, 120_000] as const;
+/** How often a world has such a stop. */
+const STOPPED = 0.5;
+
+async function administer(
+  { machine: { dice }, machine }: LivesOptions,
+  caller: Caller,
+  { stops }: Lives,
+): Promise<void> {
+  if (!dice.chance(STOPPED)) return;
+  const set = (mode: string): Promise<ApiAnswer> =>
+    caller.insist('POST', '/admin/cutover-mode', { mode, reason: 'simulation' }, {});
+  await sleep(dice.between(...STOPS_AFTER_MS));
+  await set('frozen');
+  const stop: Lives['stops'][number] = { from: machine.now, to: null };
+  stops.push(stop);
+  await sleep(dice.between(...STOPPED_MS));
+  stop.to = machine.now;
+  await set('normal');
 }
 
 class Caller {
@@ -222,10 +254,7 @@ class Caller {
       await sleep(1_000);
       return none;
     }
-    const found = await Promise.race([
-      answer.work,
-      sleep(PATIENCE_MS).then(() => none),
-    ]);
+    const found = await Promise.race([answer.work, sleep(PATIENCE_MS).then(() => none)]);
     machine.log(`callers ${method} ${path}: ${String(found.status)}`);
     return found;
   }
@@ -245,6 +274,8 @@ class Caller {
   }
 }
 
+const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+
 interface NodeView {
   readonly node_key: string;
   readonly state: string;
@@ -255,13 +286,15 @@ interface NodeView {
 class Operator {
   readonly #options: LivesOptions;
   readonly #caller: Caller;
+  readonly #lives: Lives;
   readonly #life: Life;
   #retries = 0;
   readonly #cancelled = new Set<string>();
 
-  constructor(options: LivesOptions, caller: Caller, life: Life) {
+  constructor(options: LivesOptions, caller: Caller, lives: Lives, life: Life) {
     this.#options = options;
     this.#caller = caller;
+    this.#lives = lives;
     this.#life = life;
   }
 
@@ -282,6 +315,12 @@ class Operator {
       },
       { 'idempotency-key': `life-${String(life.number)}` },
     );
+    // A stop of new money refuses it; whoever wanted it does without.
+    if (status === 423 || status === 409) {
+      life.state = 'refused';
+      life.isOver = true;
+      return;
+    }
     if (status !== 201 && status !== 200)
       throw new Error(`a movement was not taken: ${String(status)} ${JSON.stringify(body)}`);
     const id = String(body['movement_id']);
@@ -292,12 +331,11 @@ class Operator {
     await sleep(dice.between(0, 20_000));
     if (decision === 'approve') {
       life.mayBeApproved = true;
-      await this.#caller.insist(
-        'POST',
-        `/movements/${id}/approve`,
-        { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' },
-        {},
-      );
+      const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
+      // Two people at two screens, now and then.
+      if (dice.chance(0.1)) void this.#act(`/movements/${id}/approve`, approval);
+      await this.#caller.insist('POST', `/movements/${id}/approve`, approval, {});
+      void this.#meddle(id);
     } else if (decision === 'reject') {
       life.rejected = true;
       await this.#caller.insist('POST', `/movements/${id}/reject`, { approver_id: 'operator' }, {});
@@ -315,12 +353,24 @@ class Operator {
       if (seen.status !== 200) continue;
       const state = String(seen.body['request_state']);
       life.state = state;
+      if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
+        this.#lives.silent.push({ movement_id: id, state });
       const nodes = seen.body['nodes'] as readonly NodeView[];
       if (mayCancelTransaction) await this.#cancelTransaction(id, nodes);
       if (await this.#isOver(id, state, nodes)) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
+  }
+
+  /** Somebody clicks on what may not be possible now. */
+  async #meddle(id: string): Promise<void> {
+    const { dice } = this.#options.machine;
+    while (dice.chance(0.3)) {
+      await sleep(dice.between(0, 40_000));
+      const action = dice.pick(['resume', 'retry', 'acknowledge'] as const);
+      await this.#act(`/movements/${id}/actions/${action}`);
+    }
   }
 
   async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {
@@ -342,6 +392,7 @@ class Operator {
           else await this.#resolve(id, node);
         return false;
       case 'CANCELLED':
+        for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
         return nodes.every(({ state: each }) =>
           ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'].includes(each),
         );
@@ -354,6 +405,21 @@ class Operator {
   async #lookAgain(id: string, { node_key, attempt, state }: NodeView): Promise<void> {
     const verb = this.#options.machine.dice.pick(['resume', 'retry'] as const);
     await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });
+  }
+
+  /** A person reads the chain, and says what is sure. */
+  async #resolveTransfer(id: string, node_key: string): Promise<void> {
+    const { chain } = this.#options;
+    const { amount } = this.#life;
+    await sleep(40_000);
+    const found = chain.transferOf(PAYEES[node_key] ?? '', amount);
+    if (found === 'not final') return;
+    await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      outcome: found === null ? 'failed' : 'completed',
+      reason: 'the chain shows it',
+      evidence: { tx_hash: found ?? 'none' },
+      ...(found === null ? {} : { output: { submitted_amount: amount, received_amount: amount } }),
+    });
   }
 
   /** A person has another transaction take the place of a payment, once at most for each node. */
@@ -373,6 +439,7 @@ class Operator {
   /** A person asks the desk itself, and says what its books say. */
   async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
     const { desks, machine } = this.#options;
+    if (this.#life.transfers.includes(node_key)) return this.#resolveTransfer(id, node_key);
     // Sometimes the service is left to find out.
     if (machine.dice.chance(0.3)) return;
     // Whoever answers for the desk does so when nothing is on its way.

@@ -1,29 +1,58 @@
 /**
- * `npm run simulate -- --seed N`: worlds of movements under a scheduler that a seed drives. Ends
- * with exit status 0 only if nothing contradicts anything.
+ * `npm run simulate -- --seed N`: worlds of movements under a scheduler that a seed drives. Each
+ * world has a process and a database of its own, two at a time. Ends with exit status 0 only if
+ * nothing contradicts anything. docs/testing.md, "Simulation".
  */
-import './machine/seams.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
+import { built } from '../../dev/bootstrap/programs.mjs';
+import { takeSignals } from '../../dev/stack/foreground.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { postgresPart } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
-import { Sandbox } from './runtime/sandbox.ts';
-import { DATABASE_SEAMS, runWorld, type WorldReport } from './world.ts';
+import { DATABASE_SEAMS } from './machine/database.ts';
+import type { WorldReport } from './report.ts';
+import { shrink } from './shrink.ts';
+import { storyOf } from './story.ts';
 
 const { values } = parseArgs({
   options: {
+    /** The seed of the first world; each further one has the next. */
     seed: { type: 'string', default: '1' },
     worlds: { type: 'string', default: '1' },
+    /** Movements of each world. */
     movements: { type: 'string', default: '100' },
+    /** No fault strikes. */
     calm: { type: 'boolean', default: false },
-    log: { type: 'boolean', default: false },
+    /** The log of every world goes to `<folder>/<seed>.log`. */
+    log: { type: 'string' },
+    /** Stops after the first world with a contradiction. */
+    first: { type: 'boolean', default: false },
+    /** Looks for the fewest faults with which a contradiction is still there. */
+    shrink: { type: 'boolean', default: false },
   },
 });
+
+/** Worlds that run at a time. */
+const LANES = 2;
+/** A world that takes longer is ended, and counts as a contradiction. */
+const LONGEST_MS = 300_000;
+
+interface Wanted {
+  readonly seed: number;
+  readonly movements: number;
+  /** Faults that may strike; null: all. */
+  readonly only: readonly number[] | null;
+}
+
+const signals = takeSignals(() => undefined);
 process.exitCode = await main().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
   return 1;
@@ -33,7 +62,6 @@ process.exit();
 async function main(): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'simulation-'));
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
-  let found = 0;
   try {
     const { spec, databaseUrl } = await postgresPart({
       dataDir,
@@ -50,33 +78,18 @@ async function main(): Promise<number> {
     const keeper = new pg.Client({ connectionString: named(databaseUrl, 'postgres') });
     keeper.on('error', () => undefined); // the server ends first when something else has failed
     await keeper.connect();
-    const sandbox = await Sandbox.open();
-    const began = performance.now();
-    let [movements, steps, faults] = [0, 0, 0];
-    for (let index = 0; index < Number(values.worlds); index += 1) {
-      const seed = Number(values.seed) + index;
-      const name = `world_${String(index)}`;
+    let made = 0;
+    const run = async (wanted: Wanted): Promise<WorldReport> => {
+      made += 1;
+      const name = `world_${String(made)}`;
       await keeper.query(`CREATE DATABASE ${name} TEMPLATE ${nameOf(databaseUrl)}`);
-      const report = await runWorld({
-        seed,
-        movements: Number(values.movements),
-        databaseUrl: named(databaseUrl, name),
-        sandbox,
-        ...(values.calm ? { storm: 0 } : {}),
-        ...(values.log ? { tell: (line) => process.stdout.write(`${line}\n`) } : {}),
-      });
-      await keeper.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      found += report.verdicts.length;
-      movements += Number(values.movements);
-      steps += report.steps;
-      faults += Object.values(report.faults).reduce((sum, each) => sum + each, 0);
-      tell(report);
-    }
-    const seconds = (performance.now() - began) / 1_000;
-    process.stdout.write(
-      `${String(movements)} movements, ${String(faults)} faults, ${String(steps)} steps in ${seconds.toFixed(1)} s (${(movements / seconds).toFixed(1)} movements/s)\n${String(found)} contradictions\n`,
-    );
-    await sandbox.close();
+      try {
+        return await runWorld(wanted, named(databaseUrl, name));
+      } finally {
+        await keeper.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      }
+    };
+    const found = await runAll(run);
     await keeper.end();
     return found === 0 ? 0 : 1;
   } finally {
@@ -85,9 +98,64 @@ async function main(): Promise<number> {
   }
 }
 
-function tell({ seed, digest, states, verdicts, faults }: WorldReport): void {
+async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<number> {
+  const [first, worlds] = [Number(values.seed), Number(values.worlds)];
+  const movements = Number(values.movements);
+  const began = performance.now();
+  const sums = { movements: 0, faults: 0, steps: 0, contradictions: 0 };
+  let next = first;
+  const lane = async (): Promise<void> => {
+    while (next < first + worlds && signals.status === null) {
+      if (values.first && sums.contradictions > 0) return;
+      const seed = next;
+      next += 1;
+      const report = await run({ seed, movements, only: null });
+      sums.movements += movements;
+      sums.steps += report.steps;
+      sums.faults += report.faults.length;
+      sums.contradictions += report.verdicts.length;
+      tell(report);
+      if (values.shrink && report.verdicts.length > 0) {
+        const least = await shrink(report, (only) => run({ seed, movements, only }));
+        process.stdout.write(`${storyOf(least)}\n`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const seconds = (performance.now() - began) / 1_000;
+  const rate = (count: number): string => (count / seconds).toFixed(1);
   process.stdout.write(
-    `seed ${String(seed)}: ${digest.slice(0, 16)} ${JSON.stringify(states)} ${JSON.stringify(faults)}\n`,
+    `${String(sums.movements)} movements, ${String(sums.faults)} faults, ${String(sums.steps)} steps in ${seconds.toFixed(0)} s (${rate(sums.movements)} movements and ${rate(sums.steps)} steps a second)\n`,
+  );
+  process.stdout.write(`${String(sums.contradictions)} contradictions\n`);
+  return sums.contradictions;
+}
+
+/** Runs one world in a process of its own, and reads the report that it ends with. */
+async function runWorld({ seed, movements, only }: Wanted, url: string): Promise<WorldReport> {
+  const args = [String(seed), String(movements), values.calm ? 'calm' : 'storm', url];
+  if (only !== null) args.push(only.join(','));
+  const child = spawn(process.execPath, [built('simulated-world'), ...args], {
+    stdio: ['ignore', values.log === undefined ? 'ignore' : 'pipe', 'inherit', 'pipe'],
+    timeout: LONGEST_MS,
+    killSignal: 'SIGKILL',
+  });
+  if (values.log !== undefined)
+    child.stdout?.pipe(createWriteStream(join(values.log, `${String(seed)}.log`)));
+  const ended = once(child, 'exit');
+  const report = await text(child.stdio[3] as NodeJS.ReadableStream);
+  await ended;
+  if (report !== '') return JSON.parse(report) as WorldReport;
+  const found = 'the world did not come to its end';
+  return {
+    ...{ seed, digest: '', steps: 0, faults: [], counts: {}, states: {}, story: {} },
+    verdicts: [{ rule: 'a world ends', movement_id: null, found }],
+  };
+}
+
+function tell({ seed, digest, states, verdicts, counts }: WorldReport): void {
+  process.stdout.write(
+    `seed ${String(seed)}: ${digest.slice(0, 16)} ${JSON.stringify(states)} ${JSON.stringify(counts)}\n`,
   );
   for (const { rule, movement_id, found } of verdicts)
     process.stdout.write(`  ${rule}: ${String(movement_id)} ${found}\n`);

@@ -76,7 +76,10 @@ const log = pino({ level: process.env['SIMULATION_LOG'] ?? 'silent' });
 function openDatabase({ statements }: ServiceWorld): Database {
   const pool = new SimulatedPool(statements);
   const source = { pool, share: () => source };
-  return connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
+  return connectDatabase({
+    url: 'postgres://simulated@127.0.0.1/simulated',
+    openPool: () => source,
+  });
 }
 
 function parts(world: ServiceWorld) {

@@ -1,11 +1,13 @@
 /** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
 import { allowAddress } from '../../store/allowlist.ts';
 import { connectDatabase } from '../../prisma/client.ts';
-import { DATABASE_SEAMS, SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
+import { SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
-import { judge, type Verdict } from './judges.ts';
-import { live, PAYEES, type Life } from './lives.ts';
+import { Faults } from './faults.ts';
+import { judge } from './judges.ts';
+import { live, PAYEES } from './lives.ts';
+import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
@@ -14,8 +16,6 @@ import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './wo
 import { Chain, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
 
-export { DATABASE_SEAMS };
-
 export interface WorldOptions {
   readonly seed: number;
   readonly movements: number;
@@ -23,20 +23,11 @@ export interface WorldOptions {
   readonly databaseUrl: string;
   readonly sandbox: Sandbox;
   readonly tell?: (line: string) => void;
-  /** How often faults strike; 1 unless a run without faults is wanted. */
-  readonly storm?: number;
+  /** False: no fault strikes. */
+  readonly isStormy?: boolean;
+  /** The numbers of the faults that may strike, where a run is shrunk. */
+  readonly onlyFaults?: ReadonlySet<number>;
 }
-
-export interface WorldReport {
-  readonly seed: number;
-  readonly digest: string;
-  readonly steps: number;
-  readonly faults: Readonly<Record<string, number>>;
-  readonly states: Readonly<Record<string, number>>;
-  readonly verdicts: readonly Verdict[];
-  readonly lastLines: readonly string[];
-}
-
 
 /** Probabilities of each fault, at each of its chances. */
 const STATEMENT: Readonly<Record<StatementFault, number>> = {
@@ -75,6 +66,17 @@ const CHAIN: Readonly<Record<ChainFault, number>> = {
   'endpoint lags': 0.02,
   'endpoint silent': 0.01,
 };
+/** How often a desk refuses an order for good. */
+const REFUSES = 0.08;
+/** How often the clock of a process is wrong, and by how many milliseconds at most. */
+const SKEWED = 0.2;
+const SKEW_MS = 2 * 3_600_000;
+/** How often each disaster strikes a world, when, and how far a clock jumps, in milliseconds. */
+const DISASTER = 0.3;
+const ONCE_MS = [30_000, 200_000] as const;
+const JUMP_MS = [60_000, 3_600_000] as const;
+/** After how many events Temporal suggests a new run. */
+const NEW_RUN_AFTER = [30, 60, 120, 10_000] as const;
 /** Milliseconds between the start of a worker and its freeze, and how long that lasts. */
 const FREEZE_MS = [20_000, 120_000] as const;
 const FROZEN_MS = [5_000, 40_000] as const;
@@ -88,38 +90,31 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   await readyLibrary();
   const machine = new Machine(options.seed, options.tell);
   use(machine, options.seed ^ 0x5bd1e995);
-  const faults: Record<string, number> = {};
-  const storm = options.storm ?? 1;
-  // Nothing strikes before the world has been set up.
-  let isCalm = true;
-  const strike = <F extends string>(
-    kind: string,
-    table: Readonly<Record<F, number>>,
-    mayDie = true,
-  ): F | null => {
-    if (isCalm || storm === 0) return null;
-    for (const fault of Object.keys(table) as F[]) {
-      if (!machine.dice.chance(table[fault] * storm)) continue;
-      if (!mayDie && fault.includes('dies')) continue;
-      faults[`${kind} ${fault}`] = (faults[`${kind} ${fault}`] ?? 0) + 1;
-      return fault;
-    }
-    return null;
-  };
+  const faults = new Faults(machine, options.onlyFaults ?? null);
+  const isStormy = options.isStormy !== false;
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
-    fault: () => strike('statement', STATEMENT),
+    fault: () => faults.strike('statement', STATEMENT),
     died: (process) => died(process),
   });
-  const server = new Server({ machine, sandbox: options.sandbox });
-  const temporal = createClient({ machine, server, fault: () => strike('temporal', CALL) });
+  const server = new Server({
+    machine,
+    sandbox: options.sandbox,
+    suggestsNewRunAfter: machine.dice.pick(NEW_RUN_AFTER),
+  });
+  const temporal = createClient({ machine, server, fault: () => faults.strike('temporal', CALL) });
   const desks = [
     { executor_key: 'keyed.desk', knowsKeys: true },
     { executor_key: 'blind.desk', knowsKeys: false },
   ].map(
     (each) =>
-      new Desk({ ...each, machine, refuses: 0.08, fault: () => strike('network', NETWORK) }),
+      new Desk({
+        ...each,
+        machine,
+        refuses: REFUSES,
+        fault: () => faults.strike('network', NETWORK),
+      }),
   );
   const signers = signersOf();
   const chain = new Chain({
@@ -129,8 +124,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     token: TOKEN,
     decimals: 6,
     accounts: await Promise.all(signers.map((signer) => signer.identity())),
-    network: () => strike('chain network', CHAIN_NETWORK),
-    strikes: (fault) => strike('chain', { [fault]: CHAIN[fault] }) !== null,
+    network: () => faults.strike('chain network', CHAIN_NETWORK),
+    strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
   });
   for (const host of HOSTS) serve(host, (request) => chain.answer(request));
   const world: ServiceWorld = {
@@ -146,12 +141,14 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   let started = 0;
   const start = (kind: 'api' | 'worker'): void => {
     started += 1;
-    const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs: 0 };
+    const isOff = faults.strike('clock', { 'of a process': SKEWED }) !== null;
+    const skewMs = isOff ? machine.dice.between(-SKEW_MS, SKEW_MS) : 0;
+    const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs };
     machine.log(`${process.name} starts`);
     if (kind === 'api') apis.push(startApi(world, process));
     else {
       startWorker(world, process);
-      if (storm > 0) freezeLater(process);
+      freezeLater(process);
     }
   };
   const later = (range: readonly [number, number], go: () => void): void =>
@@ -163,9 +160,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     });
   const freezeLater = (process: Process): void =>
     later(FREEZE_MS, () => {
-      if (process.state !== 'up' || isCalm) return;
+      if (process.state !== 'up' || faults.strike('process', { frozen: 1 }) === null) return;
       process.state = 'frozen';
-      faults['process frozen'] = (faults['process frozen'] ?? 0) + 1;
       machine.log(`${process.name} is frozen`);
       later(FROZEN_MS, () => {
         if (process.state !== 'frozen') return;
@@ -186,43 +182,55 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     start('worker');
     start('worker');
     await allow(world, setup);
-    isCalm = false;
+    faults.isCalm = !isStormy;
+    for (const [kind, go] of Object.entries({
+      'Temporal forgets all': () => server.forgetAll(),
+      'the database jumps ahead': () => (statements.skewMs += machine.dice.between(...JUMP_MS)),
+    }))
+      later(ONCE_MS, () => {
+        if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
+      });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
     const lives = await inProcess.run(callers, () =>
       live({
         machine,
         movements: options.movements,
         desks,
+        chain,
         api: () => {
           const up = apis.filter(({ process }) => process.state === 'up');
           return up.length === 0 ? null : machine.dice.pick(up);
         },
-        isCalm: () => isCalm,
+        isCalm: () => faults.isCalm,
       }),
     );
     const until = machine.now + LONGEST_MS;
-    // Faults stop when half of the movements have come to an end, so that none outlasts its world.
+    // Faults stop when most movements have come to an end, so that none outlasts its world.
     const isMostlyOver = (): boolean =>
       lives.list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
     await machine.run(() => isMostlyOver() || machine.now > until);
-    isCalm = true;
+    faults.isCalm = true;
     machine.log('the storm is over');
     await machine.run(() => lives.list.every(({ isOver }) => isOver) || machine.now > until);
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
     await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
-    const verdicts = await judge({ statements, desks, chain, lives: lives.list, server });
+    const verdicts = await judge({ statements, desks, chain, lives, server });
     const states: Record<string, number> = {};
-    for (const { state } of lives.list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
+    for (const { state } of lives.list)
+      states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
     return {
       seed: options.seed,
       digest: machine.digest(),
       steps: machine.steps,
-      faults,
+      faults: faults.struck,
+      counts: faults.counts(),
       states,
       verdicts,
-      lastLines: machine.lastLines,
+      story: Object.fromEntries(
+        verdicts.map(({ movement_id }) => [movement_id ?? '', machine.linesAbout(movement_id)]),
+      ),
     };
   } finally {
     await server.close();
@@ -259,5 +267,3 @@ async function allow({ machine, statements }: ServiceWorld, setup: Process): Pro
     await done;
   }
 }
-
-export type { Life };

@@ -285,7 +285,7 @@ const ACTIONS: Readonly<Partial<Record<AgentWalletState, AuditAction>>> = {
 
 function auditOf(wallet: DueWallet, to: AgentWalletState, error: string | null) {
   const action = ACTIONS[to];
-  if (action === undefined) throw new Error(`no check moves a wallet to ${to}`);
+  if (action === undefined) throw new Error(`no audit action exists for the wallet state ${to}`);
   return {
     action,
     entity_type: 'perp_agent_wallet',

@@ -829,7 +829,8 @@ DECLARE
   unasked numeric;
   keys jsonb;
 BEGIN
-  -- The amount to send is known by now; an allowance draws another amount than it sets.
+  -- The amount to send is known by now. For an allowance, the spender draws the amount of the plan,
+  -- whatever amount the allowance is set to.
   SELECT n.flow, CASE WHEN n.pays = 'spender' THEN (n.flow ->> 'amount')::numeric END
     INTO own, drawn FROM movement_nodes n WHERE n.movement_id = movement
     AND n.node_key = flow_problems.flow ->> 'node_key';

@@ -94,7 +94,6 @@ export class Statements {
   async #go(query: pg.QueryConfig, process: Process | null, answer: Answer): Promise<void> {
     const { machine, fault, died } = this.#world;
     const suffered = fault({ process, text: query.text });
-    if (suffered !== null) machine.log(`  fault: ${suffered}`);
     if (suffered === 'dies before' && process !== null) return died(process);
     if (suffered === 'lost before') return answer.reject(new Error(BROKEN));
     if (suffered === 'conflict')

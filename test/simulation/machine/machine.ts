@@ -58,7 +58,7 @@ export class Machine {
   readonly #digest = createHash('sha256');
   /** Called with each line of the log. */
   readonly #tell: (line: string) => void;
-  readonly #lastLines: string[] = [];
+  readonly #lines: string[] = [];
 
   constructor(seed: number, tell: (line: string) => void = () => undefined) {
     this.dice = dice(seed, 'faults');
@@ -79,9 +79,9 @@ export class Machine {
     return this.#steps;
   }
 
-  /** The last lines of the log, for the report of a failure. */
-  get lastLines(): readonly string[] {
-    return this.#lastLines;
+  /** The lines of the log that name the movement. */
+  linesAbout(movementId: string | null): readonly string[] {
+    return this.#lines.filter((line) => movementId !== null && line.includes(movementId));
   }
 
   /** What the whole log comes to; equal for equal runs. */
@@ -92,8 +92,7 @@ export class Machine {
   log(line: string): void {
     const whole = `${String(this.#now - BEGIN)} ${line}`;
     this.#digest.update(`${whole}\n`);
-    this.#lastLines.push(whole);
-    if (this.#lastLines.length > 400) this.#lastLines.splice(0, 200);
+    this.#lines.push(whole);
     this.#tell(whole);
   }
 

@@ -126,7 +126,11 @@ function simulatedTimeout(call: (...args: unknown[]) => void, ms = 1, ...args: u
   return handle;
 }
 
-function simulatedInterval(call: (...args: unknown[]) => void, ms = 1, ...args: unknown[]): unknown {
+function simulatedInterval(
+  call: (...args: unknown[]) => void,
+  ms = 1,
+  ...args: unknown[]
+): unknown {
   const at = here();
   if (at === null) return real.setInterval(call, ms, ...args);
   const handle = new Handle();

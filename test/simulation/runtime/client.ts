@@ -28,7 +28,6 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
   const call = <T>(name: string, work: () => T): Promise<T> =>
     machine.step(`temporal ${name}`, async () => {
       const suffered = fault(name);
-      if (suffered !== null) machine.log(`  fault: ${suffered}`);
       if (suffered === 'lost before') throw new Error('the server did not answer');
       const answer = work();
       if (suffered === 'twice') work();
@@ -54,7 +53,10 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
         );
       }),
     tell: (workflowId, attention) =>
-      call(`tell ${workflowId}`, () => void server.signal(workflowId, ATTENTION_SIGNAL, [attention])),
+      call(
+        `tell ${workflowId}`,
+        () => void server.signal(workflowId, ATTENTION_SIGNAL, [attention]),
+      ),
     showEnded: ({ movement_id, reason, node_key }) =>
       call(`show ${movement_id}`, () => {
         server.signalWithStart(

@@ -452,8 +452,7 @@ function inTheirOrder(jobs: readonly Job[]): Job[] {
 
 function callOf(
   command:
-    | coresdk.workflow_commands.IScheduleActivity
-    | coresdk.workflow_commands.IScheduleLocalActivity,
+    coresdk.workflow_commands.IScheduleActivity | coresdk.workflow_commands.IScheduleLocalActivity,
 ): ActivityCall {
   const { retryPolicy } = command;
   const initialMs = msOf(retryPolicy?.initialInterval) ?? 1_000;

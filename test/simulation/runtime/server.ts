@@ -131,8 +131,7 @@ export class Server {
   ): void {
     let run = this.#newest(workflowId);
     const isNew = run === undefined || run.execution.status !== null;
-    if (run === undefined || isNew)
-      run = this.#start(type, workflowId, payloadsOf(args));
+    if (run === undefined || isNew) run = this.#start(type, workflowId, payloadsOf(args));
     run.execution.signal(signal, payloadsOf(signalArgs));
     if (isNew) run.execution.scheduleFirstTask();
     this.#after(run);
@@ -496,7 +495,9 @@ export class Server {
       else if (cancelled != null) end({ cancelled: cancelled.failure ?? null });
       else end({ failed: failed?.failure ?? {} });
     });
-    return { cancel: () => inProcess.run(worker.process, () => activity.cancel('CANCELLED', {} as never)) };
+    return {
+      cancel: () => inProcess.run(worker.process, () => activity.cancel('CANCELLED', {} as never)),
+    };
   }
 }
 

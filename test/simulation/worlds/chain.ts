@@ -8,6 +8,7 @@ import {
   keccak256,
   numberToHex,
   parseTransaction,
+  parseUnits,
   recoverTransactionAddress,
   stringToHex,
   type Hex,
@@ -125,7 +126,7 @@ const TRANSFER_GAS = 52_000n;
 const PLAIN_GAS = 21_000n;
 /** Milliseconds until other endpoints have heard of a transaction. */
 const SPREADS_WITHIN_MS = 4_000;
-const LATE_WITHIN_MS = 60_000;
+const LATE_WITHIN_MS = 40_000;
 const SPELL_MS = [5_000, 40_000] as const;
 const BEGIN_WITH = { nonce: 0, coin: 10n ** 21n, tokens: 10n ** 15n } as const;
 const TRANSFER_EVENT = keccak256(stringToHex('Transfer(address,address,uint256)'));
@@ -143,6 +144,8 @@ export class Chain {
   readonly #versions = new Map<string, Transaction[]>();
   /** The blocks that have had the transaction, on any branch. */
   readonly #places = new Map<string, Block[]>();
+  /** The first token transfer with each nonce, and when an endpoint took it, in milliseconds. */
+  readonly sends: { readonly hash: string; readonly at: number }[] = [];
   #fee = USUAL_FEE;
   #feesRiseUntil = 0;
   #salt = 0;
@@ -178,6 +181,25 @@ export class Chain {
         success && transfer !== null ? [{ hash, block: number, from, ...transfer }] : [],
       ),
     );
+  }
+
+  /**
+   * What is known of the transfer of this amount to this payee: the hash of the transaction in a
+   * final block; null: it is nowhere.
+   */
+  transferOf(payee: string, amount: string): string | 'not final' | null {
+    const { decimals } = this.#options;
+    const units = parseUnits(amount, decimals);
+    const isIt = (data: string): boolean => {
+      const found = transferOf(data);
+      return found !== null && found.payee === payee && found.units === units;
+    };
+    for (const { number, executed } of this.#blocks)
+      for (const { transaction, success } of executed)
+        if (success && isIt(transaction.data))
+          return number <= this.#head.number - FINAL_DEPTH ? transaction.hash : 'not final';
+    const waits = [...this.#pool.values()].some(({ transaction }) => isIt(transaction.data));
+    return waits ? 'not final' : null;
   }
 
   /** Hashes of transactions that have moved coin, or called anything but the token. */
@@ -221,7 +243,6 @@ export class Chain {
     const outcome = await machine.step(label, async () => {
       if (endpoint.silentUntil > machine.now) return 'silent';
       const found = network(label);
-      if (found !== null) machine.log(`  fault: ${found}`);
       if (found === 'late' && isSend) this.#arriveLater(label, reply);
       // A read changes nothing: when it arrives makes no difference.
       return found ?? (isSend ? null : reply());
@@ -413,6 +434,8 @@ export class Chain {
     }
     machine.log(`${endpoint.host} takes ${named(transaction)}`);
     const versions = this.#versions.get(slot) ?? [];
+    if (transferOf(transaction.data) !== null && !versions.some(({ data }) => data !== '0x'))
+      this.sends.push({ hash, at: machine.now });
     if (!versions.some((each) => each.hash === hash)) versions.push(transaction);
     this.#versions.set(slot, versions);
     const isSame = known?.transaction.hash === hash;

@@ -157,11 +157,11 @@ export class Desk {
     const { machine, fault } = this.#options;
     const suffered = await machine.step(label, async () => {
       const found = fault(label);
-      if (found !== null) machine.log(`  fault: ${found}`);
       if (found === 'late') this.#arriveLater(work);
       return found;
     });
-    if (suffered === 'broken') throw new ExecutorFault('server_error', 'DESK_CLOSED', 'the desk is closed for a moment');
+    if (suffered === 'broken')
+      throw new ExecutorFault('server_error', 'DESK_CLOSED', 'the desk is closed for a moment');
     if (suffered === 'lost request' || suffered === 'late') return this.#noAnswer(label);
     // The request arrives at its own time, whatever becomes of its caller.
     const answer = await this.#arrive(label, work);

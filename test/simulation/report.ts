@@ -1,0 +1,18 @@
+/** What a world says at its end; it crosses a pipe, so it is plain data. */
+import type { Struck } from './faults.ts';
+import type { Verdict } from './judges.ts';
+
+export interface WorldReport {
+  readonly seed: number;
+  /** A hash of the whole log; equal for equal runs. */
+  readonly digest: string;
+  readonly steps: number;
+  readonly faults: readonly Struck[];
+  /** How often each fault struck. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** How many movements ended in each state, as their callers saw it. */
+  readonly states: Readonly<Record<string, number>>;
+  readonly verdicts: readonly Verdict[];
+  /** The lines of the log about each movement of a verdict, by its id. */
+  readonly story: Readonly<Record<string, readonly string[]>>;
+}
