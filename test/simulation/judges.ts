@@ -210,6 +210,17 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       ]),
     ...facts.strangers.map((hash): Found => [null, `${hash} is none of ours`]),
   ],
+  'nothing leaves after it was stopped': ({ orders, sends, stops }) =>
+    [
+      ...orders.map(({ at, movement_id, key }) => ({ at, movement_id, what: key })),
+      ...sends.map(({ at, hash }) => ({ at, movement_id: null, what: hash })),
+    ]
+      .filter(({ at }) =>
+        stops.some(({ from, to }) => at > from + ON_ITS_WAY_MS && at < (to ?? Infinity)),
+      )
+      .map(({ movement_id, what }) => [movement_id, `${what} was ordered while all was stopped`]),
+  'whoever waits for a person says so': ({ silent }) =>
+    silent.map(({ movement_id, state }) => [movement_id, `it was ${state}, without a reason`]),
   'no nonce waits for ever': ({ waiting }) => waiting.map((found) => [null, found]),
   'everything ends': (facts) => [
     ...facts.lives

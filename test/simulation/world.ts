@@ -52,19 +52,19 @@ const NETWORK: Readonly<Record<NetworkFault, number>> = {
 };
 /** One look at a chain is many requests. */
 const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
-  'lost request': 0.002,
-  'lost answer': 0.003,
-  late: 0.002,
-  broken: 0.004,
+  'lost request': 0.004,
+  'lost answer': 0.006,
+  late: 0.006,
+  broken: 0.008,
 };
 /** At each block; a dropped transaction for each that waits, an older version for each pick. */
 const CHAIN: Readonly<Record<ChainFault, number>> = {
-  reorganised: 0.05,
-  'transaction dropped': 0.03,
-  'older version mined': 0.2,
-  'fees rise': 0.03,
-  'endpoint lags': 0.02,
-  'endpoint silent': 0.01,
+  reorganised: 0.12,
+  'transaction dropped': 0.1,
+  'older version mined': 0.4,
+  'fees rise': 0.05,
+  'endpoint lags': 0.05,
+  'endpoint silent': 0.02,
 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;

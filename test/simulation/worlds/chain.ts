@@ -128,6 +128,7 @@ const PLAIN_GAS = 21_000n;
 const SPREADS_WITHIN_MS = 4_000;
 const LATE_WITHIN_MS = 40_000;
 const SPELL_MS = [5_000, 40_000] as const;
+const DEAR_MS = [20_000, 90_000] as const;
 const BEGIN_WITH = { nonce: 0, coin: 10n ** 21n, tokens: 10n ** 15n } as const;
 const TRANSFER_EVENT = keccak256(stringToHex('Transfer(address,address,uint256)'));
 const NOBODY: Account = { nonce: 0, coin: 0n, tokens: 0n };
@@ -464,7 +465,7 @@ export class Chain {
   #weather(): void {
     const { machine, strikes } = this.#options;
     const { now, dice } = machine;
-    if (strikes('fees rise')) this.#feesRiseUntil = now + dice.between(...SPELL_MS);
+    if (strikes('fees rise')) this.#feesRiseUntil = now + dice.between(...DEAR_MS);
     // Real fees rise by an eighth for each block; here they jump, so that more is outbid.
     const usual = now < this.#feesRiseUntil ? USUAL_FEE * 6n : USUAL_FEE;
     this.#fee = (usual * BigInt(dice.between(80, 120))) / 100n;
