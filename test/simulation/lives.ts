@@ -280,7 +280,10 @@ interface NodeView {
   readonly node_key: string;
   readonly state: string;
   readonly attempt: number;
+  readonly error_message?: string | null;
 }
+
+const isSent = ({ state }: NodeView): boolean => state === 'OBSERVING' || state === 'UNKNOWN';
 
 /** Looks after one movement. */
 class Operator {
@@ -356,7 +359,8 @@ class Operator {
       if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
         this.#lives.silent.push({ movement_id: id, state });
       const nodes = seen.body['nodes'] as readonly NodeView[];
-      if (mayCancelTransaction) await this.#cancelTransaction(id, nodes);
+      if (mayCancelTransaction && dice.chance(0.5)) await this.#cancelTransaction(id, nodes, isSent);
+      await this.#freeLane(id, nodes, seen.body['attention'] !== null);
       if (await this.#isOver(id, state, nodes)) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
@@ -407,6 +411,21 @@ class Operator {
     await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });
   }
 
+  /** A transfer that is not sent again without a person keeps every later nonce waiting. */
+  async #freeLane(id: string, nodes: readonly NodeView[], isSaid: boolean): Promise<void> {
+    const held = nodes.filter(
+      ({ state, error_message }) =>
+        state === 'OBSERVING' && error_message?.includes('only a retry may send again') === true,
+    );
+    if (held.length === 0) return;
+    const [{ node_key, attempt } = { node_key: '', attempt: 0 }] = held;
+    const state = `EXECUTING with ${node_key} ${String(attempt)} held until a retry`;
+    const { silent } = this.#lives;
+    if (!isSaid && !silent.some((each) => each.movement_id === id && each.state === state))
+      silent.push({ movement_id: id, state });
+    await this.#cancelTransaction(id, held, isSent);
+  }
+
   /** A person reads the chain, and says what is sure. */
   async #resolveTransfer(id: string, node_key: string): Promise<void> {
     const { chain } = this.#options;
@@ -423,13 +442,17 @@ class Operator {
   }
 
   /** A person has another transaction take the place of a payment, once at most for each node. */
-  async #cancelTransaction(id: string, nodes: readonly NodeView[]): Promise<void> {
-    const { machine } = this.#options;
-    for (const { node_key, state } of nodes) {
-      const isSent = state === 'OBSERVING' || state === 'UNKNOWN';
-      if (!isSent || !this.#life.transfers.includes(node_key)) continue;
-      if (this.#cancelled.has(node_key) || !machine.dice.chance(0.5)) continue;
-      this.#cancelled.add(node_key);
+  async #cancelTransaction(
+    id: string,
+    nodes: readonly NodeView[],
+    isIt: (node: NodeView) => boolean,
+  ): Promise<void> {
+    for (const node of nodes) {
+      const { node_key, attempt } = node;
+      const one = `${node_key} ${String(attempt)}`;
+      if (!isIt(node) || !this.#life.transfers.includes(node_key)) continue;
+      if (this.#cancelled.has(one)) continue;
+      this.#cancelled.add(one);
       await this.#act(`/movements/${id}/nodes/${node_key}/actions/cancel-transaction`, {
         reason: 'the payment is no longer wanted',
       });
