@@ -1,4 +1,6 @@
-/** What befalls a world: drawn by its seed, counted, and left out one by one where a run is shrunk. */
+/**
+ * What befalls a world: drawn by its seed, counted, and left out one by one where a run is shrunk.
+ */
 import type { Machine } from './machine/machine.ts';
 
 /** A fault that struck. Its number names it in every run of the same seed until runs differ. */

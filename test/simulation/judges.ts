@@ -7,6 +7,7 @@ import { PAYEES, type Life, type Lives } from './lives.ts';
 import type { Server } from './runtime/server.ts';
 import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import type { Desk, Order } from './worlds/desk.ts';
+import type { Received, Receiver } from './worlds/receiver.ts';
 
 /** A contradiction: what was found, in words, and of which movement. */
 export interface Verdict {
@@ -34,6 +35,13 @@ export interface Facts {
   readonly approvals: readonly { readonly movement_id: string }[];
   readonly runs: ReadonlyMap<string, string | null>;
   readonly orders: readonly Order[];
+  readonly callbacks: readonly {
+    readonly movement_id: string;
+    readonly event_id: string;
+    readonly sequence: number;
+    readonly status: string;
+  }[];
+  readonly received: readonly Received[];
   readonly lives: readonly Pick<
     Life,
     'movement_id' | 'number' | 'mayBeApproved' | 'isOver' | 'amount' | 'transfers'
@@ -58,6 +66,7 @@ export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
   readonly chain: Pick<Chain, 'transfers' | 'sends' | 'strangers' | 'waiting'>;
+  readonly receiver: Receiver;
   readonly lives: Lives;
   readonly server: Server;
 }): Promise<Verdict[]> {
@@ -82,6 +91,10 @@ export async function judge(world: {
       movements.map(({ movement_id }) => [movement_id, server.statusOf(`movement/${movement_id}`)]),
     ),
     orders: world.desks.flatMap(({ orders }) => orders),
+    callbacks: await statements.ask(
+      `SELECT movement_id::text, event_id::text, sequence::integer, status FROM callbacks`,
+    ),
+    received: world.receiver.received,
     lives: world.lives.list,
     stops: world.lives.stops,
     silent: world.lives.silent,
@@ -249,6 +262,39 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
     facts.timeline
       .filter(({ sequences }) => sequences.some((each, index) => each !== index + 1))
       .map(({ movement_id, sequences }) => [movement_id, sequences.join(' ')]),
+  'every callback has arrived, and nothing else': ({ callbacks, received }) => {
+    const arrived = new Set(received.map(({ event_id }) => event_id));
+    const written = new Map(callbacks.map((each) => [each.event_id, each]));
+    return [
+      ...callbacks
+        .filter(({ event_id, status }) => !arrived.has(event_id) || status !== 'delivered')
+        .map(({ movement_id, sequence, status, event_id }): Found => [
+          movement_id,
+          `callback ${String(sequence)} is ${status}, and has ${arrived.has(event_id) ? '' : 'not '}arrived`,
+        ]),
+      ...received
+        .filter((each) => written.get(each.event_id)?.movement_id !== each.movement_id)
+        .map(({ movement_id, sequence }): Found => [
+          movement_id,
+          `callback ${String(sequence)} arrived, and nobody wrote it`,
+        ]),
+    ];
+  },
+  'every end is called back': ({ callbacks, received, movements }) => {
+    const ends = new Set(
+      received
+        .filter(({ event_type }) => /^request_/.test(event_type))
+        .map((each) => each.movement_id),
+    );
+    return callbacks.length === 0
+      ? []
+      : movements
+          .filter(({ movement_id }) => !ends.has(movement_id))
+          .map(({ movement_id, request_state }) => [
+            movement_id,
+            `it is ${request_state}, and nobody was told`,
+          ]);
+  },
   'every command is applied': (facts) =>
     facts.unapplied.map(({ movement_id, kind }) => [movement_id, `${kind} is not applied`]),
   'a run closes with its movement': (facts) =>

@@ -1,6 +1,6 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
 import type { Machine } from './machine/machine.ts';
-import type { Api, ApiAnswer } from './service.ts';
+import { CALLBACK_HOST, type Api, type ApiAnswer } from './service.ts';
 import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
 import type { Chain } from './worlds/chain.ts';
 import type { Desk } from './worlds/desk.ts';
@@ -276,6 +276,10 @@ class Caller {
 
 const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 
+function isRefusal(detail: unknown, code: string): boolean {
+  return typeof detail === 'object' && detail !== null && Reflect.get(detail, 'error') === code;
+}
+
 interface NodeView {
   readonly node_key: string;
   readonly state: string;
@@ -293,6 +297,8 @@ class Operator {
   readonly #life: Life;
   #retries = 0;
   readonly #cancelled = new Set<string>();
+  /** People who may still click on the movement. */
+  #clickers = 0;
 
   constructor(options: LivesOptions, caller: Caller, lives: Lives, life: Life) {
     this.#options = options;
@@ -306,24 +312,7 @@ class Operator {
     const { dice } = machine;
     const life = this.#life;
     await sleep(dice.between(1, BEGIN_WITHIN_MS));
-    const { status, body } = await this.#caller.insist(
-      'POST',
-      '/movements',
-      {
-        template_key: life.template,
-        template_version: 1,
-        intent: { asset: 'USDC', amount: life.amount },
-        strategy_id: 'simulation',
-        approval_ttl_seconds: 120,
-      },
-      { 'idempotency-key': `life-${String(life.number)}` },
-    );
-    // A stop of new money refuses it; whoever wanted it does without.
-    if (status === 423 || status === 409) {
-      life.state = 'refused';
-      life.isOver = true;
-      return;
-    }
+    const { status, body } = await this.#create();
     if (status !== 201 && status !== 200)
       throw new Error(`a movement was not taken: ${String(status)} ${JSON.stringify(body)}`);
     const id = String(body['movement_id']);
@@ -336,14 +325,17 @@ class Operator {
       life.mayBeApproved = true;
       const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
       // Two people at two screens, now and then.
-      if (dice.chance(0.1)) void this.#act(`/movements/${id}/approve`, approval);
+      if (dice.chance(0.1)) {
+        this.#clickers += 1;
+        void this.#act(`/movements/${id}/approve`, approval).then(() => (this.#clickers -= 1));
+      }
       await this.#caller.insist('POST', `/movements/${id}/approve`, approval, {});
       void this.#meddle(id);
     } else if (decision === 'reject') {
       life.rejected = true;
       await this.#caller.insist('POST', `/movements/${id}/reject`, { approver_id: 'operator' }, {});
     }
-    const cancelAt = dice.chance(0.15) ? machine.now + dice.between(0, 60_000) : null;
+    const cancelAt = dice.chance(0.3) ? machine.now + dice.between(0, 60_000) : null;
     let isCancelled = false;
     const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
@@ -359,22 +351,47 @@ class Operator {
       if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
         this.#lives.silent.push({ movement_id: id, state });
       const nodes = seen.body['nodes'] as readonly NodeView[];
-      if (mayCancelTransaction && dice.chance(0.5)) await this.#cancelTransaction(id, nodes, isSent);
+      if (mayCancelTransaction && dice.chance(0.5))
+        await this.#cancelTransaction(id, nodes, isSent);
       await this.#freeLane(id, nodes, seen.body['attention'] !== null);
-      if (await this.#isOver(id, state, nodes)) break;
+      const isOver = await this.#isOver(id, state, nodes);
+      if (isOver && this.#clickers === 0) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
   }
 
+  /** Creates the movement; while an administrator has stopped new money, again and again. */
+  async #create(): Promise<ApiAnswer> {
+    const { number, template, amount } = this.#life;
+    const body = {
+      template_key: template,
+      template_version: 1,
+      intent: { asset: 'USDC', amount },
+      strategy_id: 'simulation',
+      approval_ttl_seconds: 120,
+      callback_url: `https://${CALLBACK_HOST}/`,
+    };
+    for (;;) {
+      const answer = await this.#caller.insist('POST', '/movements', body, {
+        'idempotency-key': `life-${String(number)}`,
+      });
+      if (!Object.values(answer.body).some((each) => isRefusal(each, 'cutover_mode_active')))
+        return answer;
+      await sleep(15_000);
+    }
+  }
+
   /** Somebody clicks on what may not be possible now. */
   async #meddle(id: string): Promise<void> {
     const { dice } = this.#options.machine;
+    this.#clickers += 1;
     while (dice.chance(0.3)) {
       await sleep(dice.between(0, 40_000));
       const action = dice.pick(['resume', 'retry', 'acknowledge'] as const);
       await this.#act(`/movements/${id}/actions/${action}`);
     }
+    this.#clickers -= 1;
   }
 
   async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {

@@ -17,6 +17,7 @@ import { freePort } from '../../dev/stack/ports.ts';
 import { postgresPart } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
+import { Coverage } from './coverage.ts';
 import { DATABASE_SEAMS } from './machine/database.ts';
 import type { WorldReport } from './report.ts';
 import { shrink } from './shrink.ts';
@@ -29,6 +30,8 @@ const { values } = parseArgs({
     worlds: { type: 'string', default: '1' },
     /** Movements of each world. */
     movements: { type: 'string', default: '100' },
+    /** Runs every world twice, whose logs must be the same. */
+    again: { type: 'boolean', default: false },
     /** No fault strikes. */
     calm: { type: 'boolean', default: false },
     /** The log of every world goes to `<folder>/<seed>.log`. */
@@ -52,12 +55,13 @@ interface Wanted {
   readonly only: readonly number[] | null;
 }
 
-const signals = takeSignals(() => undefined);
-process.exitCode = await main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+const foreground = takeSignals(() => undefined);
+const status = await main().catch((error: unknown) => {
+  if (foreground.status === null)
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
   return 1;
 });
-process.exit();
+process.exit(foreground.status ?? status);
 
 async function main(): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'simulation-'));
@@ -103,17 +107,21 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
   const movements = Number(values.movements);
   const began = performance.now();
   const sums = { movements: 0, faults: 0, steps: 0, contradictions: 0 };
+  const coverage = new Coverage();
   let next = first;
   const lane = async (): Promise<void> => {
-    while (next < first + worlds && signals.status === null) {
+    while (next < first + worlds && foreground.status === null) {
       if (values.first && sums.contradictions > 0) return;
       const seed = next;
       next += 1;
       const report = await run({ seed, movements, only: null });
+      if (values.again)
+        report.verdicts.push(...differences(report, await run({ seed, movements, only: null })));
       sums.movements += movements;
       sums.steps += report.steps;
       sums.faults += report.faults.length;
       sums.contradictions += report.verdicts.length;
+      coverage.add(report);
       tell(report);
       if (values.shrink && report.verdicts.length > 0) {
         const least = await shrink(report, (only) => run({ seed, movements, only }));
@@ -127,8 +135,16 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
   process.stdout.write(
     `${String(sums.movements)} movements, ${String(sums.faults)} faults, ${String(sums.steps)} steps in ${seconds.toFixed(0)} s (${rate(sums.movements)} movements and ${rate(sums.steps)} steps a second)\n`,
   );
+  process.stdout.write(`${coverage.report()}\n`);
   process.stdout.write(`${String(sums.contradictions)} contradictions\n`);
   return sums.contradictions;
+}
+
+/** What two runs of a seed contradict each other in. */
+function differences(one: WorldReport, other: WorldReport): WorldReport['verdicts'] {
+  if (one.digest === other.digest) return [];
+  const found = `${one.digest.slice(0, 16)} and ${other.digest.slice(0, 16)}`;
+  return [{ rule: 'two runs of a seed have the same log', movement_id: null, found }];
 }
 
 /** Runs one world in a process of its own, and reads the report that it ends with. */
@@ -137,18 +153,20 @@ async function runWorld({ seed, movements, only }: Wanted, url: string): Promise
   if (only !== null) args.push(only.join(','));
   const child = spawn(process.execPath, [built('simulated-world'), ...args], {
     stdio: ['ignore', values.log === undefined ? 'ignore' : 'pipe', 'inherit', 'pipe'],
-    timeout: LONGEST_MS,
+    signal: AbortSignal.any([foreground.signal, AbortSignal.timeout(LONGEST_MS)]),
     killSignal: 'SIGKILL',
   });
   if (values.log !== undefined)
     child.stdout?.pipe(createWriteStream(join(values.log, `${String(seed)}.log`)));
-  const ended = once(child, 'exit');
+  child.on('error', () => undefined); // it was ended by the signal
+  const ended = once(child, 'exit').catch(() => undefined);
   const report = await text(child.stdio[3] as NodeJS.ReadableStream);
   await ended;
+  if (foreground.status !== null) throw new Error('the run was broken off');
   if (report !== '') return JSON.parse(report) as WorldReport;
   const found = 'the world did not come to its end';
   return {
-    ...{ seed, digest: '', steps: 0, faults: [], counts: {}, states: {}, story: {} },
+    ...{ seed, digest: '', steps: 0, faults: [], counts: {}, states: {}, seen: {}, story: {} },
     verdicts: [{ rule: 'a world ends', movement_id: null, found }],
   };
 }

@@ -12,7 +12,9 @@ export interface WorldReport {
   readonly counts: Readonly<Record<string, number>>;
   /** How many movements ended in each state, as their callers saw it. */
   readonly states: Readonly<Record<string, number>>;
-  readonly verdicts: readonly Verdict[];
+  /** How often each move of a state was made, and nodes ended with each error code. */
+  readonly seen: Readonly<Record<string, number>>;
+  readonly verdicts: Verdict[];
   /** The lines of the log about each movement of a verdict, by its id. */
   readonly story: Readonly<Record<string, readonly string[]>>;
 }

@@ -4,6 +4,7 @@ import { createTransferActivities } from '../../activities/capital-transfers/act
 import { Leaving } from '../../activities/leaving.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
 import { mayReplaceLost } from '../../activities/phases/replacement.ts';
+import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../../activities/relays/commands.ts';
 import { startLaneTender } from '../../activities/relays/lanes.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
@@ -31,6 +32,7 @@ import { routes } from '../../venues/routes.ts';
 import { SimulatedPool, type Statements } from './machine/database.ts';
 import { inProcess, type Machine, type Process } from './machine/machine.ts';
 import type { Server, Worker } from './runtime/server.ts';
+import type { Receiver } from './worlds/receiver.ts';
 
 const PREFIX = '/v3';
 const SETTINGS = {
@@ -44,8 +46,11 @@ const SETTINGS = {
   temporalUiUrl: 'http://localhost:8233',
 } as unknown as ApiDependencies['settings'];
 const SWEEP_IDLE_SECONDS = 20;
+export const CALLBACK_HOST = 'callbacks.simulated';
+/** So many that no callback becomes a dead letter. */
+const MOST_CALLBACK_ATTEMPTS = 50;
 const HEALTH_SECONDS = 60;
-/** Times of the loops in milliseconds, longer than in production: the outcome does not depend on it. */
+/** Pause of the loops in milliseconds; longer than in production, which changes no outcome. */
 const PAUSE_MS = 3_000;
 const LANE_PAUSE_MS = 10_000;
 
@@ -58,6 +63,7 @@ export interface ServiceWorld {
   /** The entries of the venues file. */
   readonly venues: readonly VenueEntry[];
   readonly signers: readonly Signer[];
+  readonly receiver: Receiver;
 }
 
 export interface ApiAnswer {
@@ -201,6 +207,15 @@ export function startWorker(world: ServiceWorld, process: Process): Worker {
       }),
     };
     const commands = startCommandRelay({ db, temporal, log, pauseMs: PAUSE_MS });
+    const callbacks = startCallbackRelay({
+      db,
+      log,
+      allowedHosts: new Set([CALLBACK_HOST]),
+      sign: () => ({}),
+      maxAttempts: MOST_CALLBACK_ATTEMPTS,
+      pauseMs: PAUSE_MS,
+      post: (sent) => world.receiver.post(sent),
+    });
     const idle = { stop: () => Promise.resolve(), poke: () => undefined };
     startScout({
       db,
@@ -208,7 +223,7 @@ export function startWorker(world: ServiceWorld, process: Process): Worker {
       poked: {
         commands: { loop: commands, everyMs: 500 },
         transfers: { loop: idle, everyMs: 500 },
-        callbacks: { loop: idle, everyMs: 500 },
+        callbacks: { loop: callbacks, everyMs: 500 },
         audit: { loop: idle, everyMs: 500 },
         proposals: { loop: idle, everyMs: 500 },
         looks: { loop: idle, everyMs: 500 },

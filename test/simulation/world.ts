@@ -15,6 +15,7 @@ import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts
 import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
 import { Chain, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
+import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -65,6 +66,11 @@ const CHAIN: Readonly<Record<ChainFault, number>> = {
   'fees rise': 0.05,
   'endpoint lags': 0.05,
   'endpoint silent': 0.02,
+};
+const CALLBACK: Readonly<Record<CallbackFault, number>> = {
+  'lost request': 0.02,
+  'lost answer': 0.03,
+  refused: 0.02,
 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;
@@ -128,6 +134,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
   });
   for (const host of HOSTS) serve(host, (request) => chain.answer(request));
+  const receiver = new Receiver({ machine, fault: () => faults.strike('callback', CALLBACK) });
   const world: ServiceWorld = {
     venues: [bindChain()],
     signers,
@@ -136,6 +143,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     server,
     temporal,
     executors: desks.map((desk) => desk.executor()),
+    receiver,
   };
   const apis: Api[] = [];
   let started = 0;
@@ -191,7 +199,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
       });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
-    const lives = await inProcess.run(callers, () =>
+    const lives = inProcess.run(callers, () =>
       live({
         machine,
         movements: options.movements,
@@ -216,7 +224,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
     await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
-    const verdicts = await judge({ statements, desks, chain, lives, server });
+    const verdicts = await judge({ statements, desks, receiver, chain, lives, server });
     const states: Record<string, number> = {};
     for (const { state } of lives.list)
       states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
@@ -227,6 +235,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       faults: faults.struck,
       counts: faults.counts(),
       states,
+      seen: await readSeen(statements),
       verdicts,
       story: Object.fromEntries(
         verdicts.map(({ movement_id }) => [movement_id ?? '', machine.linesAbout(movement_id)]),
@@ -236,6 +245,15 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await server.close();
     await statements.close();
   }
+}
+
+async function readSeen(statements: Statements): Promise<Record<string, number>> {
+  const rows = await statements.ask<{ what: string; count: number }>(
+    `SELECT move AS what, count(*)::integer FROM simulated_moves GROUP BY 1 UNION ALL
+     SELECT 'code ' || error_code, count(*)::integer FROM movement_nodes
+       WHERE error_code IS NOT NULL GROUP BY 1`,
+  );
+  return Object.fromEntries(rows.map(({ what, count }) => [what, count]));
 }
 
 /** Puts everyone who is paid on the allowlist. */

@@ -236,7 +236,10 @@ function nameOf(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, 64);
 }
 
-/** The clock and the ids of the database, read from the simulation; run once in a new database. */
+/**
+ * The clock and the ids of the database, read from the simulation, and a record of the moves of
+ * states, for the coverage; run once in a new database.
+ */
 export const DATABASE_SEAMS = `
   CREATE SEQUENCE simulated_clock;
   CREATE SEQUENCE simulated_ids;
@@ -247,4 +250,19 @@ export const DATABASE_SEAMS = `
     SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7000'
       || '8' || lpad(to_hex(nextval('simulated_ids')), 15, '0'))::uuid
   $$;
+  CREATE UNLOGGED TABLE simulated_moves (move text NOT NULL);
+  CREATE FUNCTION simulated_move() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_TABLE_NAME = 'movements' THEN
+      INSERT INTO simulated_moves
+        VALUES (format('movement %s to %s', OLD.request_state, NEW.request_state));
+    ELSE
+      INSERT INTO simulated_moves VALUES (format('node %s to %s', OLD.state, NEW.state));
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER simulated_move AFTER UPDATE OF request_state ON movements FOR EACH ROW
+    WHEN (OLD.request_state <> NEW.request_state) EXECUTE FUNCTION simulated_move();
+  CREATE TRIGGER simulated_move AFTER UPDATE OF state ON movement_nodes FOR EACH ROW
+    WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION simulated_move();
 `;

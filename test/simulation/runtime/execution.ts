@@ -175,7 +175,7 @@ export class Execution {
     this.#arrive({ event: { kind: 'TIMER_FIRED' }, job: { fireTimer: { seq } } });
   }
 
-  /** How an activity ended; `isStarted`: an attempt was under way, whose start is written with it. */
+  /** How an activity ended; `isStarted`: with an attempt whose start is written now. */
   endActivity(seq: number, end: ActivityEnd, isStarted = true): void {
     const activity = this.#activities.get(seq);
     // The server refuses the answer of an activity that it does not know any longer.

@@ -1,0 +1,91 @@
+/** Each rule of the judges finds its contradiction in books that were made up for it. */
+import { expect, test } from '@jest/globals';
+import { contradictions, type Facts } from './judges.ts';
+
+const ID = '00000000-0000-7000-8000-000000000001';
+const OTHER = '00000000-0000-7000-8000-000000000002';
+const order = {
+  key: `${ID}:pay:1`,
+  movement_id: ID,
+  node_key: 'pay',
+  asset: 'USDC',
+  amount: '5.001',
+  payee: '0xab',
+  at: 1_000,
+  state: 'paid' as 'paid' | 'refused' | 'withdrawn' | 'taken',
+};
+const node = {
+  movement_id: ID,
+  node_key: 'pay',
+  state: 'COMPLETED',
+  attempt: 1,
+  executor_key: 'keyed.desk',
+};
+const movement = {
+  movement_id: ID,
+  request_state: 'COMPLETED',
+  reservation_status: 'consumed',
+  amount: '5.001000000000000000',
+};
+const life = { movement_id: ID, number: 0, mayBeApproved: true, isOver: true };
+
+const sound: Facts = {
+  movements: [movement],
+  nodes: [node],
+  timeline: [{ movement_id: ID, sequences: [1, 2, 3] }],
+  unapplied: [],
+  approvals: [{ movement_id: ID }],
+  runs: new Map([[ID, 'COMPLETED']]),
+  orders: [order],
+  callbacks: [{ movement_id: ID, event_id: 'e1', sequence: 3, status: 'delivered' }],
+  received: [{ movement_id: ID, event_id: 'e1', sequence: 3, event_type: 'request_completed' }],
+  lives: [life],
+  stops: [],
+  silent: [],
+  payee: '0xab',
+};
+
+test('books that agree contradict nothing', () => {
+  expect(contradictions(sound)).toEqual([]);
+});
+
+const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
+  ['an attempt is paid once at most', { orders: [order, order] }],
+  ['a node is paid once at most', { orders: [order, { ...order, key: `${ID}:pay:2` }] }],
+  ['a node is COMPLETED if and only if it is paid', { orders: [] }],
+  ['a node is COMPLETED if and only if it is paid', { nodes: [{ ...node, state: 'CANCELLED' }] }],
+  ['what is paid is what was approved', { orders: [{ ...order, amount: '5.002' }] }],
+  ['what is paid is what was approved', { orders: [{ ...order, payee: '0xcd' }] }],
+  ['what is paid is what was approved', { approvals: [] }],
+  ['nothing is paid that nobody approved', { lives: [{ ...life, mayBeApproved: false }] }],
+  ['nothing leaves after it was stopped', { stops: [{ from: -60_000, to: 2_000 }] }],
+  ['whoever waits for a person says so', { silent: [{ movement_id: ID, state: 'X' }] }],
+  ['everything ends', { lives: [{ ...life, isOver: false }] }],
+  ['everything ends', { nodes: [node, { ...node, node_key: 'b', state: 'READY' }] }],
+  ['a movement is created once', { movements: [movement, { ...movement, movement_id: OTHER }] }],
+  ['a timeline has no gaps', { timeline: [{ movement_id: ID, sequences: [1, 3] }] }],
+  ['every callback has arrived, and nothing else', { received: [] }],
+  ['every callback has arrived, and nothing else', { callbacks: [] }],
+  [
+    'every end is called back',
+    { received: [{ movement_id: ID, event_id: 'e1', sequence: 3, event_type: 'node_completed' }] },
+  ],
+  ['every command is applied', { unapplied: [{ movement_id: ID, kind: 'cancel' }] }],
+  ['a run closes with its movement', { runs: new Map([[ID, 'RUNNING']]) }],
+  [
+    'nothing is held for what has ended and paid nothing',
+    {
+      movements: [{ ...movement, request_state: 'FAILED', reservation_status: 'held' }],
+      orders: [],
+    },
+  ],
+];
+
+test.each(PLANTED)('%s', (rule, planted) => {
+  const found = contradictions({ ...sound, ...planted });
+  expect(found.map((each) => each.rule)).toContain(rule);
+});
+
+test('a stop lets through what was on its way', () => {
+  expect(contradictions({ ...sound, stops: [{ from: 500, to: 90_000 }] })).toEqual([]);
+});
