@@ -3,7 +3,8 @@
  * outside and the rows of the database, and use no rule of the service.
  */
 import type { Statements } from './machine/database.ts';
-import { PAYEES, type Life, type Lives } from './lives.ts';
+import type { Life, Lives } from './lives.ts';
+import { PAYEES } from './payees.ts';
 import type { Server } from './runtime/server.ts';
 import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import type { Desk, Order } from './worlds/desk.ts';

@@ -1,5 +1,6 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
 import type { Machine } from './machine/machine.ts';
+import { PAYEES, type TransferNode } from './payees.ts';
 import { CALLBACK_HOST, type Api, type ApiAnswer } from './service.ts';
 import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
 import type { Chain } from './worlds/chain.ts';
@@ -45,15 +46,6 @@ interface Shape {
   readonly assurance?: string;
 }
 
-/** Whom a node of this name pays on the chain; each has its own, so that the books name it. */
-const TRANSFERS = ['send', 'final', 'forward', 'one', 'two', 'attempt', 'before-gate'] as const;
-export const PAYEES: Readonly<Record<string, string>> = {
-  desk: `0x${'ab'.repeat(20)}`,
-  ...Object.fromEntries(
-    TRANSFERS.map((name, index) => [name, `0x${`c${String(index)}`.repeat(20)}`]),
-  ),
-};
-
 /** How long a caller waits for an answer, in milliseconds. */
 const PATIENCE_MS = 30_000;
 /** Milliseconds within which all movements begin. */
@@ -78,7 +70,7 @@ function shapes(desks: readonly Desk[]): readonly Shape[] {
       retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
     };
   };
-  const send = (node_key: (typeof TRANSFERS)[number], profile: string) => ({
+  const send = (node_key: TransferNode, profile: string) => ({
     node_key,
     node_kind: 'action',
     action_type: 'evm_erc20_transfer',

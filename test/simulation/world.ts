@@ -6,7 +6,8 @@ import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
 import { Faults } from './faults.ts';
 import { judge } from './judges.ts';
-import { live, PAYEES } from './lives.ts';
+import { live } from './lives.ts';
+import { PAYEES } from './payees.ts';
 import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
@@ -129,7 +130,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     hosts: HOSTS,
     token: TOKEN,
     decimals: 6,
-    accounts: await Promise.all(signers.map((signer) => signer.identity())),
+    accounts: await Promise.all(signers.map(async (signer) => String(await signer.identity()))),
     network: () => faults.strike('chain network', CHAIN_NETWORK),
     strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
   });

@@ -659,11 +659,7 @@ export class Chain {
     return [
       {
         address: this.#options.token.toLowerCase(),
-        topics: [
-          TRANSFER_EVENT,
-          wordOf(BigInt(transaction.from)),
-          wordOf(BigInt(transfer.payee)),
-        ],
+        topics: [TRANSFER_EVENT, wordOf(BigInt(transaction.from)), wordOf(BigInt(transfer.payee))],
         data: wordOf(transfer.units),
         blockNumber: numberToHex(block.number),
         blockHash: block.hash,
