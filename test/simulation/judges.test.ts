@@ -1,6 +1,7 @@
 /** Each rule of the judges finds its contradiction in books that were made up for it. */
 import { expect, test } from '@jest/globals';
 import { contradictions, type Facts } from './judges.ts';
+import { PAYEES } from './payees.ts';
 
 const ID = '00000000-0000-7000-8000-000000000001';
 const OTHER = '00000000-0000-7000-8000-000000000002';
@@ -10,7 +11,7 @@ const order = {
   node_key: 'pay',
   asset: 'USDC',
   amount: '5.001',
-  payee: '0xab',
+  payee: PAYEES['desk'] ?? '',
   at: 1_000,
   state: 'paid' as 'paid' | 'refused' | 'withdrawn' | 'taken',
 };
@@ -27,11 +28,26 @@ const movement = {
   reservation_status: 'consumed',
   amount: '5.001000000000000000',
 };
-const life = { movement_id: ID, number: 0, mayBeApproved: true, isOver: true };
+const sent = { ...node, node_key: 'send', executor_key: 'evm.transfer' };
+const transfer = {
+  hash: '0x01',
+  block: 7,
+  from: '0x11',
+  payee: PAYEES['send'] ?? '',
+  units: 5_001_000n,
+};
+const life = {
+  movement_id: ID,
+  number: 0,
+  mayBeApproved: true,
+  isOver: true,
+  amount: '5.001',
+  transfers: ['send'],
+};
 
 const sound: Facts = {
   movements: [movement],
-  nodes: [node],
+  nodes: [node, sent],
   timeline: [{ movement_id: ID, sequences: [1, 2, 3] }],
   unapplied: [],
   approvals: [{ movement_id: ID }],
@@ -42,7 +58,10 @@ const sound: Facts = {
   lives: [life],
   stops: [],
   silent: [],
-  payee: '0xab',
+  transfers: [transfer],
+  sends: [{ hash: '0x01', at: 1_000 }],
+  strangers: [],
+  waiting: [],
 };
 
 test('books that agree contradict nothing', () => {
@@ -53,11 +72,32 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['an attempt is paid once at most', { orders: [order, order] }],
   ['a node is paid once at most', { orders: [order, { ...order, key: `${ID}:pay:2` }] }],
   ['a node is COMPLETED if and only if it is paid', { orders: [] }],
-  ['a node is COMPLETED if and only if it is paid', { nodes: [{ ...node, state: 'CANCELLED' }] }],
+  [
+    'a node is COMPLETED if and only if it is paid',
+    { nodes: [{ ...node, state: 'CANCELLED' }, sent] },
+  ],
   ['what is paid is what was approved', { orders: [{ ...order, amount: '5.002' }] }],
   ['what is paid is what was approved', { orders: [{ ...order, payee: '0xcd' }] }],
   ['what is paid is what was approved', { approvals: [] }],
   ['nothing is paid without an approval', { lives: [{ ...life, mayBeApproved: false }] }],
+  ['a transfer is mined once at most', { transfers: [transfer, { ...transfer, hash: '0x02' }] }],
+  ['a transfer is COMPLETED if and only if it is mined', { transfers: [] }],
+  [
+    'a transfer is COMPLETED if and only if it is mined',
+    { nodes: [node, { ...sent, state: 'FAILED' }] },
+  ],
+  [
+    'a transfer on the chain is one that an approved movement orders',
+    { transfers: [{ ...transfer, units: 5_002_000n }] },
+  ],
+  [
+    'a transfer on the chain is one that an approved movement orders',
+    { transfers: [{ ...transfer, payee: PAYEES['one'] ?? '' }] },
+  ],
+  ['a transfer on the chain is one that an approved movement orders', { approvals: [] }],
+  ['a transfer on the chain is one that an approved movement orders', { strangers: ['0x03'] }],
+  ['no nonce waits for ever', { waiting: ['nonce 4'] }],
+  ['nothing leaves after it was stopped', { orders: [], stops: [{ from: -60_000, to: 2_000 }] }],
   ['nothing leaves after it was stopped', { stops: [{ from: -60_000, to: 2_000 }] }],
   ['whoever waits for a person says so', { silent: [{ movement_id: ID, state: 'X' }] }],
   ['everything ends', { lives: [{ ...life, isOver: false }] }],
@@ -77,6 +117,7 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
     {
       movements: [{ ...movement, request_state: 'FAILED', reservation_status: 'held' }],
       orders: [],
+      transfers: [],
     },
   ],
 ];

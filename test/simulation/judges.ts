@@ -4,7 +4,9 @@
  */
 import type { Statements } from './machine/database.ts';
 import type { Life, Lives } from './lives.ts';
+import { PAYEES } from './payees.ts';
 import type { Server } from './runtime/server.ts';
+import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import type { Desk, Order } from './worlds/desk.ts';
 import type { Received, Receiver } from './worlds/receiver.ts';
 
@@ -41,10 +43,19 @@ export interface Facts {
     readonly status: string;
   }[];
   readonly received: readonly Received[];
-  readonly lives: readonly Pick<Life, 'movement_id' | 'number' | 'mayBeApproved' | 'isOver'>[];
+  readonly lives: readonly Pick<
+    Life,
+    'movement_id' | 'number' | 'mayBeApproved' | 'isOver' | 'amount' | 'transfers'
+  >[];
   readonly stops: Lives['stops'];
   readonly silent: Lives['silent'];
-  readonly payee: string;
+  readonly transfers: readonly MinedTransfer[];
+  /** Token transfers, each when an endpoint first took one with its nonce. */
+  readonly sends: Chain['sends'];
+  /** Hashes of other transactions on the chain that had an effect. */
+  readonly strangers: readonly string[];
+  /** Transactions that wait to be mined, in words. */
+  readonly waiting: readonly string[];
 }
 
 /** Milliseconds after a stop in which what had passed its last check may still arrive. */
@@ -55,9 +66,9 @@ const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
+  readonly chain: Pick<Chain, 'transfers' | 'sends' | 'strangers' | 'waiting'>;
   readonly receiver: Receiver;
   readonly lives: Lives;
-  readonly payee: string;
   readonly server: Server;
 }): Promise<Verdict[]> {
   const { statements, server } = world;
@@ -88,7 +99,10 @@ export async function judge(world: {
     lives: world.lives.list,
     stops: world.lives.stops,
     silent: world.lives.silent,
-    payee: world.payee,
+    transfers: world.chain.transfers,
+    sends: world.chain.sends,
+    strangers: world.chain.strangers,
+    waiting: world.chain.waiting,
   });
 }
 
@@ -103,6 +117,23 @@ type Found = readonly [movement_id: string | null, found: string];
 
 const paidOf = ({ orders }: Facts): readonly Order[] =>
   orders.filter(({ state }) => state === 'paid' || state === 'taken');
+
+/** A transfer's movement, by the amount, and its node, by the payee. */
+function ordererOf({ lives }: Facts, { units, payee }: Pick<MinedTransfer, 'units' | 'payee'>) {
+  const node_key = Object.keys(PAYEES).find((name) => PAYEES[name] === payee) ?? '';
+  const life = lives.find(
+    ({ amount, transfers }) =>
+      BigInt(amount.replace('.', '')) * 1_000n === units && transfers.includes(node_key),
+  );
+  return { life, node_key };
+}
+
+function transfersOf(facts: Facts) {
+  return facts.transfers.flatMap((transfer) => {
+    const { life, node_key } = ordererOf(facts, transfer);
+    return life?.movement_id == null ? [] : [{ movement_id: life.movement_id, node_key }];
+  });
+}
 
 const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
   'an attempt is paid once at most': (facts) =>
@@ -138,7 +169,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .filter(
         ({ movement_id, amount, payee }) =>
           Number(amounts.get(movement_id)) !== Number(amount) ||
-          payee !== facts.payee ||
+          payee !== PAYEES['desk'] ||
           !approved.has(movement_id),
       )
       .map(({ movement_id, key, amount, payee }) => [
@@ -154,14 +185,57 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .filter(({ movement_id }) => !mayBe.has(movement_id))
       .map(({ movement_id, key }) => [movement_id, `${key} was ordered`]);
   },
-  'nothing leaves after it was stopped': ({ orders, stops }) =>
-    orders
+  'a transfer is mined once at most': (facts) =>
+    repeated(transfersOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
+      (node) => [node.slice(0, 36), `${node} is mined twice`],
+    ),
+  'a transfer is COMPLETED if and only if it is mined': (facts) => {
+    const mined = new Set(
+      transfersOf(facts).map(({ movement_id, node_key }) => `${movement_id} ${node_key}`),
+    );
+    return facts.nodes
+      .filter(({ movement_id, node_key }) =>
+        facts.lives.some(
+          (life) => life.movement_id === movement_id && life.transfers.includes(node_key),
+        ),
+      )
+      .filter(
+        ({ movement_id, node_key, state }) =>
+          (state === 'COMPLETED') !== mined.has(`${movement_id} ${node_key}`),
+      )
+      .map(({ movement_id, node_key, state }) => [
+        movement_id,
+        `${node_key} is ${state}, and it is ${state === 'COMPLETED' ? 'not ' : ''}mined`,
+      ]);
+  },
+  'a transfer on the chain is one that an approved movement orders': (facts) => [
+    ...facts.transfers
+      .filter((transfer) => {
+        const { life } = ordererOf(facts, transfer);
+        return (
+          life === undefined ||
+          !life.mayBeApproved ||
+          !facts.approvals.some(({ movement_id }) => movement_id === life.movement_id)
+        );
+      })
+      .map((transfer): Found => [
+        ordererOf(facts, transfer).life?.movement_id ?? null,
+        `${transfer.hash} moves ${String(transfer.units)} to ${transfer.payee}`,
+      ]),
+    ...facts.strangers.map((hash): Found => [null, `${hash} is none of ours`]),
+  ],
+  'nothing leaves after it was stopped': ({ orders, sends, stops }) =>
+    [
+      ...orders.map(({ at, movement_id, key }) => ({ at, movement_id, what: key })),
+      ...sends.map(({ at, hash }) => ({ at, movement_id: null, what: hash })),
+    ]
       .filter(({ at }) =>
         stops.some(({ from, to }) => at > from + ON_ITS_WAY_MS && at < (to ?? Infinity)),
       )
-      .map(({ movement_id, key }) => [movement_id, `${key} was ordered while all was stopped`]),
+      .map(({ movement_id, what }) => [movement_id, `${what} was ordered while all was stopped`]),
   'whoever waits for a person says so': ({ silent }) =>
     silent.map(({ movement_id, state }) => [movement_id, `it was ${state}, without a reason`]),
+  'no nonce waits for ever': ({ waiting }) => waiting.map((found) => [null, found]),
   'everything ends': (facts) => [
     ...facts.lives
       .filter(({ isOver }) => !isOver)
@@ -241,7 +315,8 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         ({ movement_id, request_state, reservation_status }) =>
           ENDED.includes(request_state) &&
           reservation_status === 'held' &&
-          !paidOf(facts).some((order) => order.movement_id === movement_id),
+          !paidOf(facts).some((order) => order.movement_id === movement_id) &&
+          !transfersOf(facts).some((transfer) => transfer.movement_id === movement_id),
       )
       .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]),
 };

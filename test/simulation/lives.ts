@@ -1,11 +1,16 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
 import type { Machine } from './machine/machine.ts';
+import { PAYEES, type TransferNode } from './payees.ts';
 import { CALLBACK_HOST, type Api, type ApiAnswer } from './service.ts';
+import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
+import type { Chain } from './worlds/chain.ts';
 import type { Desk } from './worlds/desk.ts';
 
 export interface Life {
   readonly number: number;
   readonly template: string;
+  /** The nodes of its plan that send on the chain. */
+  readonly transfers: readonly string[];
   readonly amount: string;
   movement_id: string | null;
   /** Somebody has sent an approval that may have arrived. */
@@ -27,8 +32,8 @@ export interface Lives {
 export interface LivesOptions {
   readonly machine: Machine;
   readonly movements: number;
-  readonly payee: string;
   readonly desks: readonly Desk[];
+  readonly chain: Pick<Chain, 'transferOf'>;
   /** An API that is up; null while none is. */
   readonly api: () => Api | null;
   readonly isCalm: () => boolean;
@@ -38,6 +43,7 @@ interface Shape {
   readonly name: string;
   readonly nodes: readonly object[];
   readonly edges: readonly object[];
+  readonly assurance?: string;
 }
 
 /** How long a caller waits for an answer, in milliseconds. */
@@ -50,7 +56,7 @@ const UNIT = 1_000;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The plans of a world: payments in a row, side by side, behind a gate, in place of others. */
-function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
+function shapes(desks: readonly Desk[]): readonly Shape[] {
   const [keyed = '', blind = ''] = desks.map(({ descriptor }) => descriptor.executor_key);
   const pay = (node_key: string, executor: string, node_kind = 'action') => {
     const action_type = executor.replace('.', '_');
@@ -60,10 +66,25 @@ function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
       action_type,
       executor_selector: { action_type },
       has_side_effect: true,
-      config: { payee },
+      config: { payee: PAYEES['desk'] },
       retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
     };
   };
+  const send = (node_key: TransferNode, profile: string) => ({
+    node_key,
+    node_kind: 'action',
+    action_type: 'evm_erc20_transfer',
+    executor_selector: { action_type: 'evm_erc20_transfer', chain_family: 'evm' },
+    signer_selector: { chain_family: 'evm', profile },
+    has_side_effect: true,
+    config: {
+      asset: 'USDC',
+      chain_id: CHAIN_ID,
+      token_address: TOKEN,
+      destination_address: PAYEES[node_key],
+    },
+    retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
+  });
   const gate = { node_key: 'gate', node_kind: 'manual_gate', action_type: 'manual_gate' };
   const noop = { node_key: 'done', node_kind: 'action', action_type: 'noop' };
   const edge = (from: string, to: string, edge_type = 'on_success') => ({ from, to, edge_type });
@@ -95,18 +116,57 @@ function shapes(payee: string, desks: readonly Desk[]): readonly Shape[] {
       nodes: [pay('pay', keyed), pay('more', blind), pay('undo', keyed, 'compensation')],
       edges: [edge('pay', 'more'), edge('pay', 'undo', 'on_cancel')],
     },
+    { name: 'chain', nodes: [send('send', 'treasury')], edges: [] },
+    {
+      name: 'chain-final',
+      nodes: [send('final', 'treasury')],
+      edges: [],
+      assurance: 'destination_finalized',
+    },
+    {
+      name: 'chain-row',
+      nodes: [pay('pay', keyed), send('forward', 'operations')],
+      edges: [edge('pay', 'forward')],
+    },
+    {
+      name: 'chain-pair',
+      nodes: [send('one', 'treasury'), send('two', 'treasury'), noop],
+      edges: [edge('one', 'done'), edge('two', 'done')],
+    },
+    {
+      name: 'chain-instead',
+      nodes: [send('attempt', 'operations'), pay('instead', keyed), noop],
+      edges: [edge('attempt', 'done'), edge('attempt', 'instead', 'on_failure')],
+    },
+    {
+      name: 'chain-undone',
+      nodes: [
+        send('before-gate', 'operations'),
+        gate,
+        pay('after', keyed),
+        pay('undo', keyed, 'compensation'),
+      ],
+      edges: [
+        edge('before-gate', 'gate'),
+        edge('gate', 'after'),
+        edge('before-gate', 'undo', 'on_cancel'),
+      ],
+    },
   ];
 }
 
 /** Begins all lives; their `isOver` tells when each has ended. */
 export function live(options: LivesOptions): Lives {
-  const { machine, movements, payee, desks } = options;
-  const plans = shapes(payee, desks);
+  const { machine, movements, desks } = options;
+  const plans = shapes(desks);
   const list = Array.from({ length: movements }, (_, number): Life => {
     const plan = machine.dice.pick(plans);
     return {
       number,
       template: `simulation/${plan.name}`,
+      transfers: plan.nodes.flatMap((node) =>
+        'signer_selector' in node && 'node_key' in node ? [String(node.node_key)] : [],
+      ),
       amount: `${String(number + 1)}.${String(UNIT + number).slice(-3)}`,
       movement_id: null,
       mayBeApproved: false,
@@ -122,14 +182,14 @@ export function live(options: LivesOptions): Lives {
 
 async function begin(options: LivesOptions, plans: readonly Shape[], lives: Lives): Promise<void> {
   const caller = new Caller(options);
-  for (const { name, nodes, edges } of plans) {
+  for (const { name, nodes, edges, assurance = 'provider_completed' } of plans) {
     const body = {
       template_key: `simulation/${name}`,
       version: 1,
       name,
       nodes,
       edges,
-      completion_policy: { completion_assurance: 'provider_completed' },
+      completion_policy: { completion_assurance: assurance },
     };
     // A registration whose answer was lost is there when it is sent again.
     const { status, body: answer } = await caller.insist('POST', '/plan-templates', body, {});
@@ -216,7 +276,10 @@ interface NodeView {
   readonly node_key: string;
   readonly state: string;
   readonly attempt: number;
+  readonly error_message?: string | null;
 }
+
+const isSent = ({ state }: NodeView): boolean => state === 'OBSERVING' || state === 'UNKNOWN';
 
 /** Looks after one movement. */
 class Operator {
@@ -225,6 +288,7 @@ class Operator {
   readonly #lives: Lives;
   readonly #life: Life;
   #retries = 0;
+  readonly #cancelled = new Set<string>();
   /** People who may still click on the movement. */
   #clickers = 0;
 
@@ -265,6 +329,7 @@ class Operator {
     }
     const cancelAt = dice.chance(0.3) ? machine.now + dice.between(0, 60_000) : null;
     let isCancelled = false;
+    const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
       await sleep(dice.between(2_000, 10_000));
       if (cancelAt !== null && !isCancelled && machine.now >= cancelAt) {
@@ -277,7 +342,11 @@ class Operator {
       life.state = state;
       if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
         this.#lives.silent.push({ movement_id: id, state });
-      const isOver = await this.#isOver(id, state, seen.body['nodes'] as readonly NodeView[]);
+      const nodes = seen.body['nodes'] as readonly NodeView[];
+      if (mayCancelTransaction && dice.chance(0.5))
+        await this.#cancelTransaction(id, nodes, isSent);
+      await this.#freeLane(id, nodes, seen.body['attention'] !== null);
+      const isOver = await this.#isOver(id, state, nodes);
       if (isOver && this.#clickers === 0) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
@@ -319,6 +388,7 @@ class Operator {
 
   async #isOver(id: string, state: string, nodes: readonly NodeView[]): Promise<boolean> {
     const { machine } = this.#options;
+    const life = this.#life;
     switch (state) {
       case 'FAILED':
         if (this.#retries >= 2 || !machine.dice.chance(0.5)) return true;
@@ -329,7 +399,10 @@ class Operator {
         await this.#act(`/movements/${id}/actions/resume`);
         return false;
       case 'MANUAL_INTERVENTION':
-        for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
+        for (const node of nodes)
+          if (node.state !== 'UNKNOWN') continue;
+          else if (life.transfers.includes(node.node_key)) await this.#lookAgain(id, node);
+          else await this.#resolve(id, node);
         return false;
       case 'CANCELLED':
         for (const node of nodes) if (node.state === 'UNKNOWN') await this.#resolve(id, node);
@@ -341,9 +414,64 @@ class Operator {
     }
   }
 
+  /** A chain shows by itself what became of a transaction: nobody has to say it. */
+  async #lookAgain(id: string, { node_key, attempt, state }: NodeView): Promise<void> {
+    const verb = this.#options.machine.dice.pick(['resume', 'retry'] as const);
+    await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });
+  }
+
+  /** A transfer that is not sent again without a person keeps every later nonce waiting. */
+  async #freeLane(id: string, nodes: readonly NodeView[], isSaid: boolean): Promise<void> {
+    const held = nodes.filter(
+      ({ state, error_message }) =>
+        state === 'OBSERVING' && error_message?.includes('only a retry may send again') === true,
+    );
+    if (held.length === 0) return;
+    const [{ node_key, attempt } = { node_key: '', attempt: 0 }] = held;
+    const state = `EXECUTING with ${node_key} ${String(attempt)} held until a retry`;
+    const { silent } = this.#lives;
+    if (!isSaid && !silent.some((each) => each.movement_id === id && each.state === state))
+      silent.push({ movement_id: id, state });
+    await this.#cancelTransaction(id, held, isSent);
+  }
+
+  /** A person reads the chain, and says what is sure. */
+  async #resolveTransfer(id: string, node_key: string): Promise<void> {
+    const { chain } = this.#options;
+    const { amount } = this.#life;
+    await sleep(40_000);
+    const found = chain.transferOf(PAYEES[node_key] ?? '', amount);
+    if (found === 'not final') return;
+    await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      outcome: found === null ? 'failed' : 'completed',
+      reason: 'the chain shows it',
+      evidence: { tx_hash: found ?? 'none' },
+      ...(found === null ? {} : { output: { submitted_amount: amount, received_amount: amount } }),
+    });
+  }
+
+  /** A person has another transaction take the place of a payment, once at most for each node. */
+  async #cancelTransaction(
+    id: string,
+    nodes: readonly NodeView[],
+    isIt: (node: NodeView) => boolean,
+  ): Promise<void> {
+    for (const node of nodes) {
+      const { node_key, attempt } = node;
+      const one = `${node_key} ${String(attempt)}`;
+      if (!isIt(node) || !this.#life.transfers.includes(node_key)) continue;
+      if (this.#cancelled.has(one)) continue;
+      this.#cancelled.add(one);
+      await this.#act(`/movements/${id}/nodes/${node_key}/actions/cancel-transaction`, {
+        reason: 'the payment is no longer wanted',
+      });
+    }
+  }
+
   /** A person asks the desk itself, and says what its books say. */
   async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
     const { desks, machine } = this.#options;
+    if (this.#life.transfers.includes(node_key)) return this.#resolveTransfer(id, node_key);
     // Sometimes the service is left to find out.
     if (machine.dice.chance(0.3)) return;
     // Whoever answers for the desk does so when nothing is on its way.

@@ -3,8 +3,10 @@ import { pino } from 'pino';
 import { createTransferActivities } from '../../activities/capital-transfers/activities.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import { createMovementActivities } from '../../activities/movement.ts';
+import { mayReplaceLost } from '../../activities/phases/replacement.ts';
 import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../../activities/relays/commands.ts';
+import { startLaneTender } from '../../activities/relays/lanes.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
 import { startScout } from '../../activities/relays/scout.ts';
 import { startSweeper, startWaitingSweeper } from '../../activities/relays/sweeper.ts';
@@ -16,12 +18,14 @@ import { parseTarget } from '../../api/http/target.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { createExecutorRegistry } from '../../executors/registry.ts';
 import type { Executor } from '../../domain/executor.ts';
+import type { Signer } from '../../domain/signer.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { createHandOver } from '../../platform/handover.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { keepCommands, noteTaken } from '../../store/commands.ts';
 import { createSignerRegistry } from '../../signers/registry.ts';
+import type { VenueEntry } from '../../venues/entry.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { openVenues } from '../../venues/open.ts';
 import { routes } from '../../venues/routes.ts';
@@ -48,6 +52,7 @@ const MOST_CALLBACK_ATTEMPTS = 50;
 const HEALTH_SECONDS = 60;
 /** Pause of the loops in milliseconds; longer than in production, which changes no outcome. */
 const PAUSE_MS = 3_000;
+const LANE_PAUSE_MS = 10_000;
 
 export interface ServiceWorld {
   readonly machine: Machine;
@@ -55,6 +60,9 @@ export interface ServiceWorld {
   readonly server: Server;
   readonly temporal: Temporal;
   readonly executors: readonly Executor[];
+  /** The entries of the venues file. */
+  readonly venues: readonly VenueEntry[];
+  readonly signers: readonly Signer[];
   readonly receiver: Receiver;
 }
 
@@ -81,12 +89,12 @@ function openDatabase({ statements }: ServiceWorld): Database {
 }
 
 function parts(world: ServiceWorld) {
+  const venues = openVenues(world.venues, world.signers);
   const executors = createExecutorRegistry({
-    locals: [createNoopExecutor(), ...world.executors],
+    locals: [createNoopExecutor(), ...venues.executors, ...world.executors],
     remotes: [],
   });
-  const signers = createSignerRegistry([]);
-  const venues = openVenues([], []);
+  const signers = createSignerRegistry(world.signers);
   return { executors, signers, venues, db: openDatabase(world) };
 }
 
@@ -224,6 +232,15 @@ export function startWorker(world: ServiceWorld, process: Process): Worker {
     const relay = { db, temporal, log, sweepIdleSeconds: SWEEP_IDLE_SECONDS };
     startSweeper(relay);
     startWaitingSweeper(relay);
+    startLaneTender({
+      db,
+      log,
+      chains: venues.chains,
+      signers,
+      mayReplace: (claim, lost) =>
+        mayReplaceLost({ db, executors, signers, chains: venues.chainAssets }, claim, lost),
+      pauseMs: LANE_PAUSE_MS,
+    });
     createHealthRefresher({
       db,
       executors,

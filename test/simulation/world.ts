@@ -3,15 +3,18 @@ import { allowAddress } from '../../store/allowlist.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
-import { use } from './machine/seams.ts';
+import { serve, use } from './machine/seams.ts';
 import { Faults } from './faults.ts';
 import { judge } from './judges.ts';
 import { live } from './lives.ts';
+import { PAYEES } from './payees.ts';
 import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
+import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
+import { Chain, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
 import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
@@ -27,9 +30,6 @@ export interface WorldOptions {
   /** The numbers of the faults that may strike, where a run is shrunk. */
   readonly onlyFaults?: ReadonlySet<number>;
 }
-
-/** Whom the desks may pay. */
-export const PAYEE = `0x${'ab'.repeat(20)}`;
 
 /** Probabilities of each fault, at each of its chances. */
 const STATEMENT: Readonly<Record<StatementFault, number>> = {
@@ -52,6 +52,22 @@ const NETWORK: Readonly<Record<NetworkFault, number>> = {
   late: 0.03,
   broken: 0.03,
 };
+/** One look at a chain is many requests. */
+const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
+  'lost request': 0.004,
+  'lost answer': 0.006,
+  late: 0.006,
+  broken: 0.008,
+};
+/** At each block; a dropped transaction for each that waits, an older version for each pick. */
+const CHAIN: Readonly<Record<ChainFault, number>> = {
+  reorganised: 0.12,
+  'transaction dropped': 0.1,
+  'older version mined': 0.4,
+  'fees rise': 0.05,
+  'endpoint lags': 0.05,
+  'endpoint silent': 0.02,
+};
 const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   'lost request': 0.02,
   'lost answer': 0.03,
@@ -72,10 +88,13 @@ const NEW_RUN_AFTER = [30, 60, 120, 10_000] as const;
 const FREEZE_MS = [20_000, 120_000] as const;
 const FROZEN_MS = [5_000, 40_000] as const;
 const RESTART_MS = [500, 8_000] as const;
+/** The longest that a nonce lane may wait after that, in milliseconds: fees rise step by step. */
+const LANES_REST_MS = 600_000;
 /** The longest that a world may take until it has come to rest, in milliseconds of its own time. */
 const LONGEST_MS = 40 * 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
+  await readyLibrary();
   const machine = new Machine(options.seed, options.tell);
   use(machine, options.seed ^ 0x5bd1e995);
   const faults = new Faults(machine, options.onlyFaults ?? null);
@@ -104,8 +123,22 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         fault: () => faults.strike('network', NETWORK),
       }),
   );
+  const signers = signersOf();
+  const chain = new Chain({
+    machine,
+    chain_id: CHAIN_ID,
+    hosts: HOSTS,
+    token: TOKEN,
+    decimals: 6,
+    accounts: await Promise.all(signers.map(async (signer) => String(await signer.identity()))),
+    network: () => faults.strike('chain network', CHAIN_NETWORK),
+    strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
+  });
+  for (const host of HOSTS) serve(host, (request) => chain.answer(request));
   const receiver = new Receiver({ machine, fault: () => faults.strike('callback', CALLBACK) });
   const world: ServiceWorld = {
+    venues: [bindChain()],
+    signers,
     machine,
     statements,
     server,
@@ -171,8 +204,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       live({
         machine,
         movements: options.movements,
-        payee: PAYEE,
         desks,
+        chain,
         api: () => {
           const up = apis.filter(({ process }) => process.state === 'up');
           return up.length === 0 ? null : machine.dice.pick(up);
@@ -191,7 +224,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
-    const verdicts = await judge({ statements, desks, receiver, lives, payee: PAYEE, server });
+    await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
+    const verdicts = await judge({ statements, desks, receiver, chain, lives, server });
     const states: Record<string, number> = {};
     for (const { state } of lives.list)
       states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
@@ -223,32 +257,32 @@ async function readSeen(statements: Statements): Promise<Record<string, number>>
   return Object.fromEntries(rows.map(({ what, count }) => [what, count]));
 }
 
-/** Puts whom the desks pay on the allowlist. */
+/** Puts everyone who is paid on the allowlist. */
 async function allow({ machine, statements }: ServiceWorld, setup: Process): Promise<void> {
   const pool = new SimulatedPool(statements);
   const source = { pool, share: () => source };
-  const db = connectDatabase({
-    url: 'postgres://simulated@127.0.0.1/simulated',
-    openPool: () => source,
-  });
-  let isDone = false;
-  const done = inProcess.run(setup, () =>
-    allowAddress(
-      db,
-      { chain_family: 'evm', address: PAYEE, chain_id: null, label: 'desk' },
-      {
-        by: 'simulation',
-        reason: 'the desks pay it',
-        cooling_seconds: null,
-        audit: (action, id) => ({
-          action,
-          entity_type: 'allowed_address',
-          entity_key: id,
-          outcome: 'success',
-        }),
-      },
-    ).then(() => (isDone = true)),
-  );
-  await machine.run(() => isDone);
-  await done;
+  const url = 'postgres://simulated@127.0.0.1/simulated';
+  const db = connectDatabase({ url, openPool: () => source });
+  for (const [label, address] of Object.entries(PAYEES)) {
+    let isDone = false;
+    const done = inProcess.run(setup, () =>
+      allowAddress(
+        db,
+        { chain_family: 'evm', address, chain_id: null, label },
+        {
+          by: 'simulation',
+          reason: 'plans pay it',
+          cooling_seconds: null,
+          audit: (action, id) => ({
+            action,
+            entity_type: 'allowed_address',
+            entity_key: id,
+            outcome: 'success',
+          }),
+        },
+      ).then(() => (isDone = true)),
+    );
+    await machine.run(() => isDone);
+    await done;
+  }
 }

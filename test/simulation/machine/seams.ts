@@ -25,6 +25,7 @@ export const REPLACED = [
   'node:crypto.randomFillSync',
   'crypto.getRandomValues',
   'Math.random',
+  'fetch',
 ] as const;
 
 const real = {
@@ -39,11 +40,25 @@ const real = {
 
 let machine: Machine | null = null;
 let next: () => number = Math.random;
+const hosts = new Map<string, SimulatedHost>();
+
+/** A request of a simulated process to another machine. */
+export interface SimulatedRequest {
+  readonly host: string;
+  readonly body: string;
+}
+type SimulatedHost = (request: SimulatedRequest) => Promise<Response>;
+
+/** From now on requests of simulated processes to this host are answered here. */
+export function serve(host: string, answer: SimulatedHost): void {
+  hosts.set(host, answer);
+}
 
 /** From now on simulated processes see the time and the chance of this machine. */
 export function use(current: Machine, seed: number): void {
   machine = current;
   next = randomOf(seed);
+  hosts.clear();
 }
 
 /** The machine and the process of the calling code; null outside of a simulated process. */
@@ -146,6 +161,7 @@ function inside<Args extends unknown[], R>(
   return (...args) => (here() === null ? original(...args) : simulated(...args));
 }
 
+const originalFetch = globalThis.fetch;
 const originalTimeout = timers.setTimeout;
 const originalAbort = AbortSignal.timeout.bind(AbortSignal);
 
@@ -169,6 +185,23 @@ function simulatedAbort(ms: number): AbortSignal {
   const controller = new AbortController();
   setTimeout(() => controller.abort(new DOMException('timed out', 'TimeoutError')), ms);
   return controller.signal;
+}
+
+/** Nothing leaves the simulation: a host that no world serves does not exist. */
+function simulatedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const { host } = new URL(input instanceof Request ? input.url : input);
+  const { body, signal } = init;
+  const answer = hosts.get(host);
+  if (answer === undefined || (body != null && typeof body !== 'string'))
+    return Promise.reject(new TypeError('fetch failed'));
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal?.reason as Error);
+    if (signal?.aborted === true) return stop();
+    signal?.addEventListener('abort', stop, { once: true });
+    answer({ host, body: body ?? '' })
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', stop));
+  });
 }
 
 function uuid(): `${string}-${string}-${string}-${string}-${string}` {
@@ -195,6 +228,7 @@ performance.now = inside(real.performanceNow, () => {
   // A clock that only runs forward, and starts anew with the machine.
   return at === null ? 0 : at.machine.now - at.machine.begin + 1_000;
 });
+globalThis.fetch = inside(originalFetch, simulatedFetch as typeof originalFetch);
 Math.random = inside(real.random, () => next());
 AbortSignal.timeout = inside(originalAbort, simulatedAbort);
 const { randomUUID, randomBytes, randomInt, randomFillSync } = crypto;
