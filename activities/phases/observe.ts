@@ -75,6 +75,12 @@ async function conclude(
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
     return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
+  // Only a retry can continue. As a "not yet", the node would wait without a person, and every later
+  // nonce of its account with it.
+  if (answer.next_state === 'UNKNOWN') {
+    const why = answer.error_message ?? 'only a retry may send again';
+    return unknownNode(deps, row, why, movesTo(row, 'UNKNOWN'));
+  }
   if (answer.next_state === 'FAILED') {
     const message = answer.error_message ?? 'the venue ended it';
     return failNode(

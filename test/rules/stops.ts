@@ -69,6 +69,20 @@ export const stopRules: readonly Rule[] = [
     },
   },
   {
+    id: 'what-only-a-retry-sends-is-unknown',
+    section,
+    rule: 'A node that only a retry may send again is UNKNOWN after its next look: a person is asked, and its nonce blocks no lane in silence.',
+    test: {
+      file: 'test/store/lost-sends.test.ts',
+      name: 'what only a retry may send again is UNKNOWN, and not observed without a person',
+    },
+    broken: {
+      file: 'activities/phases/observe.ts',
+      find: "  if (answer.next_state === 'UNKNOWN') {",
+      replace: "  if (answer.next_state === 'READY') {",
+    },
+  },
+  {
     id: 'repeats-ask-the-allowlist',
     section,
     rule: 'An action of the perps venue is sent again only while its payee is on the allowlist.',

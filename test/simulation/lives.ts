@@ -345,7 +345,6 @@ class Operator {
       const nodes = seen.body['nodes'] as readonly NodeView[];
       if (mayCancelTransaction && dice.chance(0.5))
         await this.#cancelTransaction(id, nodes, isSent);
-      await this.#freeLane(id, nodes, seen.body['attention'] !== null);
       const isOver = await this.#isOver(id, state, nodes);
       if (isOver && this.#clickers === 0) break;
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
@@ -418,21 +417,6 @@ class Operator {
   async #lookAgain(id: string, { node_key, attempt, state }: NodeView): Promise<void> {
     const verb = this.#options.machine.dice.pick(['resume', 'retry'] as const);
     await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });
-  }
-
-  /** A transfer that is not sent again without a person keeps every later nonce waiting. */
-  async #freeLane(id: string, nodes: readonly NodeView[], isSaid: boolean): Promise<void> {
-    const held = nodes.filter(
-      ({ state, error_message }) =>
-        state === 'OBSERVING' && error_message?.includes('only a retry may send again') === true,
-    );
-    if (held.length === 0) return;
-    const [{ node_key, attempt } = { node_key: '', attempt: 0 }] = held;
-    const state = `EXECUTING with ${node_key} ${String(attempt)} held until a retry`;
-    const { silent } = this.#lives;
-    if (!isSaid && !silent.some((each) => each.movement_id === id && each.state === state))
-      silent.push({ movement_id: id, state });
-    await this.#cancelTransaction(id, held, isSent);
   }
 
   /** A person reads the chain, and says what is sure. */

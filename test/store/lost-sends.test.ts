@@ -4,9 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { observe } from '../../activities/phases/observe.ts';
 import { preflight } from '../../activities/phases/preflight.ts';
 import { prepare } from '../../activities/phases/prepare.ts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { phaseRow } from '../../activities/phases/row.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
 import { takeOver } from '../../store/phases.ts';
 import { afterRestore } from '../../store/restore.ts';
@@ -144,6 +146,32 @@ test('a recovery that has found no bytes is the last word: who signs beside it s
     await other.end();
   }
   expect(await saveSigned(bench.db, { ...signed, epoch: 7 })).toBeNull();
+});
+
+test('what only a retry may send again is UNKNOWN, and not observed without a person', async () => {
+  const { movement_id } = await claiming(account(), 1);
+  await bench.sql(
+    "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  const args = { movement_id, node_key: 'pay', attempt: 1 };
+  const deps = { db: bench.db, executors: { describe: () => undefined } } as never;
+  const row = await phaseRow(deps, args);
+  const held = {
+    next_state: 'UNKNOWN',
+    error_code: 'SEND_HELD',
+    error_message: 'only a retry may send it again',
+  } as const;
+  expect(await observe.finish(deps, args, row, { answer: held })).toMatchObject({
+    state: 'UNKNOWN',
+    next: 'settled',
+  });
+  expect(
+    await bench.sql(
+      'SELECT state, error_message FROM movement_nodes WHERE movement_id = $1::uuid',
+      movement_id,
+    ),
+  ).toEqual([{ state: 'UNKNOWN', error_message: held.error_message }]);
 });
 
 test.each([
