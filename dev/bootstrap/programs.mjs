@@ -41,6 +41,7 @@ export const PROGRAMS = {
   'bench-worker': 'bench/processes/worker.ts',
   chaos: 'test/chaos/main.ts',
   simulate: 'test/simulation/main.ts',
+  'simulation-worker': 'test/simulation/both/worker.ts',
   fuzz: 'test/fuzz/main.ts',
   contracts: 'dev/simulators/bridge/contracts/compile.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',

@@ -71,23 +71,36 @@ function openDatabase({ statements }: ServiceWorld): Database {
   return connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
 }
 
-function parts(world: ServiceWorld) {
+/** What API and worker are made of, whatever database and executors are beneath. */
+export function partsOf(db: Database, outside: readonly Executor[]) {
   const executors = createExecutorRegistry({
-    locals: [createNoopExecutor(), ...world.executors],
+    locals: [createNoopExecutor(), ...outside],
     remotes: [],
   });
   const signers = createSignerRegistry([]);
   const venues = openVenues([], []);
-  return { executors, signers, venues, db: openDatabase(world) };
+  return { executors, signers, venues, db };
 }
+type ServiceParts = ReturnType<typeof partsOf>;
 
 /** Starts an API in this process. */
 export function startApi(world: ServiceWorld, process: Process): Api {
-  const { executors, signers, venues, db } = parts(world);
+  const inside = <T>(work: () => T): T => inProcess.run(process, work);
+  const parts = partsOf(openDatabase(world), world.executors);
+  return { process, call: createApi(parts, world.temporal, process.name, inside) };
+}
+
+/** The API as a function; `inside` runs what it is passed as the API's process. */
+export function createApi(
+  { executors, signers, venues, db }: ServiceParts,
+  temporal: Temporal,
+  name: string,
+  inside: <T>(work: () => T) => T = (work) => work(),
+): Api['call'] {
   const find = createRouter(routes);
-  const handOver = inProcess.run(process, () =>
+  const handOver = inside(() =>
     createHandOver({
-      temporal: world.temporal,
+      temporal,
       log,
       leases: {
         keep: (ids, seconds) => keepCommands(db, ids, seconds),
@@ -111,84 +124,107 @@ export function startApi(world: ServiceWorld, process: Process): Api {
     settings: SETTINGS,
   };
   let requests = 0;
+  return (method, path, body, headers = {}) =>
+    inside(async () => {
+      requests += 1;
+      const request_id = `${name}-${String(requests)}`;
+      const target = parseTarget(PREFIX + path);
+      const match = find(method, path.split('?')[0] ?? '');
+      if (match.kind !== 'route') throw new Error(`no route: ${method} ${path}`);
+      const sent = Object.entries({
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      }).map(([name, value]) => [name, [value]] as const);
+      try {
+        const reply = await answer(
+          {
+            route: match.route,
+            params: match.params,
+            caller: { client_id: null, key_id: null, role: 'admin' },
+          },
+          {
+            method,
+            target,
+            headers: Object.fromEntries(sent),
+            body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+            request_id,
+          },
+          {
+            request_id,
+            started: 0n,
+            encoding: undefined,
+            route: match.route.id,
+            caller: null,
+            span: null,
+          },
+          deps,
+        );
+        // What a caller gets has crossed a wire.
+        const plain: unknown =
+          'text' in reply ? { text: reply.text } : JSON.parse(JSON.stringify(reply.body));
+        return { status: reply.status, body: plain as Record<string, unknown> };
+      } catch (error) {
+        const refusal = toAnswer(error, request_id);
+        if (refusal.status >= 500) log.warn({ err: error, method, path }, 'a request failed');
+        return refusal as ApiAnswer;
+      }
+    });
+}
+
+/** A worker in this process that does what runs request, and has no loops. */
+export function startBareWorker(
+  world: ServiceWorld,
+  process: Process,
+  around: (activities: Activities) => Activities,
+  limits: { readonly soonMs: number },
+): Worker {
+  const parts = partsOf(openDatabase(world), world.executors);
+  return inProcess.run(process, () => {
+    const worker: Worker = { process, activities: around(activitiesOf(parts, limits)) };
+    world.server.addWorker(worker);
+    return worker;
+  });
+}
+
+/** The activities of a worker. */
+export function activitiesOf(
+  { db, executors, signers, venues }: ServiceParts,
+  options: { readonly soonMs?: number; readonly leaving?: Leaving } = {},
+) {
+  const { leaving = new Leaving(), ...limits } = options;
   return {
-    process,
-    call: (method, path, body, headers = {}) =>
-      inProcess.run(process, async () => {
-        requests += 1;
-        const request_id = `${process.name}-${String(requests)}`;
-        const target = parseTarget(PREFIX + path);
-        const match = find(method, path.split('?')[0] ?? '');
-        if (match.kind !== 'route') throw new Error(`no route: ${method} ${path}`);
-        const sent = Object.entries({
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        }).map(([name, value]) => [name, [value]] as const);
-        try {
-          const reply = await answer(
-            {
-              route: match.route,
-              params: match.params,
-              caller: { client_id: null, key_id: null, role: 'admin' },
-            },
-            {
-              method,
-              target,
-              headers: Object.fromEntries(sent),
-              body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-              request_id,
-            },
-            {
-              request_id,
-              started: 0n,
-              encoding: undefined,
-              route: match.route.id,
-              caller: null,
-              span: null,
-            },
-            deps,
-          );
-          // What a caller gets has crossed a wire.
-          const plain: unknown =
-            'text' in reply ? { text: reply.text } : JSON.parse(JSON.stringify(reply.body));
-          return { status: reply.status, body: plain as Record<string, unknown> };
-        } catch (error) {
-          const refusal = toAnswer(error, request_id);
-          if (refusal.status >= 500) log.warn({ err: error, method, path }, 'a request failed');
-          return refusal as ApiAnswer;
-        }
-      }),
+    ...createMovementActivities({
+      db,
+      log,
+      executors,
+      signers,
+      chains: venues.chainAssets,
+      unansweredSeconds: 60,
+      unhurriedSeconds: 20,
+      signing: createEvmSigning(venues.chains, venues.acts),
+      leaving,
+      ...limits,
+    }),
+    ...createTransferActivities({
+      db,
+      log,
+      leaving,
+      providers: [],
+      pendingSeconds: 60,
+      unhurriedSeconds: 20,
+      refreshBalances: () => undefined,
+    }),
   };
 }
+export type Activities = ReturnType<typeof activitiesOf>;
 
 /** Starts a worker in this process, with the loops that bring lost messages again. */
 export function startWorker(world: ServiceWorld, process: Process): Worker {
-  const { executors, signers, venues, db } = parts(world);
+  const parts = partsOf(openDatabase(world), world.executors);
+  const { db, executors, signers } = parts;
   const { temporal, server } = world;
   return inProcess.run(process, () => {
-    const leaving = new Leaving();
-    const activities = {
-      ...createMovementActivities({
-        db,
-        log,
-        executors,
-        signers,
-        chains: venues.chainAssets,
-        unansweredSeconds: 60,
-        unhurriedSeconds: 20,
-        signing: createEvmSigning(venues.chains, venues.acts),
-        leaving,
-      }),
-      ...createTransferActivities({
-        db,
-        log,
-        leaving,
-        providers: [],
-        pendingSeconds: 60,
-        unhurriedSeconds: 20,
-        refreshBalances: () => undefined,
-      }),
-    };
+    const activities = activitiesOf(parts);
     const commands = startCommandRelay({ db, temporal, log, pauseMs: PAUSE_MS });
     const idle = { stop: () => Promise.resolve(), poke: () => undefined };
     startScout({

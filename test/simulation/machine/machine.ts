@@ -59,8 +59,15 @@ export class Machine {
   /** Called with each line of the log. */
   readonly #tell: (line: string) => void;
   readonly #lastLines: string[] = [];
+  readonly #isInOrder: boolean;
 
-  constructor(seed: number, tell: (line: string) => void = () => undefined) {
+  /** `isInOrder`: what waits longest goes first, so that nothing depends on the seed. */
+  constructor(
+    seed: number,
+    tell: (line: string) => void = () => undefined,
+    { isInOrder = false } = {},
+  ) {
+    this.#isInOrder = isInOrder;
     this.dice = dice(seed, 'faults');
     this.#order = dice(seed, 'order');
     this.#tell = tell;
@@ -154,20 +161,24 @@ export class Machine {
     );
     const timer = this.#firstTimer();
     const isDue = timer !== undefined && timer.at <= this.#now;
-    if (timer !== undefined && (isDue || ready.length === 0 || this.#order.chance(SLOW))) {
+    if (timer !== undefined && (isDue || ready.length === 0 || this.#isSlow())) {
       this.#timers.splice(this.#timers.indexOf(timer), 1);
       this.#now = Math.max(this.#now, timer.at);
       await timer.go();
       return;
     }
     if (ready.length === 0) throw new Error('nothing can happen any more: an await has leaked');
-    const chosen = ready[this.#order.between(0, ready.length - 1)];
+    const chosen = ready[this.#isInOrder ? 0 : this.#order.between(0, ready.length - 1)];
     if (chosen === undefined) throw new Error('nothing was chosen');
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1);
-    this.#now += this.#order.between(0, LONGEST_STEP_MS);
+    this.#now += this.#isInOrder ? 1 : this.#order.between(0, LONGEST_STEP_MS);
     this.#steps += 1;
     this.log(`${chosen.process?.name ?? '-'} ${chosen.label}`);
     await chosen.go();
+  }
+
+  #isSlow(): boolean {
+    return !this.#isInOrder && this.#order.chance(SLOW);
   }
 
   #firstTimer(): Timer | undefined {

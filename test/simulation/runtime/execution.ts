@@ -373,7 +373,7 @@ export class Execution {
       const isInHistory = !this.#aside.some(({ job }) => job?.resolveActivity?.seq === seq);
       // Its end is in the history: there is nothing to cancel.
       if (activity === undefined || (activity.state === 'ended' && isInHistory)) return;
-      task.writes.push({ kind: 'ACTIVITY_TASK_CANCEL_REQUESTED' });
+      task.writes.push({ kind: 'ACTIVITY_TASK_CANCEL_REQUESTED', name: activity.type });
       const isTried = activity.cancellation === 0;
       task.effects.push(() => {
         activity.cancelRequested = true;

@@ -110,10 +110,24 @@ export class Server {
     return (this.#runs.get(workflowId) ?? []).map(({ execution }) => execution.history);
   }
 
+  /** All runs of a workflow id with how each is, oldest first. */
+  runs(workflowId: string): readonly { status: string; events: readonly Event[] }[] {
+    return (this.#runs.get(workflowId) ?? []).map(({ execution: { status, history } }) => ({
+      status: status ?? 'RUNNING',
+      events: history,
+    }));
+  }
+
   /** How the newest run is: RUNNING, or how it closed; null when there is none. */
   statusOf(workflowId: string): string | null {
     const run = this.#newest(workflowId);
     return run === undefined ? null : (run.execution.status ?? 'RUNNING');
+  }
+
+  /** Whether the newest run has no workflow task that waits or is under way. */
+  isQuiet(workflowId: string): boolean {
+    const execution = this.#newest(workflowId)?.execution;
+    return execution !== undefined && !execution.taskIsScheduled && !execution.taskIsUnderWay;
   }
 
   /** The ids of workflows with an open run. */
