@@ -68,7 +68,10 @@ const log = pino({ level: process.env['SIMULATION_LOG'] ?? 'silent' });
 function openDatabase({ statements }: ServiceWorld): Database {
   const pool = new SimulatedPool(statements);
   const source = { pool, share: () => source };
-  return connectDatabase({ url: 'postgres://simulated@127.0.0.1/simulated', openPool: () => source });
+  return connectDatabase({
+    url: 'postgres://simulated@127.0.0.1/simulated',
+    openPool: () => source,
+  });
 }
 
 /** What API and worker are made of, whatever database and executors are beneath. */

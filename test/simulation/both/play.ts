@@ -121,7 +121,9 @@ export class Play {
   }
 
   #do({ phase, node_key, attempt, key, amount, payee }: DeskCall): ExecutionResult | null {
-    const order = this.orders.find((each) => each.node_key === node_key && each.attempt === attempt);
+    const order = this.orders.find(
+      (each) => each.node_key === node_key && each.attempt === attempt,
+    );
     const external_ref = key;
     switch (phase) {
       case 'preflight':

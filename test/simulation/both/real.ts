@@ -36,7 +36,9 @@ export async function startTemporal(
 ): Promise<string> {
   const server = await findTemporalServer();
   if (server.kind === 'address')
-    throw new Error('the scenarios need a Temporal server of their own: unset SVC_TEMPORAL_ADDRESS');
+    throw new Error(
+      'the scenarios need a Temporal server of their own: unset SVC_TEMPORAL_ADDRESS',
+    );
   const port = await freePort();
   const part = temporalPart({
     binary: server.path,
@@ -307,4 +309,3 @@ function eventsOf(history: proto.temporal.api.history.v1.IHistory): Event[] {
     return typeof name === 'string' && name !== '' ? { kind, name } : { kind };
   });
 }
-

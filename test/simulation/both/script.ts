@@ -86,7 +86,8 @@ export async function playOn(host: Host, scenario: Scenario): Promise<Outcome> {
   for (const step of scenario.script) await actor.take(step);
   const plain = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll(id, 'the movement')) as T;
-  const rows = async (text: string): Promise<object[]> => plain([...(await host.query(text, [id]))]);
+  const rows = async (text: string): Promise<object[]> =>
+    plain([...(await host.query(text, [id]))]);
   const [movement = {}] = await rows(
     `SELECT request_state, reservation_status, error_code FROM movements WHERE movement_id = $1`,
   );
@@ -254,7 +255,8 @@ function templateOf(name: string, { nodes, edges = [], more = {} }: Plan): objec
     version: 1,
     name,
     nodes: Object.entries(nodes).map(([node_key, does]) => {
-      if (does === 'gate') return { node_key, node_kind: 'manual_gate', action_type: 'manual_gate' };
+      if (does === 'gate')
+        return { node_key, node_kind: 'manual_gate', action_type: 'manual_gate' };
       if (does === 'noop') return { node_key, node_kind: 'action', action_type: 'noop' };
       const action_type = does === 'blind' ? 'blind_desk' : 'keyed_desk';
       return {

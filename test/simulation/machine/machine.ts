@@ -54,6 +54,7 @@ export class Machine {
   #now = BEGIN;
   #waiting: Waiting[] = [];
   #timers: Timer[] = [];
+  readonly #deaths = new Map<Process, number>();
   #steps = 0;
   readonly #digest = createHash('sha256');
   /** Called with each line of the log. */
@@ -188,9 +189,15 @@ export class Machine {
     return this.#timers.find(({ process }) => process === null || process.state === 'up');
   }
 
+  /** When the process died, in milliseconds since 1970; null while it lives. */
+  diedAt(process: Process): number | null {
+    return this.#deaths.get(process) ?? null;
+  }
+
   /** The process ends, with all that it was doing. */
   kill(process: Process): void {
     process.state = 'dead';
+    this.#deaths.set(process, this.#now);
     this.#waiting = this.#waiting.filter((each) => each.process !== process);
   }
 }

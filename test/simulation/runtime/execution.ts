@@ -81,6 +81,8 @@ interface Past {
 
 interface Task {
   readonly startedAt: number;
+  /** Repeats one that timed out: nothing of it is written before it completes. */
+  readonly isTransient: boolean;
   /** Events that its completion writes, in their order. */
   readonly writes: Event[];
   readonly effects: (() => void)[];
@@ -111,6 +113,8 @@ export class Execution {
   #aside: Arrived[] = [];
   #task: Task | null = null;
   #taskScheduled = false;
+  /** The length of the history when a task was scheduled that has no event yet; null: none. */
+  #unwrittenAt: number | null = null;
   readonly #activities = new Map<number, Activity>();
   /** Version flags that the history has markers of. */
   readonly #patches = new Set<string>();
@@ -138,6 +142,11 @@ export class Execution {
 
   get taskIsScheduled(): boolean {
     return this.#taskScheduled && this.#task === null;
+  }
+
+  /** Whether a worker has the run in its cache. */
+  get isCached(): boolean {
+    return this.#cached !== null;
   }
 
   get taskIsUnderWay(): boolean {
@@ -193,11 +202,17 @@ export class Execution {
   async startTask(at: number): Promise<void> {
     if (!this.taskIsScheduled) throw new Error('no workflow task is scheduled');
     this.#taskScheduled = false;
-    this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
+    // What arrived meanwhile makes a repeated task one like others.
+    const isTransient = this.#unwrittenAt === this.history.length;
+    if (this.#unwrittenAt !== null && !isTransient)
+      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' });
+    this.#unwrittenAt = null;
+    if (!isTransient) this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
     const jobs = this.#arrived;
     this.#arrived = [];
     this.#task = {
       startedAt: at,
+      isTransient,
       writes: [],
       effects: [],
       local: new Map(),
@@ -232,6 +247,8 @@ export class Execution {
     const task = this.#task;
     if (task === null || !this.taskIsDone) throw new Error('the workflow task is not done');
     this.#task = null;
+    if (task.isTransient)
+      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' }, { kind: 'WORKFLOW_TASK_STARTED' });
     if (task.closing !== null && this.#aside.length > 0) {
       this.history.push({ kind: 'WORKFLOW_TASK_FAILED' });
       this.#arrived = task.activations[0]?.jobs.slice() ?? [];
@@ -257,10 +274,18 @@ export class Execution {
     if (task === null) return;
     this.#task = null;
     this.#arrived = task.activations[0]?.jobs.slice() ?? [];
-    this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
+    if (!task.isTransient) this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
     await this.forget();
     this.#flush();
-    this.#scheduleTask();
+    if (this.#taskScheduled) return;
+    this.#taskScheduled = true;
+    this.#unwrittenAt = this.history.length;
+  }
+
+  /** The scheduled task waited in the queue of a worker that never took it. */
+  scheduleAgain(): void {
+    if (!this.taskIsScheduled) return;
+    this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' }, { kind: 'WORKFLOW_TASK_SCHEDULED' });
   }
 
   /** No worker has the run in its cache: the next task replays the history. */
@@ -452,8 +477,7 @@ function inTheirOrder(jobs: readonly Job[]): Job[] {
 
 function callOf(
   command:
-    | coresdk.workflow_commands.IScheduleActivity
-    | coresdk.workflow_commands.IScheduleLocalActivity,
+    coresdk.workflow_commands.IScheduleActivity | coresdk.workflow_commands.IScheduleLocalActivity,
 ): ActivityCall {
   const { retryPolicy } = command;
   const initialMs = msOf(retryPolicy?.initialInterval) ?? 1_000;

@@ -41,6 +41,13 @@ const SILENT = {
 
 /** How long a worker may take for a workflow task, in milliseconds. */
 const TASK_MS = 10_000;
+/**
+ * Milliseconds after a worker's last poll in which the server still puts tasks of the runs in its
+ * cache into its own queue, and how long such a task waits there; the server's and the SDK's values.
+ */
+const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
+/** The part of the heartbeat time-out between two heartbeats that a worker sends, as Core has it. */
+const THROTTLE = 0.8;
 /** `TimeoutType` of the API. */
 const [START_TO_CLOSE, HEARTBEAT] = [1, 4];
 
@@ -145,8 +152,7 @@ export class Server {
   ): void {
     let run = this.#newest(workflowId);
     const isNew = run === undefined || run.execution.status !== null;
-    if (run === undefined || isNew)
-      run = this.#start(type, workflowId, payloadsOf(args));
+    if (run === undefined || isNew) run = this.#start(type, workflowId, payloadsOf(args));
     run.execution.signal(signal, payloadsOf(signalArgs));
     if (isNew) run.execution.scheduleFirstTask();
     this.#after(run);
@@ -221,12 +227,8 @@ export class Server {
     }
     if (execution.taskIsScheduled && !run.isQueued) {
       run.isQueued = true;
-      this.#machine.post({
-        process: null,
-        label: `task of ${run.workflowId}`,
-        isPossible: this.#hasWorker,
-        go: () => this.#deliverTask(run),
-      });
+      if (this.#hasJustDied(run.cachedBy)) this.#waitForTheDead(run);
+      else this.#postTask(run);
     }
     for (const call of execution.calls) {
       const known = run.activities.get(call.seq);
@@ -251,6 +253,37 @@ export class Server {
         },
       });
     }
+  }
+
+  #postTask(run: Run): void {
+    this.#machine.post({
+      process: null,
+      label: `task of ${run.workflowId}`,
+      isPossible: this.#hasWorker,
+      go: () => this.#deliverTask(run),
+    });
+  }
+
+  #hasJustDied(worker: Worker | null): boolean {
+    const at = worker === null ? null : this.#machine.diedAt(worker.process);
+    return at !== null && this.#machine.now < at + LEFT_AFTER_MS;
+  }
+
+  /** The task is in the queue of a worker that has died, and nobody takes it there. */
+  #waitForTheDead(run: Run): void {
+    const { execution } = run;
+    this.#machine.timer({
+      process: null,
+      at: this.#machine.now + STICKY_MS,
+      label: 'sticky time-out',
+      go: () => {
+        if (execution.status !== null) return;
+        this.#machine.log(`the task of ${run.workflowId} has waited for a dead worker`);
+        run.cachedBy = null;
+        execution.scheduleAgain();
+        this.#postTask(run);
+      },
+    });
   }
 
   #close({ activities }: Run): void {
@@ -306,7 +339,7 @@ export class Server {
           if (run.task !== task) return;
           run.task = 0;
           await execution.completeTask();
-          if (execution.status !== null) run.cachedBy = null;
+          if (!execution.isCached) run.cachedBy = null;
           this.#after(run);
         },
       });
@@ -401,17 +434,18 @@ export class Server {
         go: () => over({ timedOut: timedOut('Heartbeat', HEARTBEAT) }),
       });
     };
+    const send = (): void => {
+      beat();
+      const isWanted = run.execution.calls.some(
+        (each) => each.seq === call.seq && !each.cancelRequested,
+      );
+      if (!isWanted || scheduled.running !== current) started.cancel();
+    };
     const started = this.#call(
       run,
       call,
       { worker, attempt, isLocal: false },
-      () => {
-        beat();
-        const isWanted = run.execution.calls.some(
-          (each) => each.seq === call.seq && !each.cancelRequested,
-        );
-        if (!isWanted || scheduled.running !== current) started.cancel();
-      },
+      this.#throttled(worker.process, THROTTLE * (heartbeatMs ?? 0), send),
       (how) =>
         this.#machine.post({
           process: worker.process,
@@ -431,6 +465,23 @@ export class Server {
           go: () => over({ timedOut: timedOut('StartToClose', START_TO_CLOSE) }),
         }),
       );
+  }
+
+  /** Sends at once, and then at most once in `ms`. */
+  #throttled(process: Process, ms: number, send: () => void): () => void {
+    let next = 0;
+    let waits = false;
+    const go = (): void => {
+      waits = false;
+      next = this.#machine.now + ms;
+      send();
+    };
+    return () => {
+      if (waits) return;
+      if (this.#machine.now >= next) return go();
+      waits = true;
+      this.#machine.timer({ process, at: next, label: 'heartbeat', go });
+    };
   }
 
   /** The server hears of an attempt's end, or notices that it is over. */
@@ -510,7 +561,9 @@ export class Server {
       else if (cancelled != null) end({ cancelled: cancelled.failure ?? null });
       else end({ failed: failed?.failure ?? {} });
     });
-    return { cancel: () => inProcess.run(worker.process, () => activity.cancel('CANCELLED', {} as never)) };
+    return {
+      cancel: () => inProcess.run(worker.process, () => activity.cancel('CANCELLED', {} as never)),
+    };
   }
 }
 
