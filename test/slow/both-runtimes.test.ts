@@ -11,7 +11,7 @@ import type { Outcome } from '../simulation/both/script.ts';
 const LIMIT_MS = 300_000;
 
 const only = process.env['BOTH_ONLY'];
-const scenarios = SCENARIOS.filter(({ name }) => only === undefined || name.includes(only));
+const scenarios = SCENARIOS.filter(({ name }) => only === undefined || new RegExp(only).test(name));
 
 let both: Both;
 let real: ReadonlyMap<string, Outcome | Error>;

@@ -53,6 +53,7 @@ export class Play {
   readonly calls: string[] = [];
   readonly orders: Order[] = [];
   readonly #answers: Map<string, Answer[]>;
+  readonly #counts = new Map<string, number>();
   readonly #armed = new Set<string>();
   readonly #held = new Map<string, () => void>();
 
@@ -89,8 +90,11 @@ export class Play {
   async call(call: DeskCall): Promise<DeskReply> {
     const of = `${call.phase} of ${call.node_key}`;
     const answer = this.#answers.get(of)?.shift() ?? 'sound';
+    const count = (this.#counts.get(of) ?? 0) + 1;
+    this.#counts.set(of, count);
     this.calls.push(`${of}, attempt ${String(call.attempt)}: ${answer}`);
     await this.at(`${of} arrives`);
+    await this.at(`${of} arrives, call ${String(count)}`);
     const reply = this.#reply(call, answer);
     await this.at(`${of} is answered`);
     return reply;

@@ -233,14 +233,11 @@ const CALM: readonly Scenario[] = [
     plan: UNDONE,
     answers: { 'observe of pay': ['pending', 'pending'] },
     script: [
-      'approve',
-      { node: 'pay', is: 'OBSERVING' },
-      { arm: 'observe of pay arrives' },
-      { held: 'observe of pay arrives' },
+      ...approvedUntilHeld('observe of pay arrives, call 2'),
       'cancel',
       { until: 'CANCELLED' },
       { pause: 2 },
-      { release: 'observe of pay arrives' },
+      { release: 'observe of pay arrives, call 2' },
       'closed',
     ],
   },
@@ -330,15 +327,7 @@ const DYING: readonly Scenario[] = [
     name: 'dies while it observes',
     plan: ONE,
     answers: { 'observe of pay': ['pending'] },
-    script: [
-      'together',
-      'approve',
-      { node: 'pay', is: 'OBSERVING' },
-      { arm: 'observe of pay arrives' },
-      { held: 'observe of pay arrives' },
-      'death',
-      'closed',
-    ],
+    script: [...diesAt('observe of pay arrives, call 2'), 'closed'],
   },
   {
     name: 'dies while it searches for a send',
@@ -414,4 +403,48 @@ const TWICE: readonly Scenario[] = [
   },
 ].map((each) => ({ ...each, group: 'twice' }) as Scenario);
 
-export const SCENARIOS: readonly Scenario[] = [...CALM, ...DYING, ...LATE, ...TWICE];
+const TWICE_LOADING: readonly Scenario[] = [
+  {
+    name: 'dies while it loads, twice',
+    plan: ONE,
+    script: [
+      ...diesAt('start of load'),
+      { arm: 'start of load' },
+      { held: 'start of load' },
+      'death',
+      'closed',
+    ],
+  },
+].map((each) => ({ ...each, group: 'twice-loading' }) as Scenario);
+/** Scenarios whose worker dies twice, and the next one starts when a task has timed out. */
+const TWICE_LATE: readonly Scenario[] = [
+  {
+    name: 'dies while it loads, twice, then cancelled',
+    plan: UNDONE,
+    script: [
+      ...diesAt('start of load'),
+      { arm: 'start of load' },
+      { held: 'start of load' },
+      'death',
+      { pause: 9 },
+      'cancel',
+      'closed',
+    ],
+  },
+].map((each) => ({ ...each, group: 'twice-late' }) as Scenario);
+const PROBES: readonly Scenario[] = [11, 13, 16, 22, 28].map((pause) => ({
+  name: `probe ${String(pause)}`,
+  plan: ONE,
+  group: 'probe',
+  script: ['together', 'death', { pause }, 'approve', 'closed'],
+}));
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...CALM,
+  ...DYING,
+  ...LATE,
+  ...TWICE,
+  ...TWICE_LOADING,
+  ...TWICE_LATE,
+  ...PROBES,
+];

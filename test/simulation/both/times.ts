@@ -12,5 +12,5 @@ export const SECONDS = {
    */
   beforeDeath: 4,
   /** Until the next worker starts; `late`: when a run's own task queue counts as left. */
-  afterDeath: (group: string | undefined): number => (group === 'late' ? 14 : 0),
+  afterDeath: (group: string | undefined): number => (group?.endsWith('late') === true ? 14 : 0),
 };

@@ -113,6 +113,8 @@ export class Execution {
   #aside: Arrived[] = [];
   #task: Task | null = null;
   #taskScheduled = false;
+  /** Whether the next task goes to the queue of the worker that completed the last one. */
+  #isSticky = false;
   /** The length of the history when a task was scheduled that has no event yet; null: none. */
   #unwrittenAt: number | null = null;
   readonly #activities = new Map<number, Activity>();
@@ -210,18 +212,28 @@ export class Execution {
     if (!isTransient) this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
     const jobs = this.#arrived;
     this.#arrived = [];
-    this.#task = {
-      startedAt: at,
-      isTransient,
-      writes: [],
-      effects: [],
-      local: new Map(),
-      activations: [],
-      closing: null,
-      handedOn: [],
-    };
-    await this.#ensureCached();
-    await this.#activate(jobs, at);
+    this.#task = newTask(at, new Map(), isTransient);
+    await this.#ensureCached(this.#task);
+    if (jobs.length > 0) await this.#activate(jobs, at);
+  }
+
+  /**
+   * The worker reports what the task has done so far and gets a new one, since local activities
+   * take longer than a task may.
+   */
+  async heartbeat(at: number): Promise<void> {
+    const task = this.#task;
+    if (task === null || task.closing !== null) return;
+    this.#task = null;
+    this.#writeCompleted(task);
+    this.#flush();
+    this.#scheduleTask();
+    this.#taskScheduled = false;
+    this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
+    const jobs = this.#arrived;
+    this.#arrived = [];
+    this.#task = newTask(at, task.local);
+    if (jobs.length > 0) await this.#activate(jobs, at);
   }
 
   /** Local activities of the task under way have answered; those that answered together. */
@@ -247,18 +259,16 @@ export class Execution {
     const task = this.#task;
     if (task === null || !this.taskIsDone) throw new Error('the workflow task is not done');
     this.#task = null;
-    if (task.isTransient)
-      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' }, { kind: 'WORKFLOW_TASK_STARTED' });
     if (task.closing !== null && this.#aside.length > 0) {
+      this.#writeStarted(task);
       this.history.push({ kind: 'WORKFLOW_TASK_FAILED' });
+      this.#isSticky = false;
       this.#arrived = task.activations[0]?.jobs.slice() ?? [];
       await this.forget();
       this.#flush();
       return;
     }
-    this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
-    for (const effect of task.effects) effect();
-    this.#past.push(...task.activations);
+    this.#writeCompleted(task);
     if (task.closing !== null) {
       this.status = task.closing;
       this.handedOn = task.handedOn;
@@ -266,6 +276,19 @@ export class Execution {
       return;
     }
     this.#flush();
+  }
+
+  #writeStarted({ isTransient }: Task): void {
+    if (isTransient)
+      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' }, { kind: 'WORKFLOW_TASK_STARTED' });
+  }
+
+  #writeCompleted(task: Task): void {
+    this.#writeStarted(task);
+    this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
+    for (const effect of task.effects) effect();
+    this.#past.push(...task.activations);
+    this.#isSticky = true;
   }
 
   /** The worker died with the task under way; the server notices when the task's time is over. */
@@ -277,6 +300,9 @@ export class Execution {
     if (!task.isTransient) this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
     await this.forget();
     this.#flush();
+    // The server counts no attempt for a worker's own queue, and writes nothing of later attempts.
+    if (this.#isSticky) this.#scheduleTask();
+    this.#isSticky = false;
     if (this.#taskScheduled) return;
     this.#taskScheduled = true;
     this.#unwrittenAt = this.history.length;
@@ -286,6 +312,7 @@ export class Execution {
   scheduleAgain(): void {
     if (!this.taskIsScheduled) return;
     this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' }, { kind: 'WORKFLOW_TASK_SCHEDULED' });
+    this.#isSticky = false;
   }
 
   /** No worker has the run in its cache: the next task replays the history. */
@@ -330,14 +357,21 @@ export class Execution {
     this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' });
   }
 
-  async #ensureCached(): Promise<void> {
+  async #ensureCached(task: Task): Promise<void> {
     if (this.#cached !== null) return;
     this.#cached = await this.#sandbox.run(this.#options);
     const patches = [...this.#patches].map((patchId) => ({ notifyHasPatch: { patchId } }));
     const past = this.#past.map((each, index) =>
       index === 0 ? { ...each, jobs: [...patches, ...each.jobs] } : each,
     );
-    for (const each of past) await this.#cached.activate(this.#activation(each, true));
+    for (const each of past) {
+      const commands = await this.#cached.activate(this.#activation(each, true));
+      for (const { resolveActivity } of each.jobs)
+        if (resolveActivity?.isLocal === true) task.local.delete(resolveActivity.seq ?? 0);
+      for (const { scheduleLocalActivity } of commands)
+        if (scheduleLocalActivity != null) addLocal(task, scheduleLocalActivity);
+    }
+    // What the history has no end of was under way when a task was extended: it runs again.
   }
 
   #activation({ jobs, at, historyLength }: Past, isReplaying: boolean) {
@@ -378,8 +412,7 @@ export class Execution {
       continueAsNewWorkflowExecution,
     } = command;
     if (scheduleLocalActivity != null) {
-      const call = callOf(scheduleLocalActivity);
-      task.local.set(call.seq, { ...call, end: null });
+      addLocal(task, scheduleLocalActivity);
     } else if (scheduleActivity != null) {
       const call = callOf(scheduleActivity);
       task.writes.push({ kind: 'ACTIVITY_TASK_SCHEDULED', name: call.type });
@@ -453,6 +486,20 @@ export class Execution {
     task.closing = how;
     task.writes.push({ kind: `WORKFLOW_EXECUTION_${how}` });
   }
+}
+
+function newTask(
+  startedAt: number,
+  local: Map<number, LocalActivity> = new Map(),
+  isTransient = false,
+): Task {
+  const task = { startedAt, isTransient, local, closing: null, handedOn: [] };
+  return { ...task, writes: [], effects: [], activations: [] };
+}
+
+function addLocal(task: Task, command: coresdk.workflow_commands.IScheduleLocalActivity): void {
+  const call = callOf(command);
+  task.local.set(call.seq, { ...call, end: null });
 }
 
 function initOf({ workflowId, runId, workflowType, args, startedAt }: ExecutionOptions) {

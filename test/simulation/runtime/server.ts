@@ -46,6 +46,8 @@ const TASK_MS = 10_000;
  * cache into its own queue, and how long such a task waits there; the server's and the SDK's values.
  */
 const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
+/** The part of a task's time after which a worker extends it, as Core has it. */
+const EXTEND = 0.8;
 /** The part of the heartbeat time-out between two heartbeats that a worker sends, as Core has it. */
 const THROTTLE = 0.8;
 /** `TimeoutType` of the API. */
@@ -310,21 +312,26 @@ export class Server {
     this.#goOn(run, task, worker);
   }
 
-  /** A worker that lives keeps its task, as Core does with heartbeats; another one loses it. */
+  /** A worker that lives extends its task in time, as Core does; another one loses it. */
   #limitTask(run: Run, task: number, worker: Worker): void {
-    this.#machine.timer({
-      process: null,
-      at: this.#machine.now + TASK_MS,
-      label: 'task time-out',
-      go: async () => {
-        if (run.task !== task || !run.execution.taskIsUnderWay) return;
-        if (worker.process.state === 'up') return this.#limitTask(run, task, worker);
-        this.#machine.log(`the task of ${run.workflowId} times out`);
-        run.task = 0;
-        run.cachedBy = null;
-        await run.execution.loseTask();
-        this.#after(run);
-      },
+    const { execution } = run;
+    const isOpen = (): boolean => run.task === task && execution.taskIsUnderWay;
+    const limit = this.#limit(TASK_MS, null, async () => {
+      if (!isOpen()) return;
+      this.#machine.log(`the task of ${run.workflowId} times out`);
+      run.task = 0;
+      run.cachedBy = null;
+      await execution.loseTask();
+      this.#after(run);
+    });
+    this.#limit(EXTEND * TASK_MS, worker.process, async () => {
+      if (!isOpen() || execution.taskIsDone) return;
+      limit.cancel();
+      this.#machine.log(`${worker.process.name} extends the task of ${run.workflowId}`);
+      await execution.heartbeat(this.#machine.now);
+      this.#limitTask(run, task, worker);
+      this.#after(run);
+      this.#goOn(run, task, worker);
     });
   }
 
@@ -392,7 +399,11 @@ export class Server {
           });
   }
 
-  #limit(ms: number, process: Process | null, then: () => void): { cancel(): void } {
+  #limit(
+    ms: number,
+    process: Process | null,
+    then: () => void | Promise<void>,
+  ): { cancel(): void } {
     const timer = this.#machine.timer({
       process,
       at: this.#machine.now + ms,
