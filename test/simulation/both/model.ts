@@ -47,6 +47,7 @@ export async function playOnModel(
   const api = startApi(world, { name: 'api', state: 'up', skewMs: 0 });
   let count = 0;
   let worker: Process;
+  let starting = Promise.resolve();
   const start = (): void => {
     count += 1;
     worker = { name: `worker-${String(count)}`, state: 'up', skewMs: 0 };
@@ -66,8 +67,9 @@ export async function playOnModel(
     death: async () => {
       await sleep(SECONDS.beforeDeath * 1_000);
       machine.kill(worker);
-      void sleep(SECONDS.afterDeath(scenario.group) * 1_000).then(start);
+      starting = sleep(SECONDS.afterDeath(scenario.group) * 1_000).then(start);
     },
+    another: () => starting,
   };
   start();
   let outcome: Outcome | null = null;

@@ -49,7 +49,7 @@ export interface Order {
 export type Answers = Readonly<Record<string, readonly Answer[]>>;
 
 export class Play {
-  /** Calls as they arrived at the desk, or were to arrive. */
+  /** Calls in the order in which they arrived at the desk, or were to arrive. */
   readonly calls: string[] = [];
   readonly orders: Order[] = [];
   readonly #answers: Map<string, Answer[]>;
@@ -92,9 +92,9 @@ export class Play {
     const answer = this.#answers.get(of)?.shift() ?? 'sound';
     const count = (this.#counts.get(of) ?? 0) + 1;
     this.#counts.set(of, count);
-    this.calls.push(`${of}, attempt ${String(call.attempt)}: ${answer}`);
     await this.at(`${of} arrives`);
     await this.at(`${of} arrives, call ${String(count)}`);
+    this.calls.push(`${of}, attempt ${String(call.attempt)}: ${answer}`);
     const reply = this.#reply(call, answer);
     await this.at(`${of} is answered`);
     return reply;

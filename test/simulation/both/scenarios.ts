@@ -256,7 +256,11 @@ const CALM: readonly Scenario[] = [
       ...approvedUntilHeld('end of load'),
       'cancel',
       { pause: 1 },
+      { arm: 'start of submit' },
       { release: 'end of load' },
+      { held: 'start of submit' },
+      { until: 'CANCELLED' },
+      { release: 'start of submit' },
       'closed',
     ],
   },
@@ -324,18 +328,6 @@ const DYING: readonly Scenario[] = [
     script: [...diesAt('end of submit'), 'closed'],
   },
   {
-    name: 'dies while it observes',
-    plan: ONE,
-    answers: { 'observe of pay': ['pending'] },
-    script: [...diesAt('observe of pay arrives, call 2'), 'closed'],
-  },
-  {
-    name: 'dies while it searches for a send',
-    plan: ONE,
-    answers: { 'submit of pay': ['answer is lost'] },
-    script: [...diesAt('recover of pay arrives'), 'closed'],
-  },
-  {
     name: 'dies while it loads',
     plan: ONE,
     script: [...diesAt('start of load'), 'closed'],
@@ -382,6 +374,11 @@ const LATE: readonly Scenario[] = [
     script: ['together', 'death', { pause: 12 }, 'approve', 'closed'],
   },
   {
+    name: 'dead for long, approved when another has started',
+    plan: ONE,
+    script: ['together', 'death', 'another', 'approve', 'closed'],
+  },
+  {
     name: 'dead for long with a send under way',
     plan: ONE,
     script: [...diesAt('submit of pay is answered'), 'closed'],
@@ -401,7 +398,7 @@ const TWICE: readonly Scenario[] = [
       'closed',
     ],
   },
-].map((each) => ({ ...each, group: 'twice' }) as Scenario);
+].map((each) => ({ ...each, group: 'twice-repeated-late' }) as Scenario);
 
 const TWICE_LOADING: readonly Scenario[] = [
   {
@@ -432,12 +429,21 @@ const TWICE_LATE: readonly Scenario[] = [
     ],
   },
 ].map((each) => ({ ...each, group: 'twice-late' }) as Scenario);
-const PROBES: readonly Scenario[] = [11, 13, 16, 22, 28].map((pause) => ({
-  name: `probe ${String(pause)}`,
-  plan: ONE,
-  group: 'probe',
-  script: ['together', 'death', { pause }, 'approve', 'closed'],
-}));
+/** Scenarios whose worker dies in an activity that the server repeats, with the next worker late. */
+const REPEATED: readonly Scenario[] = [
+  {
+    name: 'dies while it observes',
+    plan: ONE,
+    answers: { 'observe of pay': ['pending'] },
+    script: [...diesAt('observe of pay arrives, call 2'), 'closed'],
+  },
+  {
+    name: 'dies while it searches for a send',
+    plan: ONE,
+    answers: { 'submit of pay': ['answer is lost'] },
+    script: [...diesAt('recover of pay arrives'), 'closed'],
+  },
+].map((each) => ({ ...each, group: 'repeated-late' }) as Scenario);
 
 export const SCENARIOS: readonly Scenario[] = [
   ...CALM,
@@ -446,5 +452,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TWICE,
   ...TWICE_LOADING,
   ...TWICE_LATE,
-  ...PROBES,
+  ...REPEATED,
 ];

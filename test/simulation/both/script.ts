@@ -28,6 +28,8 @@ export type Step =
   | 'together'
   /** The worker dies with all that it was doing, and another one starts. */
   | 'death'
+  /** Waits until the other worker has started. */
+  | 'another'
   | 'closed';
 
 export interface Scenario {
@@ -57,6 +59,8 @@ export interface Host {
   runs(movementId: string): Promise<readonly Run[]>;
   together(): Promise<void>;
   death(): Promise<void>;
+  /** Resolves when the worker after the last death has started. */
+  another(): Promise<void>;
 }
 
 export interface Run {
@@ -188,6 +192,8 @@ class Actor {
       case 'death':
         await host.death();
         return this.#play.drop();
+      case 'another':
+        return host.another();
       case 'closed':
         return this.#until(step, async () => {
           const runs = await host.runs(this.#id);

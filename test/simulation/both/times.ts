@@ -11,6 +11,12 @@ export const SECONDS = {
    * been sent by then, and a workflow task has not been extended.
    */
   beforeDeath: 4,
-  /** Until the next worker starts; `late`: when a run's own task queue counts as left. */
-  afterDeath: (group: string | undefined): number => (group?.endsWith('late') === true ? 14 : 0),
+  /**
+   * Until the next worker starts. In a group that ends with `late`: when the server no longer puts
+   * tasks into the queue of the dead; in `late`: when such a task would have timed out too.
+   */
+  afterDeath: (group: string | undefined): number => {
+    if (group === 'late') return 30;
+    return group?.endsWith('-late') === true ? 14 : 0;
+  },
 };

@@ -54,7 +54,10 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
         );
       }),
     tell: (workflowId, attention) =>
-      call(`tell ${workflowId}`, () => void server.signal(workflowId, ATTENTION_SIGNAL, [attention])),
+      call(
+        `tell ${workflowId}`,
+        () => void server.signal(workflowId, ATTENTION_SIGNAL, [attention]),
+      ),
     showEnded: ({ movement_id, reason, node_key }) =>
       call(`show ${movement_id}`, () => {
         server.signalWithStart(

@@ -151,6 +151,11 @@ export class Execution {
     return this.#cached !== null;
   }
 
+  /** Whether the scheduled task waits for the worker that completed the last one. */
+  get isSticky(): boolean {
+    return this.#isSticky;
+  }
+
   get taskIsUnderWay(): boolean {
     return this.#task !== null;
   }

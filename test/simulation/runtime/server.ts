@@ -83,6 +83,8 @@ interface Run {
   /** Of the workflow task under way; an older worker's report has another one. */
   task: number;
   isQueued: boolean;
+  /** How often a task of it was queued. */
+  queued: number;
   readonly localCalls: Set<number>;
   readonly activities: Map<number, Scheduled>;
   readonly timers: Set<number>;
@@ -201,6 +203,7 @@ export class Server {
       cachedBy: null,
       task: 0,
       isQueued: false,
+      queued: 0,
       localCalls: new Set(),
       activities: new Map(),
       timers: new Set(),
@@ -229,8 +232,10 @@ export class Server {
     }
     if (execution.taskIsScheduled && !run.isQueued) {
       run.isQueued = true;
-      if (this.#hasJustDied(run.cachedBy)) this.#waitForTheDead(run);
-      else this.#postTask(run);
+      run.queued += 1;
+      const isLeft = this.#hasJustDied(run.cachedBy);
+      if (!isLeft) this.#postTask(run);
+      if (execution.isSticky) this.#limitWait(run, isLeft);
     }
     for (const call of execution.calls) {
       const known = run.activities.get(call.seq);
@@ -271,19 +276,23 @@ export class Server {
     return at !== null && this.#machine.now < at + LEFT_AFTER_MS;
   }
 
-  /** The task is in the queue of a worker that has died, and nobody takes it there. */
-  #waitForTheDead(run: Run): void {
-    const { execution } = run;
+  /**
+   * Nobody has taken the task in time: `isLeft` if it is in the queue of a worker that has died. The
+   * time counts too where the server has moved the task to the queue of all workers.
+   */
+  #limitWait(run: Run, isLeft: boolean): void {
+    const { execution, queued } = run;
     this.#machine.timer({
       process: null,
       at: this.#machine.now + STICKY_MS,
       label: 'sticky time-out',
       go: () => {
-        if (execution.status !== null) return;
-        this.#machine.log(`the task of ${run.workflowId} has waited for a dead worker`);
+        if (run.queued !== queued || !execution.taskIsScheduled || execution.status !== null)
+          return;
+        this.#machine.log(`the task of ${run.workflowId} has waited for one worker`);
         run.cachedBy = null;
         execution.scheduleAgain();
-        this.#postTask(run);
+        if (isLeft) this.#postTask(run);
       },
     });
   }
