@@ -41,7 +41,7 @@ const SETTINGS = {
 } as unknown as ApiDependencies['settings'];
 const SWEEP_IDLE_SECONDS = 20;
 const HEALTH_SECONDS = 60;
-/** Times of the loops in milliseconds, longer than in production: the outcome does not depend on it. */
+/** Times of the loops in milliseconds, longer than in production: no outcome depends on them. */
 const PAUSE_MS = 3_000;
 
 export interface ServiceWorld {

@@ -268,7 +268,7 @@ class Stage {
     );
     return Promise.all(
       inOrder.map(async ({ execution, status }) => ({
-        status: WorkflowExecutionStatus[status ?? 0].replace('WORKFLOW_EXECUTION_STATUS_', ''),
+        status: nameOf(WorkflowExecutionStatus, status, 'WORKFLOW_EXECUTION_STATUS_'),
         events: await this.#events(workflowId, execution?.runId ?? ''),
       })),
     );
@@ -301,11 +301,20 @@ function isMissing(error: unknown): boolean {
   );
 }
 
+/** The name of an enum's value, without what all names of the enum begin with. */
+function nameOf(
+  names: Readonly<Record<number, string>>,
+  value: number | null | undefined,
+  prefix: string,
+): string {
+  return (names[value ?? 0] ?? '').replace(prefix, '');
+}
+
 /** A history's events as the model names them. */
 function eventsOf(history: proto.temporal.api.history.v1.IHistory): Event[] {
   const types = new Map<string, string>();
   return (history.events ?? []).map((event) => {
-    const kind = EventType[event.eventType ?? 0].replace('EVENT_TYPE_', '');
+    const kind = nameOf(EventType, event.eventType, 'EVENT_TYPE_');
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled != null) types.set(String(event.eventId), scheduled.activityType?.name ?? '');
     const attributes = Object.entries(event).find(([key]) => key.endsWith('Attributes'))?.[1] as

@@ -361,7 +361,7 @@ const DYING: readonly Scenario[] = [
   },
 ].map((each) => ({ ...each, group: 'dying' }) as Scenario);
 
-/** Scenarios whose worker dies, and another one starts when the server no longer expects the dead. */
+/** Scenarios whose worker dies, and another one starts much later. */
 const LATE: readonly Scenario[] = [
   {
     name: 'dies while it loads, cancelled before another starts',
@@ -429,7 +429,7 @@ const TWICE_LATE: readonly Scenario[] = [
     ],
   },
 ].map((each) => ({ ...each, group: 'twice-late' }) as Scenario);
-/** Scenarios whose worker dies in an activity that the server repeats, with the next worker late. */
+/** Scenarios whose worker dies in an activity that the server repeats. */
 const REPEATED: readonly Scenario[] = [
   {
     name: 'dies while it observes',

@@ -9,6 +9,11 @@
  * - a task that would close the run while something is kept aside fails (UNHANDLED_COMMAND), its
  *   worker forgets the run, and its local activities run again;
  * - a local activity belongs to its task: its marker is written when the task completes;
+ * - a worker extends a task whose local activities take long: what the task has done so far is
+ *   written, and another task follows at once;
+ * - a task of the queue of one worker that times out is scheduled again as a new one; of a task of
+ *   the queue of all workers that times out, nothing more is written until it completes, or until
+ *   something else arrives;
  * - a worker without the run in its cache replays the history.
  */
 import type { coresdk, google, temporal } from '@temporalio/proto';
@@ -191,7 +196,7 @@ export class Execution {
     this.#arrive({ event: { kind: 'TIMER_FIRED' }, job: { fireTimer: { seq } } });
   }
 
-  /** How an activity ended; `isStarted`: an attempt was under way, whose start is written with it. */
+  /** How an activity ended; `isStarted`: an attempt was under way, and its start is written now. */
   endActivity(seq: number, end: ActivityEnd, isStarted = true): void {
     const activity = this.#activities.get(seq);
     // The server refuses the answer of an activity that it does not know any longer.
@@ -366,9 +371,10 @@ export class Execution {
     if (this.#cached !== null) return;
     this.#cached = await this.#sandbox.run(this.#options);
     const patches = [...this.#patches].map((patchId) => ({ notifyHasPatch: { patchId } }));
-    const past = this.#past.map((each, index) =>
+    const past: readonly Past[] = this.#past.map((each, index) =>
       index === 0 ? { ...each, jobs: [...patches, ...each.jobs] } : each,
     );
+    // What the history has no end of was under way when a task was extended: it runs again.
     for (const each of past) {
       const commands = await this.#cached.activate(this.#activation(each, true));
       for (const { resolveActivity } of each.jobs)
@@ -376,7 +382,6 @@ export class Execution {
       for (const { scheduleLocalActivity } of commands)
         if (scheduleLocalActivity != null) addLocal(task, scheduleLocalActivity);
     }
-    // What the history has no end of was under way when a task was extended: it runs again.
   }
 
   #activation({ jobs, at, historyLength }: Past, isReplaying: boolean) {

@@ -55,7 +55,7 @@ const millisecondsOf = (event: Recorded): number =>
 
 type Answer = readonly [seq: number, end: ActivityEnd];
 
-/** Answers of local activities in the order of their markers; those with nothing between together. */
+/** Answers of local activities in the order of their markers; adjacent ones together. */
 function localAnswers(events: readonly Recorded[]): Answer[][] {
   const found: Answer[][] = [];
   let last: Answer[] | null = null;

@@ -43,12 +43,12 @@ const SILENT = {
 const TASK_MS = 10_000;
 /**
  * Milliseconds after a worker's last poll in which the server still puts tasks of the runs in its
- * cache into its own queue, and how long such a task waits there; the server's and the SDK's values.
+ * cache into its own queue, and for how long such a task waits there. Values of server and SDK.
  */
 const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
 /** The part of a task's time after which a worker extends it, as Core has it. */
 const EXTEND = 0.8;
-/** The part of the heartbeat time-out between two heartbeats that a worker sends, as Core has it. */
+/** The part of the heartbeat time-out between two heartbeats of a worker, as Core has it. */
 const THROTTLE = 0.8;
 /** `TimeoutType` of the API. */
 const [START_TO_CLOSE, HEARTBEAT] = [1, 4];
@@ -114,11 +114,6 @@ export class Server {
 
   addWorker(worker: Worker): void {
     this.#workers.push(worker);
-  }
-
-  /** Histories of all runs of a workflow id, oldest first. */
-  histories(workflowId: string): readonly (readonly Event[])[] {
-    return (this.#runs.get(workflowId) ?? []).map(({ execution }) => execution.history);
   }
 
   /** All runs of a workflow id with how each is, oldest first. */
@@ -277,8 +272,8 @@ export class Server {
   }
 
   /**
-   * Nobody has taken the task in time: `isLeft` if it is in the queue of a worker that has died. The
-   * time counts too where the server has moved the task to the queue of all workers.
+   * Limits the wait of a task that was meant for one worker; `isLeft`: it is in the queue of a
+   * worker that has died. The time counts too where the server has moved the task to all workers.
    */
   #limitWait(run: Run, isLeft: boolean): void {
     const { execution, queued } = run;
