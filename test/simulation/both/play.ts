@@ -77,7 +77,7 @@ export class Play {
     goOn();
   }
 
-  /** Whoever was held has died: nobody waits any more. */
+  /** Whoever was held has died: no answer reaches it. */
   drop(): void {
     this.#held.clear();
   }
@@ -216,7 +216,7 @@ export function withPoints(activities: Activities, reach: Reach): Activities {
       name,
       async (args: { readonly movement_id: string }) => {
         await reach.at(args.movement_id, `start of ${name}`);
-        const result = await (run as (given: unknown) => Promise<unknown>)(args);
+        const result = await (run as (input: unknown) => Promise<unknown>)(args);
         await reach.at(args.movement_id, `end of ${name}`);
         return result;
       },

@@ -156,8 +156,8 @@ class Stage {
     this.#pool.on('error', () => undefined);
     const db = connectDatabase({ url: databaseUrl, poolSize: 6 });
     this.#closeDatabase = () => db.$disconnect();
-    const nobody = { call: () => never(), at: () => never() };
-    this.#call = createApi(partsOf(db, desks(nobody)), this.#temporal, `api-${namespace}`);
+    const noDesk = { call: () => never(), at: () => never() };
+    this.#call = createApi(partsOf(db, desks(noDesk)), this.#temporal, `api-${namespace}`);
     this.#together = new Meeting(members);
     this.#death = new Meeting(members, () => this.#die());
   }
@@ -183,7 +183,7 @@ class Stage {
     };
   }
 
-  /** A scenario has failed: nobody waits for it. */
+  /** A scenario has failed: the others do not wait for it. */
   hasLeft(): void {
     this.#together.leave();
     this.#death.leave();
