@@ -42,6 +42,7 @@ export const PROGRAMS = {
   chaos: 'test/chaos/main.ts',
   simulate: 'test/simulation/main.ts',
   'simulated-world': 'test/simulation/one-world.ts',
+  'simulation-worker': 'test/simulation/both/worker.ts',
   fuzz: 'test/fuzz/main.ts',
   contracts: 'dev/simulators/bridge/contracts/compile.ts',
   'conditions-worst-case': 'test/domain/conditions/worst-case-figures.ts',

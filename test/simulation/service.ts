@@ -54,15 +54,22 @@ const HEALTH_SECONDS = 60;
 const PAUSE_MS = 3_000;
 const LANE_PAUSE_MS = 10_000;
 
-export interface ServiceWorld {
+/** What the service pays through. */
+export interface Outside {
+  readonly executors: readonly Executor[];
+  /** The entries of the venues file. */
+  readonly venues?: readonly VenueEntry[];
+  readonly signers?: readonly Signer[];
+}
+
+export interface BareWorld extends Outside {
   readonly machine: Machine;
   readonly statements: Statements;
   readonly server: Server;
   readonly temporal: Temporal;
-  readonly executors: readonly Executor[];
-  /** The entries of the venues file. */
-  readonly venues: readonly VenueEntry[];
-  readonly signers: readonly Signer[];
+}
+
+export interface ServiceWorld extends BareWorld {
   readonly receiver: Receiver;
 }
 
@@ -79,32 +86,50 @@ type Headers = Readonly<Record<string, string>>;
 
 const log = pino({ level: process.env['SIMULATION_LOG'] ?? 'silent' });
 
-function openDatabase({ statements }: ServiceWorld): Database {
+/** A client of the world's database, once it is ready: that takes real time. */
+export async function openDatabase({
+  statements,
+}: Pick<BareWorld, 'statements'>): Promise<Database> {
   const pool = new SimulatedPool(statements);
   const source = { pool, share: () => source };
-  return connectDatabase({
+  const db = connectDatabase({
     url: 'postgres://simulated@127.0.0.1/simulated',
     openPool: () => source,
   });
+  await db.$connect();
+  return db;
 }
 
-function parts(world: ServiceWorld) {
-  const venues = openVenues(world.venues, world.signers);
+/** What API and worker are made of, whatever database is beneath. */
+export function partsOf(db: Database, outside: Outside) {
+  const bound = outside.signers ?? [];
+  const venues = openVenues(outside.venues ?? [], bound);
   const executors = createExecutorRegistry({
-    locals: [createNoopExecutor(), ...venues.executors, ...world.executors],
+    locals: [createNoopExecutor(), ...venues.executors, ...outside.executors],
     remotes: [],
   });
-  const signers = createSignerRegistry(world.signers);
-  return { executors, signers, venues, db: openDatabase(world) };
+  return { executors, signers: createSignerRegistry(bound), venues, db };
 }
+type ServiceParts = ReturnType<typeof partsOf>;
 
 /** Starts an API in this process. */
-export function startApi(world: ServiceWorld, process: Process): Api {
-  const { executors, signers, venues, db } = parts(world);
+export function startApi(world: BareWorld, db: Database, process: Process): Api {
+  const inside = <T>(work: () => T): T => inProcess.run(process, work);
+  const parts = partsOf(db, world);
+  return { process, call: createApi(parts, world.temporal, process.name, inside) };
+}
+
+/** The API as a function; `inside` runs what it is passed as the API's process. */
+export function createApi(
+  { executors, signers, venues, db }: ServiceParts,
+  temporal: Temporal,
+  name: string,
+  inside: <T>(work: () => T) => T = (work) => work(),
+): Api['call'] {
   const find = createRouter(routes);
-  const handOver = inProcess.run(process, () =>
+  const handOver = inside(() =>
     createHandOver({
-      temporal: world.temporal,
+      temporal,
       log,
       leases: {
         keep: (ids, seconds) => keepCommands(db, ids, seconds),
@@ -128,84 +153,108 @@ export function startApi(world: ServiceWorld, process: Process): Api {
     settings: SETTINGS,
   };
   let requests = 0;
-  return {
-    process,
-    call: (method, path, body, headers = {}) =>
-      inProcess.run(process, async () => {
-        requests += 1;
-        const request_id = `${process.name}-${String(requests)}`;
-        const target = parseTarget(PREFIX + path);
-        const match = find(method, path.split('?')[0] ?? '');
-        if (match.kind !== 'route') throw new Error(`no route: ${method} ${path}`);
-        const sent = Object.entries({
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        }).map(([name, value]) => [name, [value]] as const);
-        try {
-          const reply = await answer(
-            {
-              route: match.route,
-              params: match.params,
-              caller: { client_id: null, key_id: null, role: 'admin' },
-            },
-            {
-              method,
-              target,
-              headers: Object.fromEntries(sent),
-              body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
-              request_id,
-            },
-            {
-              request_id,
-              started: 0n,
-              encoding: undefined,
-              route: match.route.id,
-              caller: null,
-              span: null,
-            },
-            deps,
-          );
-          // What a caller gets has crossed a wire.
-          const plain: unknown =
-            'text' in reply ? { text: reply.text } : JSON.parse(JSON.stringify(reply.body));
-          return { status: reply.status, body: plain as Record<string, unknown> };
-        } catch (error) {
-          const refusal = toAnswer(error, request_id);
-          if (refusal.status >= 500) log.warn({ err: error, method, path }, 'a request failed');
-          return refusal as ApiAnswer;
-        }
-      }),
-  };
+  return (method, path, body, headers = {}) =>
+    inside(async () => {
+      requests += 1;
+      const request_id = `${name}-${String(requests)}`;
+      const target = parseTarget(PREFIX + path);
+      const match = find(method, path.split('?')[0] ?? '');
+      if (match.kind !== 'route') throw new Error(`no route: ${method} ${path}`);
+      const sent = Object.entries({
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      }).map(([name, value]) => [name, [value]] as const);
+      try {
+        const reply = await answer(
+          {
+            route: match.route,
+            params: match.params,
+            caller: { client_id: null, key_id: null, role: 'admin' },
+          },
+          {
+            method,
+            target,
+            headers: Object.fromEntries(sent),
+            body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+            request_id,
+          },
+          {
+            request_id,
+            started: 0n,
+            encoding: undefined,
+            route: match.route.id,
+            caller: null,
+            span: null,
+          },
+          deps,
+        );
+        // What a caller gets has crossed a wire.
+        const plain: unknown =
+          'text' in reply ? { text: reply.text } : JSON.parse(JSON.stringify(reply.body));
+        return { status: reply.status, body: plain as Record<string, unknown> };
+      } catch (error) {
+        const refusal = toAnswer(error, request_id);
+        if (refusal.status >= 500) log.warn({ err: error, method, path }, 'a request failed');
+        return refusal as ApiAnswer;
+      }
+    });
 }
 
+/** A worker in this process that does what runs request, and has no loops. */
+export function startBareWorker(
+  world: BareWorld,
+  db: Database,
+  process: Process,
+  around: (activities: Activities) => Activities,
+  limits: { readonly soonMs: number },
+): Worker {
+  const parts = partsOf(db, world);
+  return inProcess.run(process, () => {
+    const worker: Worker = { process, activities: around(activitiesOf(parts, limits)) };
+    world.server.addWorker(worker);
+    return worker;
+  });
+}
+
+/** The activities of a worker. */
+export function activitiesOf(
+  { db, executors, signers, venues }: ServiceParts,
+  options: { readonly soonMs?: number; readonly leaving?: Leaving } = {},
+) {
+  const { leaving = new Leaving(), ...limits } = options;
+  return {
+    ...createMovementActivities({
+      db,
+      log,
+      executors,
+      signers,
+      chains: venues.chainAssets,
+      unansweredSeconds: 60,
+      unhurriedSeconds: 20,
+      signing: createEvmSigning(venues.chains, venues.acts),
+      leaving,
+      ...limits,
+    }),
+    ...createTransferActivities({
+      db,
+      log,
+      leaving,
+      providers: [],
+      pendingSeconds: 60,
+      unhurriedSeconds: 20,
+      refreshBalances: () => undefined,
+    }),
+  };
+}
+export type Activities = ReturnType<typeof activitiesOf>;
+
 /** Starts a worker in this process, with the loops that bring lost messages again. */
-export function startWorker(world: ServiceWorld, process: Process): Worker {
-  const { executors, signers, venues, db } = parts(world);
+export function startWorker(world: ServiceWorld, db: Database, process: Process): Worker {
+  const parts = partsOf(db, world);
+  const { executors, signers, venues } = parts;
   const { temporal, server } = world;
   return inProcess.run(process, () => {
-    const leaving = new Leaving();
-    const activities = {
-      ...createMovementActivities({
-        db,
-        log,
-        executors,
-        signers,
-        chains: venues.chainAssets,
-        unansweredSeconds: 60,
-        unhurriedSeconds: 20,
-        signing: createEvmSigning(venues.chains, venues.acts),
-        leaving,
-      }),
-      ...createTransferActivities({
-        db,
-        log,
-        leaving,
-        providers: [],
-        pendingSeconds: 60,
-        unhurriedSeconds: 20,
-        refreshBalances: () => undefined,
-      }),
-    };
+    const activities = activitiesOf(parts);
     const commands = startCommandRelay({ db, temporal, log, pauseMs: PAUSE_MS });
     const callbacks = startCallbackRelay({
       db,

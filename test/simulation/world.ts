@@ -1,7 +1,6 @@
 /** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
 import { allowAddress } from '../../store/allowlist.ts';
-import { connectDatabase } from '../../prisma/client.ts';
-import { SimulatedPool, Statements, type StatementFault } from './machine/database.ts';
+import { Statements, type StatementFault } from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
 import { Faults } from './faults.ts';
@@ -12,7 +11,7 @@ import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
-import { startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
+import { openDatabase, startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
 import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
 import { Chain, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
@@ -148,19 +147,20 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   };
   const apis: Api[] = [];
   let started = 0;
-  const start = (kind: 'api' | 'worker'): void => {
+  const start = async (kind: 'api' | 'worker'): Promise<void> => {
     started += 1;
     const isOff = faults.strike('clock', { 'of a process': SKEWED }) !== null;
     const skewMs = isOff ? machine.dice.between(-SKEW_MS, SKEW_MS) : 0;
     const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs };
     machine.log(`${process.name} starts`);
-    if (kind === 'api') apis.push(startApi(world, process));
+    const db = await openDatabase(world);
+    if (kind === 'api') apis.push(startApi(world, db, process));
     else {
-      startWorker(world, process);
+      startWorker(world, db, process);
       freezeLater(process);
     }
   };
-  const later = (range: readonly [number, number], go: () => void): void =>
+  const later = (range: readonly [number, number], go: () => void | Promise<void>): void =>
     void machine.timer({
       process: null,
       at: machine.now + machine.dice.between(...range),
@@ -187,9 +187,9 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   };
   const setup: Process = { name: 'setup', state: 'up', skewMs: 0 };
   try {
-    start('api');
-    start('worker');
-    start('worker');
+    await start('api');
+    await start('worker');
+    await start('worker');
     await allow(world, setup);
     faults.isCalm = !isStormy;
     for (const [kind, go] of Object.entries({
@@ -259,10 +259,7 @@ async function readSeen(statements: Statements): Promise<Record<string, number>>
 
 /** Puts everyone who is paid on the allowlist. */
 async function allow({ machine, statements }: ServiceWorld, setup: Process): Promise<void> {
-  const pool = new SimulatedPool(statements);
-  const source = { pool, share: () => source };
-  const url = 'postgres://simulated@127.0.0.1/simulated';
-  const db = connectDatabase({ url, openPool: () => source });
+  const db = await openDatabase({ statements });
   for (const [label, address] of Object.entries(PAYEES)) {
     let isDone = false;
     const done = inProcess.run(setup, () =>

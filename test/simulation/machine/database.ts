@@ -45,7 +45,8 @@ export class Statements {
   readonly #all: pg.Client[] = [];
   #watcher: pg.Client | null = null;
   #blocked: Blocked[] = [];
-  #held = 0;
+  /** The servers' process ids of the connections with an open transaction. */
+  readonly #holders = new Set<number>();
   #clockSetTo = -1;
   /** What the clock of the database is ahead of the true time, in milliseconds. */
   skewMs = 0;
@@ -71,6 +72,8 @@ export class Statements {
       machine.post({
         process,
         label: `sql ${nameOf(query.text)}`,
+        // Of two that wait for locks, Postgres would decide which goes on first.
+        isPossible: () => this.#blocked.length === 0,
         go: () => this.#go(query, process, answer),
       });
     });
@@ -92,7 +95,7 @@ export class Statements {
   }
 
   async #go(query: pg.QueryConfig, process: Process | null, answer: Answer): Promise<void> {
-    const { machine, fault, died } = this.#world;
+    const { fault, died } = this.#world;
     const suffered = fault({ process, text: query.text });
     if (suffered === 'dies before' && process !== null) return died(process);
     if (suffered === 'lost before') return answer.reject(new Error(BROKEN));
@@ -125,7 +128,7 @@ export class Statements {
   ): Promise<void> {
     const { machine, died } = this.#world;
     await client.query('BEGIN');
-    this.#held += 1;
+    this.#holders.add(pidOf(client));
     await this.#finish(client, client.query(query), async (result) => {
       const isFailed = result instanceof Error;
       // Whoever froze meanwhile still commits: its transaction is on its way.
@@ -137,7 +140,7 @@ export class Statements {
           if (how === 'held, then dies' && process !== null && process.state !== 'dead')
             died(process);
           await client.query(isGone || isFailed ? 'ROLLBACK' : 'COMMIT');
-          this.#held -= 1;
+          this.#holders.delete(pidOf(client));
           this.#free.push(client);
           if (isFailed) answer.reject(result);
           else answer.resolve(result as pg.QueryResult);
@@ -157,7 +160,7 @@ export class Statements {
       error instanceof Error ? error : new Error(String(error)),
     );
     const deliver = async (): Promise<void> => then(await done);
-    if (this.#held === 0) return deliver();
+    if (this.#holders.size === 0) return deliver();
     if (await this.#isBlocked(client, done)) {
       this.#world.machine.log('  waits for a lock');
       this.#blocked.push({ done, client, deliver });
@@ -166,16 +169,16 @@ export class Statements {
 
   async #isBlocked(client: pg.Client, done: Promise<unknown>): Promise<boolean> {
     this.#watcher ??= await this.#connect();
-    const pid: unknown = Reflect.get(client, 'processID');
     let isDone = false;
     void done.then(() => (isDone = true));
     for (;;) {
-      const { rows } = await this.#watcher.query<{ blocked: boolean }>(
-        'SELECT cardinality(pg_blocking_pids($1)) > 0 AS blocked',
-        [pid],
+      const { rows } = await this.#watcher.query<{ pids: readonly number[] }>(
+        'SELECT pg_blocking_pids($1) AS pids',
+        [pidOf(client)],
       );
       if (isDone) return false;
-      if (rows[0]?.blocked === true) return true;
+      // Any other lock is one of the server's own, and soon gone.
+      if (rows[0]?.pids.some((pid) => this.#holders.has(pid)) === true) return true;
     }
   }
 
@@ -214,6 +217,10 @@ export class Statements {
 interface Answer {
   readonly resolve: (result: pg.QueryResult) => void;
   readonly reject: (error: unknown) => void;
+}
+
+function pidOf(client: pg.Client): number {
+  return Number(Reflect.get(client, 'processID'));
 }
 
 /** A pool as the service knows it, over the world's connections. */

@@ -54,13 +54,21 @@ export class Machine {
   #now = BEGIN;
   #waiting: Waiting[] = [];
   #timers: Timer[] = [];
+  readonly #deaths = new Map<Process, number>();
   #steps = 0;
   readonly #digest = createHash('sha256');
   /** Called with each line of the log. */
   readonly #tell: (line: string) => void;
   readonly #lines: string[] = [];
+  readonly #isInOrder: boolean;
 
-  constructor(seed: number, tell: (line: string) => void = () => undefined) {
+  /** `isInOrder`: what waits longest goes first, so that nothing depends on the seed. */
+  constructor(
+    seed: number,
+    tell: (line: string) => void = () => undefined,
+    { isInOrder = false } = {},
+  ) {
+    this.#isInOrder = isInOrder;
     this.dice = dice(seed, 'faults');
     this.#order = dice(seed, 'order');
     this.#tell = tell;
@@ -77,6 +85,10 @@ export class Machine {
 
   get steps(): number {
     return this.#steps;
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines;
   }
 
   /** The lines of the log that name the movement. */
@@ -153,20 +165,24 @@ export class Machine {
     );
     const timer = this.#firstTimer();
     const isDue = timer !== undefined && timer.at <= this.#now;
-    if (timer !== undefined && (isDue || ready.length === 0 || this.#order.chance(SLOW))) {
+    if (timer !== undefined && (isDue || ready.length === 0 || this.#isSlow())) {
       this.#timers.splice(this.#timers.indexOf(timer), 1);
       this.#now = Math.max(this.#now, timer.at);
       await timer.go();
       return;
     }
     if (ready.length === 0) throw new Error('no step is possible: an await has leaked');
-    const chosen = ready[this.#order.between(0, ready.length - 1)];
+    const chosen = ready[this.#isInOrder ? 0 : this.#order.between(0, ready.length - 1)];
     if (chosen === undefined) throw new Error('nothing was chosen');
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1);
-    this.#now += this.#order.between(0, LONGEST_STEP_MS);
+    this.#now += this.#isInOrder ? 1 : this.#order.between(0, LONGEST_STEP_MS);
     this.#steps += 1;
     this.log(`${chosen.process?.name ?? '-'} ${chosen.label}`);
     await chosen.go();
+  }
+
+  #isSlow(): boolean {
+    return !this.#isInOrder && this.#order.chance(SLOW);
   }
 
   #firstTimer(): Timer | undefined {
@@ -176,9 +192,15 @@ export class Machine {
     return this.#timers.find(({ process }) => process === null || process.state === 'up');
   }
 
+  /** When the process died, in milliseconds since 1970; null while it lives. */
+  diedAt(process: Process): number | null {
+    return this.#deaths.get(process) ?? null;
+  }
+
   /** The process ends, with all that it was doing. */
   kill(process: Process): void {
     process.state = 'dead';
+    this.#deaths.set(process, this.#now);
     this.#waiting = this.#waiting.filter((each) => each.process !== process);
   }
 }

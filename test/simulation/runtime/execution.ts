@@ -9,6 +9,11 @@
  * - a task that would close the run while something is kept aside fails (UNHANDLED_COMMAND), its
  *   worker forgets the run, and its local activities run again;
  * - a local activity belongs to its task: its marker is written when the task completes;
+ * - a worker extends a task whose local activities take long: what the task has done so far is
+ *   written, and another task follows at once;
+ * - a task of the queue of one worker that times out is scheduled again as a new one; of a task of
+ *   the queue of all workers that times out, nothing more is written until it completes, or until
+ *   something else arrives;
  * - a worker without the run in its cache replays the history.
  */
 import type { coresdk, google, temporal } from '@temporalio/proto';
@@ -81,6 +86,8 @@ interface Past {
 
 interface Task {
   readonly startedAt: number;
+  /** Repeats one that timed out: nothing of it is written before it completes. */
+  readonly isTransient: boolean;
   /** Events that its completion writes, in their order. */
   readonly writes: Event[];
   readonly effects: (() => void)[];
@@ -111,6 +118,10 @@ export class Execution {
   #aside: Arrived[] = [];
   #task: Task | null = null;
   #taskScheduled = false;
+  /** Whether the next task goes to the queue of the worker that completed the last one. */
+  #isSticky = false;
+  /** The length of the history when a task was scheduled that has no event yet; null: none. */
+  #unwrittenAt: number | null = null;
   readonly #activities = new Map<number, Activity>();
   /** Version flags that the history has markers of. */
   readonly #patches = new Set<string>();
@@ -138,6 +149,16 @@ export class Execution {
 
   get taskIsScheduled(): boolean {
     return this.#taskScheduled && this.#task === null;
+  }
+
+  /** Whether a worker has the run in its cache. */
+  get isCached(): boolean {
+    return this.#cached !== null;
+  }
+
+  /** Whether the scheduled task waits for the worker that completed the last one. */
+  get isSticky(): boolean {
+    return this.#isSticky;
   }
 
   get taskIsUnderWay(): boolean {
@@ -193,20 +214,36 @@ export class Execution {
   async startTask(at: number): Promise<void> {
     if (!this.taskIsScheduled) throw new Error('no workflow task is scheduled');
     this.#taskScheduled = false;
+    // What arrived meanwhile makes a repeated task one like others.
+    const isTransient = this.#unwrittenAt === this.history.length;
+    if (this.#unwrittenAt !== null && !isTransient)
+      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' });
+    this.#unwrittenAt = null;
+    if (!isTransient) this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
+    const jobs = this.#arrived;
+    this.#arrived = [];
+    this.#task = newTask(at, new Map(), isTransient);
+    await this.#ensureCached(this.#task);
+    if (jobs.length > 0) await this.#activate(jobs, at);
+  }
+
+  /**
+   * The worker reports what the task has done so far and gets a new one, since local activities
+   * take longer than a task may.
+   */
+  async heartbeat(at: number): Promise<void> {
+    const task = this.#task;
+    if (task === null || task.closing !== null) return;
+    this.#task = null;
+    this.#writeCompleted(task);
+    this.#flush();
+    this.#scheduleTask();
+    this.#taskScheduled = false;
     this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
     const jobs = this.#arrived;
     this.#arrived = [];
-    this.#task = {
-      startedAt: at,
-      writes: [],
-      effects: [],
-      local: new Map(),
-      activations: [],
-      closing: null,
-      handedOn: [],
-    };
-    await this.#ensureCached();
-    await this.#activate(jobs, at);
+    this.#task = newTask(at, task.local);
+    if (jobs.length > 0) await this.#activate(jobs, at);
   }
 
   /** Local activities of the task under way have answered; those that answered together. */
@@ -233,15 +270,15 @@ export class Execution {
     if (task === null || !this.taskIsDone) throw new Error('the workflow task is not done');
     this.#task = null;
     if (task.closing !== null && this.#aside.length > 0) {
+      this.#writeStarted(task);
       this.history.push({ kind: 'WORKFLOW_TASK_FAILED' });
+      this.#isSticky = false;
       this.#arrived = task.activations[0]?.jobs.slice() ?? [];
       await this.forget();
       this.#flush();
       return;
     }
-    this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
-    for (const effect of task.effects) effect();
-    this.#past.push(...task.activations);
+    this.#writeCompleted(task);
     if (task.closing !== null) {
       this.status = task.closing;
       this.handedOn = task.handedOn;
@@ -251,16 +288,41 @@ export class Execution {
     this.#flush();
   }
 
+  #writeStarted({ isTransient }: Task): void {
+    if (isTransient)
+      this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' }, { kind: 'WORKFLOW_TASK_STARTED' });
+  }
+
+  #writeCompleted(task: Task): void {
+    this.#writeStarted(task);
+    this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
+    for (const effect of task.effects) effect();
+    this.#past.push(...task.activations);
+    this.#isSticky = true;
+  }
+
   /** The worker died with the task under way; the server notices when the task's time is over. */
   async loseTask(): Promise<void> {
     const task = this.#task;
     if (task === null) return;
     this.#task = null;
     this.#arrived = task.activations[0]?.jobs.slice() ?? [];
-    this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
+    if (!task.isTransient) this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
     await this.forget();
     this.#flush();
-    this.#scheduleTask();
+    // The server counts no attempt for a worker's own queue, and writes nothing of later attempts.
+    if (this.#isSticky) this.#scheduleTask();
+    this.#isSticky = false;
+    if (this.#taskScheduled) return;
+    this.#taskScheduled = true;
+    this.#unwrittenAt = this.history.length;
+  }
+
+  /** The scheduled task waited in the queue of a worker that never took it. */
+  scheduleAgain(): void {
+    if (!this.taskIsScheduled) return;
+    this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' }, { kind: 'WORKFLOW_TASK_SCHEDULED' });
+    this.#isSticky = false;
   }
 
   /** No worker has the run in its cache: the next task replays the history. */
@@ -305,14 +367,21 @@ export class Execution {
     this.history.push({ kind: 'WORKFLOW_TASK_SCHEDULED' });
   }
 
-  async #ensureCached(): Promise<void> {
+  async #ensureCached(task: Task): Promise<void> {
     if (this.#cached !== null) return;
     this.#cached = await this.#sandbox.run(this.#options);
     const patches = [...this.#patches].map((patchId) => ({ notifyHasPatch: { patchId } }));
-    const past = this.#past.map((each, index) =>
+    const past: readonly Past[] = this.#past.map((each, index) =>
       index === 0 ? { ...each, jobs: [...patches, ...each.jobs] } : each,
     );
-    for (const each of past) await this.#cached.activate(this.#activation(each, true));
+    // What the history has no end of was under way when a task was extended: it runs again.
+    for (const each of past) {
+      const commands = await this.#cached.activate(this.#activation(each, true));
+      for (const { resolveActivity } of each.jobs)
+        if (resolveActivity?.isLocal === true) task.local.delete(resolveActivity.seq ?? 0);
+      for (const { scheduleLocalActivity } of commands)
+        if (scheduleLocalActivity != null) addLocal(task, scheduleLocalActivity);
+    }
   }
 
   #activation({ jobs, at, historyLength }: Past, isReplaying: boolean) {
@@ -353,8 +422,7 @@ export class Execution {
       continueAsNewWorkflowExecution,
     } = command;
     if (scheduleLocalActivity != null) {
-      const call = callOf(scheduleLocalActivity);
-      task.local.set(call.seq, { ...call, end: null });
+      addLocal(task, scheduleLocalActivity);
     } else if (scheduleActivity != null) {
       const call = callOf(scheduleActivity);
       task.writes.push({ kind: 'ACTIVITY_TASK_SCHEDULED', name: call.type });
@@ -373,7 +441,7 @@ export class Execution {
       const isInHistory = !this.#aside.some(({ job }) => job?.resolveActivity?.seq === seq);
       // Its end is in the history: there is nothing to cancel.
       if (activity === undefined || (activity.state === 'ended' && isInHistory)) return;
-      task.writes.push({ kind: 'ACTIVITY_TASK_CANCEL_REQUESTED' });
+      task.writes.push({ kind: 'ACTIVITY_TASK_CANCEL_REQUESTED', name: activity.type });
       const isTried = activity.cancellation === 0;
       task.effects.push(() => {
         activity.cancelRequested = true;
@@ -428,6 +496,20 @@ export class Execution {
     task.closing = how;
     task.writes.push({ kind: `WORKFLOW_EXECUTION_${how}` });
   }
+}
+
+function newTask(
+  startedAt: number,
+  local: Map<number, LocalActivity> = new Map(),
+  isTransient = false,
+): Task {
+  const task = { startedAt, isTransient, local, closing: null, handedOn: [] };
+  return { ...task, writes: [], effects: [], activations: [] };
+}
+
+function addLocal(task: Task, command: coresdk.workflow_commands.IScheduleLocalActivity): void {
+  const call = callOf(command);
+  task.local.set(call.seq, { ...call, end: null });
 }
 
 function initOf({ workflowId, runId, workflowType, args, startedAt }: ExecutionOptions) {

@@ -41,6 +41,15 @@ const SILENT = {
 
 /** How long a worker may take for a workflow task, in milliseconds. */
 const TASK_MS = 10_000;
+/**
+ * Milliseconds after a worker's last poll in which the server still puts tasks of the runs in its
+ * cache into its own queue, and for how long such a task waits there. Values of server and SDK.
+ */
+const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
+/** The part of a task's time after which a worker extends it, as Core has it. */
+const EXTEND = 0.8;
+/** The part of the heartbeat time-out between two heartbeats of a worker, as Core has it. */
+const THROTTLE = 0.8;
 /** `TimeoutType` of the API. */
 const [START_TO_CLOSE, HEARTBEAT] = [1, 4];
 
@@ -74,6 +83,8 @@ interface Run {
   /** Of the workflow task under way; an older worker's report has another one. */
   task: number;
   isQueued: boolean;
+  /** How often a task of it was queued. */
+  queued: number;
   readonly localCalls: Set<number>;
   readonly activities: Map<number, Scheduled>;
   readonly timers: Set<number>;
@@ -105,15 +116,24 @@ export class Server {
     this.#workers.push(worker);
   }
 
-  /** Histories of all runs of a workflow id, oldest first. */
-  histories(workflowId: string): readonly (readonly Event[])[] {
-    return (this.#runs.get(workflowId) ?? []).map(({ execution }) => execution.history);
+  /** All runs of a workflow id with how each is, oldest first. */
+  runs(workflowId: string): readonly { status: string; events: readonly Event[] }[] {
+    return (this.#runs.get(workflowId) ?? []).map(({ execution: { status, history } }) => ({
+      status: status ?? 'RUNNING',
+      events: history,
+    }));
   }
 
   /** How the newest run is: RUNNING, or how it closed; null when there is none. */
   statusOf(workflowId: string): string | null {
     const run = this.#newest(workflowId);
     return run === undefined ? null : (run.execution.status ?? 'RUNNING');
+  }
+
+  /** Whether the newest run has no workflow task that waits or is under way. */
+  isQuiet(workflowId: string): boolean {
+    const execution = this.#newest(workflowId)?.execution;
+    return execution !== undefined && !execution.taskIsScheduled && !execution.taskIsUnderWay;
   }
 
   /** The ids of workflows with an open run. */
@@ -178,6 +198,7 @@ export class Server {
       cachedBy: null,
       task: 0,
       isQueued: false,
+      queued: 0,
       localCalls: new Set(),
       activities: new Map(),
       timers: new Set(),
@@ -206,12 +227,10 @@ export class Server {
     }
     if (execution.taskIsScheduled && !run.isQueued) {
       run.isQueued = true;
-      this.#machine.post({
-        process: null,
-        label: `task of ${run.workflowId}`,
-        isPossible: this.#hasWorker,
-        go: () => this.#deliverTask(run),
-      });
+      run.queued += 1;
+      const isLeft = this.#hasJustDied(run.cachedBy);
+      if (!isLeft) this.#postTask(run);
+      if (execution.isSticky) this.#limitWait(run, isLeft);
     }
     for (const call of execution.calls) {
       const known = run.activities.get(call.seq);
@@ -238,6 +257,41 @@ export class Server {
     }
   }
 
+  #postTask(run: Run): void {
+    this.#machine.post({
+      process: null,
+      label: `task of ${run.workflowId}`,
+      isPossible: this.#hasWorker,
+      go: () => this.#deliverTask(run),
+    });
+  }
+
+  #hasJustDied(worker: Worker | null): boolean {
+    const at = worker === null ? null : this.#machine.diedAt(worker.process);
+    return at !== null && this.#machine.now < at + LEFT_AFTER_MS;
+  }
+
+  /**
+   * Limits the wait of a task that was meant for one worker; `isLeft`: it is in the queue of a
+   * worker that has died. The time counts too where the server has moved the task to all workers.
+   */
+  #limitWait(run: Run, isLeft: boolean): void {
+    const { execution, queued } = run;
+    this.#machine.timer({
+      process: null,
+      at: this.#machine.now + STICKY_MS,
+      label: 'sticky time-out',
+      go: () => {
+        if (run.queued !== queued || !execution.taskIsScheduled || execution.status !== null)
+          return;
+        this.#machine.log(`the task of ${run.workflowId} has waited for one worker`);
+        run.cachedBy = null;
+        execution.scheduleAgain();
+        if (isLeft) this.#postTask(run);
+      },
+    });
+  }
+
   #close({ activities }: Run): void {
     for (const each of activities.values()) {
       each.isOver = true;
@@ -262,21 +316,26 @@ export class Server {
     this.#goOn(run, task, worker);
   }
 
-  /** A worker that lives keeps its task, as Core does with heartbeats; another one loses it. */
+  /** A worker that lives extends its task in time, as Core does; another one loses it. */
   #limitTask(run: Run, task: number, worker: Worker): void {
-    this.#machine.timer({
-      process: null,
-      at: this.#machine.now + TASK_MS,
-      label: 'task time-out',
-      go: async () => {
-        if (run.task !== task || !run.execution.taskIsUnderWay) return;
-        if (worker.process.state === 'up') return this.#limitTask(run, task, worker);
-        this.#machine.log(`the task of ${run.workflowId} times out`);
-        run.task = 0;
-        run.cachedBy = null;
-        await run.execution.loseTask();
-        this.#after(run);
-      },
+    const { execution } = run;
+    const isOpen = (): boolean => run.task === task && execution.taskIsUnderWay;
+    const limit = this.#limit(TASK_MS, null, async () => {
+      if (!isOpen()) return;
+      this.#machine.log(`the task of ${run.workflowId} times out`);
+      run.task = 0;
+      run.cachedBy = null;
+      await execution.loseTask();
+      this.#after(run);
+    });
+    this.#limit(EXTEND * TASK_MS, worker.process, async () => {
+      if (!isOpen() || execution.taskIsDone) return;
+      limit.cancel();
+      this.#machine.log(`${worker.process.name} extends the task of ${run.workflowId}`);
+      await execution.heartbeat(this.#machine.now);
+      this.#limitTask(run, task, worker);
+      this.#after(run);
+      this.#goOn(run, task, worker);
     });
   }
 
@@ -291,7 +350,7 @@ export class Server {
           if (run.task !== task) return;
           run.task = 0;
           await execution.completeTask();
-          if (execution.status !== null) run.cachedBy = null;
+          if (!execution.isCached) run.cachedBy = null;
           this.#after(run);
         },
       });
@@ -344,7 +403,11 @@ export class Server {
           });
   }
 
-  #limit(ms: number, process: Process | null, then: () => void): { cancel(): void } {
+  #limit(
+    ms: number,
+    process: Process | null,
+    then: () => void | Promise<void>,
+  ): { cancel(): void } {
     const timer = this.#machine.timer({
       process,
       at: this.#machine.now + ms,
@@ -386,17 +449,18 @@ export class Server {
         go: () => over({ timedOut: timedOut('Heartbeat', HEARTBEAT) }),
       });
     };
+    const send = (): void => {
+      beat();
+      const isWanted = run.execution.calls.some(
+        (each) => each.seq === call.seq && !each.cancelRequested,
+      );
+      if (!isWanted || scheduled.running !== current) started.cancel();
+    };
     const started = this.#call(
       run,
       call,
       { worker, attempt, isLocal: false },
-      () => {
-        beat();
-        const isWanted = run.execution.calls.some(
-          (each) => each.seq === call.seq && !each.cancelRequested,
-        );
-        if (!isWanted || scheduled.running !== current) started.cancel();
-      },
+      this.#throttled(worker.process, THROTTLE * (heartbeatMs ?? 0), send),
       (how) =>
         this.#machine.post({
           process: worker.process,
@@ -416,6 +480,23 @@ export class Server {
           go: () => over({ timedOut: timedOut('StartToClose', START_TO_CLOSE) }),
         }),
       );
+  }
+
+  /** Sends at once, and then at most once in `ms`. */
+  #throttled(process: Process, ms: number, send: () => void): () => void {
+    let next = 0;
+    let waits = false;
+    const go = (): void => {
+      waits = false;
+      next = this.#machine.now + ms;
+      send();
+    };
+    return () => {
+      if (waits) return;
+      if (this.#machine.now >= next) return go();
+      waits = true;
+      this.#machine.timer({ process, at: next, label: 'heartbeat', go });
+    };
   }
 
   /** The server hears of an attempt's end, or notices that it is over. */
