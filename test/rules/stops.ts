@@ -71,7 +71,7 @@ export const stopRules: readonly Rule[] = [
   {
     id: 'what-only-a-retry-sends-is-unknown',
     section,
-    rule: 'A node that only a retry may send again is UNKNOWN after its next look: a person is asked, and its nonce blocks no lane in silence.',
+    rule: 'A node that only a retry may send again is UNKNOWN after its next look: its movement then needs a person, and its nonce blocks no lane in silence.',
     test: {
       file: 'test/store/lost-sends.test.ts',
       name: 'what only a retry may send again is UNKNOWN, and not observed without a person',

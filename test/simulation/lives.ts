@@ -413,7 +413,7 @@ class Operator {
     }
   }
 
-  /** A chain shows by itself what became of a transaction: nobody has to say it. */
+  /** A chain shows by itself what became of a transaction: no person has to say it. */
   async #lookAgain(id: string, { node_key, attempt, state }: NodeView): Promise<void> {
     const verb = this.#options.machine.dice.pick(['resume', 'retry'] as const);
     await this.#act(`/movements/${id}/actions/${verb}`, { node_key, attempt, state });

@@ -1,5 +1,6 @@
 /**
- * The process of one world: `simulated-world <seed> <movements> <calm|storm> <database> [<faults>]`.
+ * The process of one world:
+ * `simulated-world <seed> <movements> <calm|storm> <database> [<faults>]`.
  */
 import './machine/seams.ts';
 import { writeSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** How the service is bound to the simulated chain: the entry of its venues file and its signers. */
+/** How the service is bound to the simulated chain: its entry of the venues file, its signers. */
 import { createPublicClient, custom, recoverTransactionAddress } from 'viem';
 import type { Signer } from '../../../domain/signer.ts';
 import { createLocalSigner } from '../../../signers/local.ts';
@@ -38,7 +38,7 @@ export function signersOf(): readonly Signer[] {
 
 /**
  * Brings what the RPC library keeps between worlds to one state, so that a world does not depend on
- * those before it: it loads its cryptography at the first use, and draws the ids of its clients from
+ * those before it: it loads its cryptography at the first use, and draws its clients' ids from
  * a buffer that it fills by chance when it is empty.
  */
 export async function readyLibrary(): Promise<void> {

@@ -131,7 +131,7 @@ const SPELL_MS = [5_000, 40_000] as const;
 const DEAR_MS = [20_000, 90_000] as const;
 const BEGIN_WITH = { nonce: 0, coin: 10n ** 21n, tokens: 10n ** 15n } as const;
 const TRANSFER_EVENT = keccak256(stringToHex('Transfer(address,address,uint256)'));
-const NOBODY: Account = { nonce: 0, coin: 0n, tokens: 0n };
+const EMPTY: Account = { nonce: 0, coin: 0n, tokens: 0n };
 const TRUE_WORD = `0x${'1'.padStart(64, '0')}`;
 
 export class Chain {
@@ -384,7 +384,7 @@ export class Chain {
   }
 
   #accountAt({ accounts }: Block, address: string): Account {
-    return accounts.get(address.toLowerCase()) ?? NOBODY;
+    return accounts.get(address.toLowerCase()) ?? EMPTY;
   }
 
   #isKnown(endpoint: Endpoint, waiting: Waiting | undefined): waiting is Waiting {
@@ -522,7 +522,7 @@ export class Chain {
     );
     for (const from of senders) {
       while (executed.length < MOST_IN_A_BLOCK && !machine.dice.chance(leaves)) {
-        const { nonce } = accounts.get(from) ?? NOBODY;
+        const { nonce } = accounts.get(from) ?? EMPTY;
         const next = this.#pick(slotOf(from, nonce));
         if (next === null || next.maxFee < this.#fee) break;
         executed.push(this.#execute(accounts, next));
@@ -562,7 +562,7 @@ export class Chain {
     const price = maxFee < this.#fee + tip ? maxFee : this.#fee + tip;
     const transfer = sameAddress(to, this.#options.token) ? transferOf(data) : null;
     const gasUsed = transfer === null ? PLAIN_GAS : TRANSFER_GAS;
-    const of = (address: string): Account => accounts.get(address) ?? NOBODY;
+    const of = (address: string): Account => accounts.get(address) ?? EMPTY;
     const sender = of(from);
     accounts.set(from, {
       ...sender,
