@@ -75,8 +75,8 @@ async function conclude(
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
     return completeNode(deps, row, answer, movesTo(row, 'COMPLETED'));
-  // Only a retry can continue. With a "not yet", the node and every later nonce of its account would
-  // wait, and no person would know.
+  // Only a retry can continue. With a "not yet", the node and every later nonce of its account
+  // would wait, and no person would know.
   if (answer.next_state === 'UNKNOWN') {
     const why = answer.error_message ?? 'only a retry may send again';
     return unknownNode(deps, row, why, movesTo(row, 'UNKNOWN'));
