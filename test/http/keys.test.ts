@@ -64,7 +64,7 @@ test('a key is issued once, printed once, and signs at once', async () => {
   ).toMatchObject({
     status: 1,
     out: '',
-    err: expect.stringContaining('desk-test-1 is taken'),
+    err: expect.stringContaining('The key id desk-test-1 is in use'),
   });
 });
 
