@@ -62,7 +62,7 @@ export function lookPauseSeconds(policy: RetryPolicy | undefined, count: number)
   );
 }
 
-/** The setting of phases and capital transfers that slows down looks for a person's decision. */
+/** The pause of phases and capital transfers between looks at a send that waits for a person. */
 export interface Unhurried {
   /** Seconds between two looks at a send that waits for a person; a minute when left out. */
   readonly unhurriedSeconds?: number;

@@ -123,8 +123,8 @@ function planAdvice({ error_code }: AttentionFacts): string {
 }
 
 /**
- * Error codes after which waiting longer changes nothing. The SQL function `attention_of` has the
- * same list.
+ * Error codes after which waiting longer changes nothing. The SQL function `waits_in_vain` has
+ * the same list.
  */
 export const AMOUNTS_DIFFER: readonly string[] = [
   'DEPOSIT_AMOUNT_MISMATCH',
@@ -144,7 +144,7 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
     return 'its executor is not registered';
   if (facts.executor_status !== 'active') return `${executor} is ${facts.executor_status}`;
   if (facts.executor_health === 'down') return `${executor} is down`;
-  return `${executor} has not answered for more than a minute`;
+  return `${executor} has not answered about this node for more than a minute`;
 }
 
 /**

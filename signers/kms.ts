@@ -67,7 +67,10 @@ export function createKmsSigner(
 export function addressOf(spki: Uint8Array): string {
   const point = pointOf(spki);
   if (point !== null) return publicKeyToAddress(point);
-  throw new SignerFault('SIGNER_ANSWER_INVALID', 'the key service has no secp256k1 public key');
+  throw new SignerFault(
+    'SIGNER_ANSWER_INVALID',
+    'the key service returned no secp256k1 public key',
+  );
 }
 
 function pointOf(spki: Uint8Array): Hex | null {

@@ -80,9 +80,10 @@ export async function notAllowed(
 }
 
 const SENTENCES: Readonly<Record<AllowlistCode, string>> = {
-  ADDRESS_NOT_ALLOWLISTED: 'is not on the allowlist for the chain on which it would be paid',
+  ADDRESS_NOT_ALLOWLISTED:
+    'is not on the allowlist for the chain or exchange on which it would be paid',
   ADDRESS_CHAIN_ID_REQUIRED:
-    'is on the allowlist without a chain; add the chain to the entry, since this node requires it',
+    'is on the allowlist only without a chain; add an entry that names the chain of this node',
   ADDRESS_IN_COOLING_PERIOD: 'is on the allowlist but still in its cooling period',
 };
 

@@ -142,9 +142,9 @@ async function conclude(
 }
 
 /**
- * Returns whether this attempt must end although its payment can never be mined (the chain proves
- * this). The executor may have received the attempt's idempotency key too, and takes each key only
- * once, so only a new attempt can pay.
+ * Returns whether this attempt must end instead of being sent again. The chain proves that its
+ * payment can never be mined, but the executor may have received the attempt's idempotency key, and
+ * takes each key only once, so only a new attempt can pay.
  */
 function handedOverInVain(
   deps: PhaseDependencies,

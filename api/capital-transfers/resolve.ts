@@ -50,7 +50,7 @@ async function settle(
     if (row === null)
       throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
     if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
-    // The settle time of a provider that is no longer bound is unknown: use the longest known time.
+    // The settle time of a provider that is no longer bound is unknown: use the longest allowed.
     const seconds = undecidableSeconds(
       row,
       transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,

@@ -39,7 +39,8 @@ const REFUSALS = {
   other_operator: 'This link is for another operator.',
   used: 'Another key was enrolled with this link. If that was not you, report it at once; otherwise ask for a new link.',
   expired: 'This link has expired: ask for a new link (fundadmin dashboard enrol).',
-  ended: 'An administrator ended this link: ask for a new link (fundadmin dashboard enrol).',
+  ended:
+    'This link was ended, or replaced by a newer one: use the newest link, or ask for a new one (fundadmin dashboard enrol).',
   in_file:
     'This operator has a key in SVC_DASHBOARD_WRITER_KEYS_FILE: ask for a link made with --replace.',
   no_secrets_key: 'The service cannot store a key without SVC_SECRETS_KEY: set it.',

@@ -61,7 +61,7 @@ function allowOnlyUi(uiOrigin: string) {
     response.vary('Origin');
     if (origin !== undefined && origin !== uiOrigin) {
       throw new ServiceError('forbidden', {
-        message: `Only web pages of ${uiOrigin} may call this route (SVC_TEMPORAL_UI_URL).`,
+        message: `Of all web pages, only those of ${uiOrigin} may call this route (SVC_TEMPORAL_UI_URL).`,
       });
     }
     if (origin !== undefined) response.setHeader('Access-Control-Allow-Origin', uiOrigin);

@@ -212,7 +212,10 @@ function withoutLane(
     [destination, 'DESTINATION_TOKEN_MISSING'],
   ] as const)
     if (carriedToken(chains, lane, { chainId: end.chain_id, asset }) === null)
-      return { error_code, reason: `venue ${end.venue_key} lists no token of ${asset}` };
+      return {
+        error_code,
+        reason: `venue ${end.venue_key} lists no token of ${asset} for its ${LANES[lane].entry} entry`,
+      };
   return null;
 }
 

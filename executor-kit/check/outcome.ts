@@ -7,7 +7,7 @@ import { Broken } from './broken.ts';
 const ROUNDS = 20;
 const BETWEEN_MS = 100;
 const WRITE_FIRST =
-  'Write the key to disk before you send and the reference afterwards, and let recover read both (openJournal of the kit does this).';
+  'Write the key to disk before you send and the reference afterwards, and let recover read both (openJournal of the kit keeps them).';
 
 /**
  * Does what the service does after a submit without an answer: calls recover, submits again only if

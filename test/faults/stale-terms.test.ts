@@ -89,7 +89,7 @@ test('a burn that was prepared under other venue entries is not sent, and its re
     await second.api.reaches(made.movement_id, 'FAILED');
     expect(await burn()).toMatchObject({
       ...{ state: 'FAILED', attempt: 1, error_code: 'VENUE_ENTRY_CHANGED' },
-      error_message: expect.stringMatching(/^nothing was sent: .*retry it/),
+      error_message: expect.stringMatching(/^nothing was sent: .*retry the node/),
     });
     expect(await own.query('SELECT FROM evm_transactions')).toEqual([]);
     await stop(second.running);

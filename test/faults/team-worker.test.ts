@@ -46,7 +46,7 @@ const node = (node_key: string, action: string, max_attempts: number) => ({
   action_type: `team_${action}`,
   executor_selector: { action_type: `team_${action}` },
   has_side_effect: true,
-  config: { payee_name: 'grocer' },
+  config: { payee: 'grocer' },
   retry_policy: { max_attempts, initial_interval_seconds: 0.2 },
 });
 
@@ -74,7 +74,7 @@ beforeAll(async () => {
     allow: ['grocer'],
     executors: () => [
       // Somebody to ask the allowlist for: the fence goes another way then.
-      onQueue('payouts', PAYOUTS, [{ field: 'payee_name', family: 'cex' }]),
+      onQueue('payouts', PAYOUTS, [{ field: 'payee', family: 'cex' }]),
       onQueue('half', HALF),
       onQueue('unpolled', UNPOLLED),
     ],

@@ -28,22 +28,32 @@ const movement = {
   reservation_status: 'consumed',
   amount: '5.001000000000000000',
 };
-const sent = { ...node, node_key: 'send', executor_key: 'evm.transfer' };
+const sent = { ...node, node_key: 'forward', executor_key: 'evm.transfer' };
 const transfer = {
   hash: '0x01',
   block: 7,
   from: '0x11',
-  payee: PAYEES['send'] ?? '',
+  payee: PAYEES['forward'] ?? '',
   units: 5_001_000n,
 };
 const life = {
   movement_id: ID,
   number: 0,
-  mayBeApproved: true,
+  template: 'simulation/chain-row',
+  sent: { approve: 500, reject: null, cancel: null, resume: null },
+  accepted: { approve: 600, reject: null, cancel: null, resume: null } as Record<
+    'approve' | 'reject' | 'cancel' | 'resume',
+    number | null
+  >,
   isOver: true,
   amount: '5.001',
-  transfers: ['send'],
+  transfers: ['forward'],
 };
+
+/** The life with another plan. */
+const of = (name: string) => ({ ...life, template: `simulation/${name}` });
+const orderOf = (node_key: string) => ({ ...order, node_key, key: `${ID}:${node_key}:1` });
+const ended = (request_state: string) => ({ ...movement, request_state });
 
 const sound: Facts = {
   movements: [movement],
@@ -58,6 +68,7 @@ const sound: Facts = {
   lives: [life],
   stops: [],
   silent: [],
+  failed: [],
   transfers: [transfer],
   sends: [{ hash: '0x01', at: 1_000 }],
   strangers: [],
@@ -76,10 +87,56 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
     'a node is COMPLETED if and only if it is paid',
     { nodes: [{ ...node, state: 'CANCELLED' }, sent] },
   ],
-  ['what is paid is what was approved', { orders: [{ ...order, amount: '5.002' }] }],
-  ['what is paid is what was approved', { orders: [{ ...order, payee: '0xcd' }] }],
-  ['what is paid is what was approved', { approvals: [] }],
-  ['nothing is paid without an approval', { lives: [{ ...life, mayBeApproved: false }] }],
+  ['what is paid is what was wanted and approved', { orders: [{ ...order, amount: '5.002' }] }],
+  ['what is paid is what was wanted and approved', { orders: [{ ...order, payee: '0xcd' }] }],
+  ['what is paid is what was wanted and approved', { approvals: [] }],
+  ['what is paid is what was wanted and approved', { orders: [{ ...order, asset: 'BTC' }] }],
+  ['what is paid is what was wanted and approved', { orders: [{ ...order, at: 499 }] }],
+  [
+    'what is paid is what was wanted and approved',
+    { orders: [{ ...order, amount: '5.00100000000000001' }] },
+  ],
+  [
+    'what is paid is what was wanted and approved',
+    { lives: [{ ...life, sent: { ...life.sent, approve: null } }] },
+  ],
+  ['what people decided is what became of it', { movements: [ended('EXPIRED')] }],
+  [
+    'what people decided is what became of it',
+    { lives: [{ ...life, accepted: { ...life.accepted, cancel: 700 } }] },
+  ],
+  [
+    'what people decided is what became of it',
+    { lives: [{ ...life, accepted: { ...life.accepted, approve: null, reject: 700 } }] },
+  ],
+  ['a movement ends as its plan says', { orders: [], lives: [of('one')] }],
+  [
+    'a movement ends as its plan says',
+    { lives: [of('instead')], orders: ['try', 'instead'].map((each) => orderOf(each)) },
+  ],
+  ['a movement ends as its plan says', { lives: [of('one')], movements: [ended('FAILED')] }],
+  [
+    'a movement ends as its plan says',
+    { lives: [of('undone')], orders: ['pay', 'more', 'undo'].map((each) => orderOf(each)) },
+  ],
+  [
+    'a movement ends as its plan says',
+    { lives: [of('gated')], orders: ['before', 'after'].map((each) => orderOf(each)) },
+  ],
+  [
+    'after a cancel nothing new leaves but what undoes',
+    {
+      lives: [{ ...life, accepted: { ...life.accepted, cancel: 600 } }],
+      orders: [{ ...order, at: 60_000 }],
+    },
+  ],
+  ['no request fails after the storm', { failed: [{ request: 'GET /', status: 500 }] }],
+  ['everything ends', { nodes: [node, sent, { ...node, node_key: 'b', state: 'UNKNOWN' }] }],
+  ['every end is called back', { callbacks: [], received: [] }],
+  [
+    'a movement has consumed what it held once it is COMPLETED',
+    { movements: [{ ...movement, reservation_status: 'released' }] },
+  ],
   ['a transfer is mined once at most', { transfers: [transfer, { ...transfer, hash: '0x02' }] }],
   ['a transfer is COMPLETED if and only if it is mined', { transfers: [] }],
   [

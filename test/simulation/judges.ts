@@ -45,10 +45,11 @@ export interface Facts {
   readonly received: readonly Received[];
   readonly lives: readonly Pick<
     Life,
-    'movement_id' | 'number' | 'mayBeApproved' | 'isOver' | 'amount' | 'transfers'
+    'movement_id' | 'number' | 'template' | 'sent' | 'accepted' | 'isOver' | 'amount' | 'transfers'
   >[];
   readonly stops: Lives['stops'];
   readonly silent: Lives['silent'];
+  readonly failed: Lives['failed'];
   readonly transfers: readonly MinedTransfer[];
   /** Token transfers, each when an endpoint first took one with its nonce. */
   readonly sends: Chain['sends'];
@@ -99,6 +100,7 @@ export async function judge(world: {
     lives: world.lives.list,
     stops: world.lives.stops,
     silent: world.lives.silent,
+    failed: world.lives.failed,
     transfers: world.chain.transfers,
     sends: world.chain.sends,
     strangers: world.chain.strangers,
@@ -111,6 +113,48 @@ export function contradictions(facts: Facts): Verdict[] {
   return Object.entries(RULES).flatMap(([rule, check]) =>
     check(facts).map(([movement_id, found]) => ({ rule, movement_id, found })),
   );
+}
+
+/** Of each plan: of which nodes exactly one is paid for it to complete, and what waits for a resume. */
+const COURSES: Readonly<
+  Record<string, { readonly needs: readonly (readonly string[])[]; readonly afterResume?: string }>
+> = {
+  one: { needs: [['pay']] },
+  blind: { needs: [['pay']] },
+  row: { needs: [['first'], ['second']] },
+  'side-by-side': { needs: [['left'], ['right']] },
+  gated: { needs: [['before'], ['after']], afterResume: 'after' },
+  instead: { needs: [['try', 'instead']] },
+  undone: { needs: [['pay'], ['more']] },
+  chain: { needs: [['send']] },
+  'chain-final': { needs: [['final']] },
+  'chain-row': { needs: [['pay'], ['forward']] },
+  'chain-pair': { needs: [['one'], ['two']] },
+  'chain-instead': { needs: [['attempt', 'instead']] },
+  'chain-undone': { needs: [['before-gate'], ['after']], afterResume: 'after' },
+};
+
+/** The callback that belongs to each end. */
+const CALLED: Readonly<Record<string, string>> = {
+  COMPLETED: 'request_completed',
+  FAILED: 'request_failed',
+  CANCELLED: 'request_cancelled',
+  REJECTED: 'request_rejected',
+  EXPIRED: 'request_expired',
+};
+
+function lifeOf({ lives }: Facts, movementId: string): Facts['lives'][number] | undefined {
+  return lives.find(({ movement_id }) => movement_id === movementId);
+}
+
+function movementOf({ movements }: Facts, movementId: string | null) {
+  return movements.find(({ movement_id }) => movement_id === movementId);
+}
+
+/** An amount as a whole number of its smallest part, 18 decimals. */
+function unitsOf(amount: string): bigint {
+  const [whole = '', part = ''] = amount.split('.');
+  return BigInt(whole + part.padEnd(18, '0'));
 }
 
 type Found = readonly [movement_id: string | null, found: string];
@@ -162,29 +206,77 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         `${node_key} is ${state}, and the desk has ${paid.has(`${movement_id} ${node_key}`) ? '' : 'not '}paid it`,
       ]);
   },
-  'what is paid is what was approved': (facts) => {
-    const amounts = new Map(facts.movements.map((each) => [each.movement_id, each.amount]));
+  'what is paid is what was wanted and approved': (facts) => {
     const approved = new Set(facts.approvals.map(({ movement_id }) => movement_id));
     return facts.orders
-      .filter(
-        ({ movement_id, amount, payee }) =>
-          Number(amounts.get(movement_id)) !== Number(amount) ||
+      .filter(({ movement_id, asset, amount, payee, at }) => {
+        const life = lifeOf(facts, movement_id);
+        return (
+          life === undefined ||
+          unitsOf(amount) !== unitsOf(life.amount) ||
+          asset !== 'USDC' ||
           payee !== PAYEES['desk'] ||
-          !approved.has(movement_id),
-      )
-      .map(({ movement_id, key, amount, payee }) => [
+          !approved.has(movement_id) ||
+          at < (life.sent.approve ?? Infinity)
+        );
+      })
+      .map(({ movement_id, key, amount, asset, payee }) => [
         movement_id,
-        `${key} pays ${amount} to ${payee}`,
+        `${key} pays ${amount} ${asset} to ${payee}`,
       ]);
   },
-  'nothing is paid without an approval': (facts) => {
-    const mayBe = new Set(
-      facts.lives.flatMap((life) => (life.mayBeApproved ? (life.movement_id ?? []) : [])),
-    );
-    return facts.orders
-      .filter(({ movement_id }) => !mayBe.has(movement_id))
-      .map(({ movement_id, key }) => [movement_id, `${key} was ordered`]);
-  },
+  'what people decided is what became of it': (facts) =>
+    facts.lives.flatMap(({ movement_id, accepted }): Found[] => {
+      const state = movementOf(facts, movement_id)?.request_state ?? 'none';
+      const isWrong =
+        (accepted.approve !== null &&
+          ['EXPIRED', 'REJECTED', 'PENDING_APPROVAL'].includes(state)) ||
+        (accepted.reject !== null && state !== 'REJECTED') ||
+        (accepted.cancel !== null && state !== 'CANCELLED');
+      return isWrong ? [[movement_id, `it is ${state} after ${JSON.stringify(accepted)}`]] : [];
+    }),
+  'a movement ends as its plan says': (facts) =>
+    facts.lives.flatMap(({ movement_id, template, sent }): Found[] => {
+      const course = COURSES[template.replace('simulation/', '')];
+      const state = movementOf(facts, movement_id)?.request_state;
+      if (course === undefined || state === undefined)
+        return movement_id === null ? [] : [[movement_id, `its plan is unknown here: ${template}`]];
+      const orders = paidOf(facts).filter((order) => order.movement_id === movement_id);
+      const paid = new Set([
+        ...orders.map(({ node_key }) => node_key),
+        ...transfersOf(facts).flatMap((each) =>
+          each.movement_id === movement_id ? [each.node_key] : [],
+        ),
+      ]);
+      const isFailed = facts.nodes.some(
+        (node) => node.movement_id === movement_id && node.state === 'FAILED',
+      );
+      const found: string[] = [];
+      for (const one of course.needs)
+        if (state === 'COMPLETED' && one.filter((key) => paid.has(key)).length !== 1)
+          found.push(`it is COMPLETED, and of ${one.join(', ')} not one is paid`);
+      for (const one of course.needs)
+        if (one.filter((key) => paid.has(key)).length > 1)
+          found.push(`more than one of ${one.join(', ')} is paid`);
+      if (state === 'FAILED' && !isFailed) found.push('it is FAILED, and none of its nodes');
+      if (paid.has('undo') && state !== 'CANCELLED') found.push(`it is ${state}, and undone`);
+      const early = orders.find(({ node_key, at }) => {
+        const after = course.afterResume === node_key ? (sent.resume ?? Infinity) : 0;
+        return at < after;
+      });
+      if (early !== undefined) found.push(`${early.key} is ordered before a resume`);
+      return found.map((each) => [movement_id, each]);
+    }),
+  'after a cancel nothing new leaves but what undoes': (facts) =>
+    facts.orders.flatMap(({ movement_id, node_key, key, at }): Found[] => {
+      const cancelled = lifeOf(facts, movement_id)?.accepted.cancel ?? null;
+      const isLate = cancelled !== null && at > cancelled + ON_ITS_WAY_MS;
+      return isLate && node_key !== 'undo'
+        ? [[movement_id, `${key} is ordered after the cancel`]]
+        : [];
+    }),
+  'no request fails after the storm': ({ failed }) =>
+    failed.map(({ request, status }) => [null, `${request} answers ${String(status)}`]),
   'a transfer is mined once at most': (facts) =>
     repeated(transfersOf(facts), ({ movement_id, node_key }) => `${movement_id} ${node_key}`).map(
       (node) => [node.slice(0, 36), `${node} is mined twice`],
@@ -214,7 +306,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         const { life } = ordererOf(facts, transfer);
         return (
           life === undefined ||
-          !life.mayBeApproved ||
+          life.sent.approve === null ||
           !facts.approvals.some(({ movement_id }) => movement_id === life.movement_id)
         );
       })
@@ -244,7 +336,9 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         `life ${String(number)} has not ended: ${stateOf(facts, movement_id)}`,
       ]),
     ...facts.nodes
-      .filter(({ state }) => ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'READY'].includes(state))
+      .filter(({ state }) =>
+        ['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'READY', 'UNKNOWN'].includes(state),
+      )
       .map(({ movement_id, node_key, state }): Found => [
         movement_id,
         `${node_key} is ${state}: ${stateOf(facts, movement_id)}`,
@@ -281,20 +375,17 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         ]),
     ];
   },
-  'every end is called back': ({ callbacks, received, movements }) => {
-    const ends = new Set(
-      received
-        .filter(({ event_type }) => /^request_/.test(event_type))
-        .map((each) => each.movement_id),
-    );
-    return callbacks.length === 0
-      ? []
-      : movements
-          .filter(({ movement_id }) => !ends.has(movement_id))
-          .map(({ movement_id, request_state }) => [
-            movement_id,
-            `it is ${request_state}, without a callback of it`,
-          ]);
+  'every end is called back': ({ received, movements }) => {
+    const called = new Set(received.map((each) => `${each.movement_id} ${each.event_type}`));
+    return movements
+      .filter(
+        ({ movement_id, request_state }) =>
+          !called.has(`${movement_id} ${CALLED[request_state] ?? 'none'}`),
+      )
+      .map(({ movement_id, request_state }) => [
+        movement_id,
+        `it is ${request_state}, without a callback of it`,
+      ]);
   },
   'every command is applied': (facts) =>
     facts.unapplied.map(({ movement_id, kind }) => [movement_id, `${kind} is not applied`]),
@@ -307,6 +398,16 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .map(({ movement_id, request_state }) => [
         movement_id,
         `it is ${request_state}, and its run ${String(facts.runs.get(movement_id))}`,
+      ]),
+  'a movement has consumed what it held once it is COMPLETED': ({ movements }) =>
+    movements
+      .filter(
+        ({ request_state, reservation_status }) =>
+          (request_state === 'COMPLETED') !== (reservation_status === 'consumed'),
+      )
+      .map(({ movement_id, request_state, reservation_status }) => [
+        movement_id,
+        `it is ${request_state}, and its reservation ${reservation_status}`,
       ]),
   // A cancelled movement goes on to say that it holds what it has paid.
   'nothing is held for what has ended and paid nothing': (facts) =>

@@ -13,12 +13,15 @@ export interface Life {
   readonly transfers: readonly string[];
   readonly amount: string;
   movement_id: string | null;
-  /** Somebody has sent an approval that may have arrived. */
-  mayBeApproved: boolean;
-  rejected: boolean;
+  /** When each command was first sent, in milliseconds since 1970; null: never. */
+  readonly sent: Record<Command, number | null>;
+  /** Which commands the service has accepted, and when it said so. */
+  readonly accepted: Record<Command, number | null>;
   state: string | null;
   isOver: boolean;
 }
+
+export type Command = 'approve' | 'reject' | 'cancel' | 'resume';
 
 /** All lives of a world, and what they noticed. */
 export interface Lives {
@@ -27,6 +30,8 @@ export interface Lives {
   readonly stops: { readonly from: number; to: number | null }[];
   /** Movements that waited for a person and did not say so. */
   readonly silent: { readonly movement_id: string; readonly state: string }[];
+  /** Requests that failed after the storm. */
+  readonly failed: { readonly request: string; readonly status: number }[];
 }
 
 export interface LivesOptions {
@@ -169,19 +174,19 @@ export function live(options: LivesOptions): Lives {
       ),
       amount: `${String(number + 1)}.${String(UNIT + number).slice(-3)}`,
       movement_id: null,
-      mayBeApproved: false,
-      rejected: false,
+      sent: { approve: null, reject: null, cancel: null, resume: null },
+      accepted: { approve: null, reject: null, cancel: null, resume: null },
       state: null,
       isOver: false,
     };
   });
-  const lives: Lives = { list, stops: [], silent: [] };
+  const lives: Lives = { list, stops: [], silent: [], failed: [] };
   void begin(options, plans, lives);
   return lives;
 }
 
 async function begin(options: LivesOptions, plans: readonly Shape[], lives: Lives): Promise<void> {
-  const caller = new Caller(options);
+  const caller = new Caller(options, lives);
   for (const { name, nodes, edges, assurance = 'provider_completed' } of plans) {
     const body = {
       template_key: `simulation/${name}`,
@@ -225,8 +230,10 @@ async function administer(
 
 class Caller {
   readonly #options: LivesOptions;
-  constructor(options: LivesOptions) {
+  readonly #lives: Lives;
+  constructor(options: LivesOptions, lives: Lives) {
     this.#options = options;
+    this.#lives = lives;
   }
 
   /** Status 0: no answer came. */
@@ -238,6 +245,7 @@ class Caller {
   ): Promise<ApiAnswer> {
     const { machine } = this.#options;
     const none: ApiAnswer = { status: 0, body: {} };
+    const isCalm = this.#options.isCalm();
     const answer = await machine.step(`${method} ${path}`, async () => {
       const api = this.#options.api();
       return { work: api?.call(method, path, body, headers) ?? null };
@@ -248,6 +256,8 @@ class Caller {
     }
     const found = await Promise.race([answer.work, sleep(PATIENCE_MS).then(() => none)]);
     machine.log(`callers ${method} ${path}: ${String(found.status)}`);
+    if (isCalm && found.status >= 500)
+      this.#lives.failed.push({ request: `${method} ${path}`, status: found.status });
     return found;
   }
 
@@ -314,18 +324,18 @@ class Operator {
     );
     await sleep(dice.between(0, 20_000));
     if (decision === 'approve') {
-      life.mayBeApproved = true;
       const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
       // Two people at two screens, now and then.
       if (dice.chance(0.1)) {
         this.#clickers += 1;
-        void this.#act(`/movements/${id}/approve`, approval).then(() => (this.#clickers -= 1));
+        void this.#command('approve', `/movements/${id}/approve`, approval).then(
+          () => (this.#clickers -= 1),
+        );
       }
-      await this.#caller.insist('POST', `/movements/${id}/approve`, approval, {});
+      await this.#command('approve', `/movements/${id}/approve`, approval);
       void this.#meddle(id);
     } else if (decision === 'reject') {
-      life.rejected = true;
-      await this.#caller.insist('POST', `/movements/${id}/reject`, { approver_id: 'operator' }, {});
+      await this.#command('reject', `/movements/${id}/reject`, { approver_id: 'operator' });
     }
     const cancelAt = dice.chance(0.3) ? machine.now + dice.between(0, 60_000) : null;
     let isCancelled = false;
@@ -334,13 +344,13 @@ class Operator {
       await sleep(dice.between(2_000, 10_000));
       if (cancelAt !== null && !isCancelled && machine.now >= cancelAt) {
         isCancelled = true;
-        await this.#act(`/movements/${id}/actions/cancel`);
+        await this.#command('cancel', `/movements/${id}/actions/cancel`);
       }
       const seen = await this.#caller.send('GET', `/movements/${id}`);
       if (seen.status !== 200) continue;
       const state = String(seen.body['request_state']);
       life.state = state;
-      if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] === null)
+      if (NEEDS_A_PERSON.includes(state) && seen.body['attention'] == null)
         this.#lives.silent.push({ movement_id: id, state });
       const nodes = seen.body['nodes'] as readonly NodeView[];
       if (mayCancelTransaction && dice.chance(0.5))
@@ -350,6 +360,15 @@ class Operator {
       if (isCalm() && state === 'PENDING_APPROVAL') await sleep(30_000);
     }
     life.isOver = true;
+  }
+
+  /** Sends a command until the service has said something about it, and keeps what it said. */
+  async #command(command: Command, path: string, body?: unknown): Promise<void> {
+    const { machine } = this.#options;
+    const { sent, accepted } = this.#life;
+    sent[command] ??= machine.now;
+    const { status } = await this.#caller.insist('POST', path, body, {});
+    if (status === 200) accepted[command] ??= machine.now;
   }
 
   /** Creates the movement; while an administrator has stopped new money, again and again. */
@@ -380,6 +399,7 @@ class Operator {
     while (dice.chance(0.3)) {
       await sleep(dice.between(0, 40_000));
       const action = dice.pick(['resume', 'retry', 'acknowledge'] as const);
+      if (action === 'resume') this.#life.sent.resume ??= this.#options.machine.now;
       await this.#act(`/movements/${id}/actions/${action}`);
     }
     this.#clickers -= 1;
@@ -395,6 +415,7 @@ class Operator {
         await this.#act(`/movements/${id}/actions/retry`);
         return false;
       case 'WAITING_MANUAL_ACTION':
+        life.sent.resume ??= machine.now;
         await this.#act(`/movements/${id}/actions/resume`);
         return false;
       case 'MANUAL_INTERVENTION':

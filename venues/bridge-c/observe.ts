@@ -132,7 +132,7 @@ async function look(
 }
 
 const BLOCKED =
-  "the destination's endpoint contract holds another message in its place: ask the operator of the bridge or the owner of the token";
+  "the destination's endpoint contract no longer holds this message: the message was invalidated, or another one has its nonce; ask the operator of the bridge or the owner of the token";
 const WORDS: Readonly<Record<Exclude<Whereabouts, 'gone' | 'blocked'>, string>> = {
   sent: 'the message is not verified at its destination yet, which only the bridge can do',
   verified:

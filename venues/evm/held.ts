@@ -8,7 +8,7 @@ import type { Held } from '../../domain/send/stops.ts';
  * @throws ExecutorFault `not_yet` if the stop may end: every stop is read again at the next try.
  */
 export function heldBack(code: string, { needs_retry, why }: Held): ExecutionResult {
-  const message = `the transaction may not be sent again now: ${why}`;
+  const message = `nothing may be sent again now: ${why}`;
   if (!needs_retry) throw new ExecutorFault('not_yet', code, message);
   return { next_state: 'UNKNOWN', error_code: code, error_message: message };
 }

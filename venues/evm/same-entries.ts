@@ -22,7 +22,7 @@ export function requireSameEntries(recorded: JsonValue | undefined, now: string 
   throw new ExecutorFault(
     'not_yet',
     CODE,
-    `the venues file says [${now}] now, but the transaction was sent under [${recorded}]: restore these entries until the transaction has ended`,
+    `the venues file says [${now}] now, but the send was made under [${recorded}]: restore these entries until this node has ended`,
     { retryAfterSeconds: 15 },
   );
 }

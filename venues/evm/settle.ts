@@ -223,9 +223,9 @@ function usedElsewhere(next_state: 'READY' | 'FAILED'): ExecutionResult {
 }
 
 /**
- * Gets an open nonce mined. Sends a zero-value version if a stop (a freeze, a cancel) ends the
- * payment, a version with higher fees if the newest is overdue, else the newest version. While a
- * stop forbids the send, only looks the bytes up.
+ * Gets an open nonce mined. Sends a zero-value version if a stop (a cancel, a revoked payee) ends
+ * the payment, a version with higher fees if the newest is overdue, else the newest version. While
+ * a stop holds back the newest version, only looks it up; an accepted earlier one may be repeated.
  */
 async function push(
   connection: EvmConnection,
