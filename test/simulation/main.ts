@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -63,56 +63,67 @@ const status = await main().catch((error: unknown) => {
 });
 process.exit(foreground.status ?? status);
 
+type Run = (wanted: Wanted) => Promise<WorldReport>;
+
 async function main(): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'simulation-'));
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   try {
-    const { spec, databaseUrl } = await postgresPart({
-      dataDir,
-      port: await freePort(),
-      logDir: join(dataDir, 'logs'),
-      durable: false,
-    });
-    await supervisor.add(spec);
-    await applyMigrations(databaseUrl);
-    const base = new pg.Client({ connectionString: databaseUrl });
-    await base.connect();
-    await base.query(DATABASE_SEAMS);
-    // It goes by the real time, and what it learns of a table changes plans.
-    await base.query('ALTER SYSTEM SET autovacuum = off');
-    await base.query('SELECT pg_reload_conf()');
-    await base.end();
-    const keeper = new pg.Client({ connectionString: named(databaseUrl, 'postgres') });
-    keeper.on('error', () => undefined); // the server ends first when something else has failed
-    await keeper.connect();
-    let made = 0;
-    const run = async (wanted: Wanted): Promise<WorldReport> => {
-      made += 1;
-      const name = `world_${String(made)}`;
-      await keeper.query(`CREATE DATABASE ${name} TEMPLATE ${nameOf(databaseUrl)}`);
-      try {
-        return await runWorld(wanted, named(databaseUrl, name));
-      } finally {
-        await keeper.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      }
-    };
-    const found = await runAll(run);
-    await keeper.end();
-    return found === 0 ? 0 : 1;
+    const lanes: Run[] = [];
+    for (let lane = 1; lane <= Math.min(LANES, Number(values.worlds)); lane += 1)
+      lanes.push(await openLane(supervisor, join(dataDir, String(lane))));
+    return (await runAll(lanes)) === 0 ? 0 : 1;
   } finally {
     await supervisor.stopAll();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<number> {
+/**
+ * A Postgres of its own for the worlds of a lane, one after the other: with transactions of another
+ * world, pages are cleaned at other times, and rows without an order come in another one.
+ */
+async function openLane(supervisor: Supervisor, dataDir: string): Promise<Run> {
+  mkdirSync(dataDir, { mode: 0o700 });
+  const { spec, databaseUrl } = await postgresPart({
+    dataDir,
+    port: await freePort(),
+    logDir: join(dataDir, 'logs'),
+    durable: false,
+  });
+  await supervisor.add({ ...spec, name: `postgres ${dataDir}` });
+  await applyMigrations(databaseUrl);
+  const base = new pg.Client({ connectionString: databaseUrl });
+  await base.connect();
+  await base.query(DATABASE_SEAMS);
+  // It goes by the real time, and what it learns of a table changes plans.
+  await base.query('ALTER SYSTEM SET autovacuum = off');
+  await base.query('SELECT pg_reload_conf()');
+  await base.end();
+  const keeper = new pg.Client({ connectionString: named(databaseUrl, 'postgres') });
+  keeper.on('error', () => undefined); // the server ends before this connection does
+  await keeper.connect();
+  let made = 0;
+  return async (wanted) => {
+    made += 1;
+    const name = `world_${String(made)}`;
+    await keeper.query(`CREATE DATABASE ${name} TEMPLATE ${nameOf(databaseUrl)}`);
+    try {
+      return await runWorld(wanted, named(databaseUrl, name));
+    } finally {
+      await keeper.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    }
+  };
+}
+
+async function runAll(lanes: readonly Run[]): Promise<number> {
   const [first, worlds] = [Number(values.seed), Number(values.worlds)];
   const movements = Number(values.movements);
   const began = performance.now();
   const sums = { movements: 0, faults: 0, steps: 0, contradictions: 0 };
   const coverage = new Coverage();
   let next = first;
-  const lane = async (): Promise<void> => {
+  const work = async (run: Run): Promise<void> => {
     while (next < first + worlds && foreground.status === null) {
       if (values.first && sums.contradictions > 0) return;
       const seed = next;
@@ -132,7 +143,7 @@ async function runAll(run: (wanted: Wanted) => Promise<WorldReport>): Promise<nu
       }
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(lanes.map(work));
   const seconds = (performance.now() - began) / 1_000;
   const rate = (count: number): string => (count / seconds).toFixed(1);
   process.stdout.write(

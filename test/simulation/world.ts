@@ -38,6 +38,7 @@ const STATEMENT: Readonly<Record<StatementFault, number>> = {
   'dies before': 0.0007,
   'dies after': 0.001,
   held: 0.01,
+  'held, then lost': 0.001,
   'held, then dies': 0.0005,
 };
 const CALL: Readonly<Record<CallFault, number>> = {
@@ -187,9 +188,11 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   };
   const setup: Process = { name: 'setup', state: 'up', skewMs: 0 };
   try {
+    faults.isCalm = !isStormy;
     await start('api');
     await start('worker');
     await start('worker');
+    faults.isCalm = true;
     await allow(world, setup);
     faults.isCalm = !isStormy;
     for (const [kind, go] of Object.entries({

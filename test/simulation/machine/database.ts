@@ -14,6 +14,7 @@ export type StatementFault =
   | 'dies before' // the process ends, and the statement has not arrived
   | 'dies after' // the process ends, and the statement has been carried out
   | 'held' // the transaction stays open while others go on
+  | 'held, then lost' // and its answer is lost before it commits
   | 'held, then dies'; // and its process ends before the commit
 
 export interface Statement {
@@ -105,12 +106,13 @@ export class Statements {
       );
     const client = await this.#take();
     await this.#setClock(client);
-    if (suffered === 'held' || suffered === 'held, then dies') {
+    if (suffered === 'held' || suffered === 'held, then lost' || suffered === 'held, then dies') {
       await this.#hold(client, query, process, answer, suffered);
       return;
     }
     await this.#finish(client, client.query(query), async (result) => {
       this.#free.push(client);
+      this.#world.machine.note(`${JSON.stringify(query.values ?? [])} ${rowsOf(result)}`);
       if (suffered === 'dies after' && process !== null) died(process);
       else if (suffered === 'lost after') answer.reject(new Error(BROKEN));
       else if (result instanceof Error) answer.reject(result);
@@ -124,22 +126,23 @@ export class Statements {
     query: pg.QueryConfig,
     process: Process | null,
     answer: Answer,
-    how: 'held' | 'held, then dies',
+    how: 'held' | 'held, then lost' | 'held, then dies',
   ): Promise<void> {
     const { machine, died } = this.#world;
     await client.query('BEGIN');
     this.#holders.add(pidOf(client));
     await this.#finish(client, client.query(query), async (result) => {
       const isFailed = result instanceof Error;
+      if (how === 'held, then lost') answer.reject(new Error(BROKEN));
       // Whoever froze meanwhile still commits: its transaction is on its way.
       machine.post({
         process: null,
         label: `${process?.name ?? '-'} commits what it held`,
         go: async () => {
-          const isGone = process?.state === 'dead' || how === 'held, then dies';
-          if (how === 'held, then dies' && process !== null && process.state !== 'dead')
-            died(process);
-          await client.query(isGone || isFailed ? 'ROLLBACK' : 'COMMIT');
+          if (how === 'held, then dies' && process !== null) died(process);
+          // The server may have had all of it when its client died.
+          const isUndone = process?.state === 'dead' && machine.dice.chance(0.5);
+          await client.query(isUndone || isFailed ? 'ROLLBACK' : 'COMMIT');
           this.#holders.delete(pidOf(client));
           this.#free.push(client);
           if (isFailed) answer.reject(result);
@@ -217,6 +220,13 @@ export class Statements {
 interface Answer {
   readonly resolve: (result: pg.QueryResult) => void;
   readonly reject: (error: unknown) => void;
+}
+
+function rowsOf(result: unknown): string {
+  return result instanceof Error
+    ? result.message
+    : // A position in the log of the server tells of all its databases.
+      JSON.stringify((result as pg.QueryResult).rows).replace(/"[0-9A-F]+\/[0-9A-F]+"/g, '""');
 }
 
 function pidOf(client: pg.Client): number {

@@ -101,6 +101,11 @@ export class Machine {
     return this.#digest.copy().digest('hex');
   }
 
+  /** Adds to what the log comes to, and not to its lines: values, rows. */
+  note(text: string): void {
+    this.#digest.update(text);
+  }
+
   log(line: string): void {
     const whole = `${String(this.#now - BEGIN)} ${line}`;
     this.#digest.update(`${whole}\n`);
@@ -168,6 +173,7 @@ export class Machine {
     if (timer !== undefined && (isDue || ready.length === 0 || this.#isSlow())) {
       this.#timers.splice(this.#timers.indexOf(timer), 1);
       this.#now = Math.max(this.#now, timer.at);
+      this.note(`${String(this.#now)} ${timer.label}\n`);
       await timer.go();
       return;
     }

@@ -59,6 +59,8 @@ export type ActivityEnd =
   | { readonly timedOut: Failure };
 
 interface Activity extends ActivityCall {
+  /** Its first event in the history. */
+  readonly event: Event;
   readonly cancellation: number;
   state: 'scheduled' | 'ended';
   cancelRequested: boolean;
@@ -86,11 +88,17 @@ interface Past {
 
 interface Task {
   readonly startedAt: number;
+  /** What had arrived when it started: the next task gets it again when this one is lost. */
+  readonly begins: readonly Job[];
+  /** Activities that its completion schedules. */
+  readonly schedules: Map<number, Activity>;
   /** Repeats one that timed out: nothing of it is written before it completes. */
   readonly isTransient: boolean;
   /** Events that its completion writes, in their order. */
   readonly writes: Event[];
   readonly effects: (() => void)[];
+  /** Version flags of which its completion writes markers. */
+  readonly patches: Set<string>;
   readonly local: Map<number, LocalActivity>;
   readonly activations: Past[];
   closing: 'COMPLETED' | 'FAILED' | 'CONTINUED_AS_NEW' | 'CANCELED' | null;
@@ -222,7 +230,7 @@ export class Execution {
     if (!isTransient) this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
     const jobs = this.#arrived;
     this.#arrived = [];
-    this.#task = newTask(at, new Map(), isTransient);
+    this.#task = newTask(at, jobs, new Map(), isTransient);
     await this.#ensureCached(this.#task);
     if (jobs.length > 0) await this.#activate(jobs, at);
   }
@@ -242,7 +250,7 @@ export class Execution {
     this.history.push({ kind: 'WORKFLOW_TASK_STARTED' });
     const jobs = this.#arrived;
     this.#arrived = [];
-    this.#task = newTask(at, task.local);
+    this.#task = newTask(at, jobs, task.local);
     if (jobs.length > 0) await this.#activate(jobs, at);
   }
 
@@ -273,7 +281,7 @@ export class Execution {
       this.#writeStarted(task);
       this.history.push({ kind: 'WORKFLOW_TASK_FAILED' });
       this.#isSticky = false;
-      this.#arrived = task.activations[0]?.jobs.slice() ?? [];
+      this.#arrived = [...task.begins];
       await this.forget();
       this.#flush();
       return;
@@ -296,6 +304,8 @@ export class Execution {
   #writeCompleted(task: Task): void {
     this.#writeStarted(task);
     this.history.push({ kind: 'WORKFLOW_TASK_COMPLETED' }, ...task.writes);
+    for (const patch of task.patches) this.#patches.add(patch);
+    for (const [seq, activity] of task.schedules) this.#activities.set(seq, activity);
     for (const effect of task.effects) effect();
     this.#past.push(...task.activations);
     this.#isSticky = true;
@@ -306,7 +316,7 @@ export class Execution {
     const task = this.#task;
     if (task === null) return;
     this.#task = null;
-    this.#arrived = task.activations[0]?.jobs.slice() ?? [];
+    this.#arrived = [...task.begins];
     if (!task.isTransient) this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' });
     await this.forget();
     this.#flush();
@@ -323,6 +333,16 @@ export class Execution {
     if (!this.taskIsScheduled) return;
     this.history.push({ kind: 'WORKFLOW_TASK_TIMED_OUT' }, { kind: 'WORKFLOW_TASK_SCHEDULED' });
     this.#isSticky = false;
+  }
+
+  /** The server has never heard of the run: nothing of it happens from now on. */
+  vanish(): void {
+    this.status = 'CANCELED';
+    this.#task = null;
+    this.#taskScheduled = false;
+    this.#aside = [];
+    this.#timers.clear();
+    for (const activity of this.#activities.values()) activity.state = 'ended';
   }
 
   /** No worker has the run in its cache: the next task replays the history. */
@@ -425,18 +445,27 @@ export class Execution {
       addLocal(task, scheduleLocalActivity);
     } else if (scheduleActivity != null) {
       const call = callOf(scheduleActivity);
-      task.writes.push({ kind: 'ACTIVITY_TASK_SCHEDULED', name: call.type });
-      task.effects.push(() =>
-        this.#activities.set(call.seq, {
-          ...call,
-          cancellation: scheduleActivity.cancellationType ?? 0,
-          state: 'scheduled',
-          cancelRequested: false,
-          resolved: false,
-        }),
-      );
+      const event = { kind: 'ACTIVITY_TASK_SCHEDULED', name: call.type };
+      task.writes.push(event);
+      task.schedules.set(call.seq, {
+        ...call,
+        event,
+        cancellation: scheduleActivity.cancellationType ?? 0,
+        state: 'scheduled',
+        cancelRequested: false,
+        resolved: false,
+      });
     } else if (requestCancelActivity?.seq != null) {
       const { seq } = requestCancelActivity;
+      const unsent = task.schedules.get(seq);
+      if (unsent !== undefined) {
+        // The server has not heard of it: it is dropped.
+        task.schedules.delete(seq);
+        task.writes.splice(task.writes.indexOf(unsent.event), 1);
+        const result = resolutionOf(unsent, { cancelled: null });
+        resolved.push({ resolveActivity: { seq, isLocal: false, result } });
+        return;
+      }
       const activity = this.#activities.get(seq);
       const isInHistory = !this.#aside.some(({ job }) => job?.resolveActivity?.seq === seq);
       // Its end is in the history: there is nothing to cancel.
@@ -472,8 +501,9 @@ export class Execution {
         this.#aside = this.#aside.filter(({ job }) => job?.fireTimer?.seq !== seq);
       });
     } else if (setPatchMarker?.patchId != null) {
-      if (this.#patches.has(setPatchMarker.patchId)) return;
-      this.#patches.add(setPatchMarker.patchId);
+      const { patchId } = setPatchMarker;
+      if (this.#patches.has(patchId) || task.patches.has(patchId)) return;
+      task.patches.add(patchId);
       task.writes.push(
         { kind: 'MARKER_RECORDED', name: 'core_patch' },
         { kind: 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES' },
@@ -500,11 +530,19 @@ export class Execution {
 
 function newTask(
   startedAt: number,
+  begins: readonly Job[],
   local: Map<number, LocalActivity> = new Map(),
   isTransient = false,
 ): Task {
-  const task = { startedAt, isTransient, local, closing: null, handedOn: [] };
-  return { ...task, writes: [], effects: [], activations: [] };
+  const task = { startedAt, begins, isTransient, local, closing: null, handedOn: [] };
+  return {
+    ...task,
+    schedules: new Map(),
+    patches: new Set(),
+    writes: [],
+    effects: [],
+    activations: [],
+  };
 }
 
 function addLocal(task: Task, command: coresdk.workflow_commands.IScheduleLocalActivity): void {

@@ -167,7 +167,11 @@ export class Server {
 
   /** The namespace is wiped: no run was ever started. */
   forgetAll(): void {
-    for (const run of [...this.#runs.values()].flat()) this.#close(run);
+    for (const run of [...this.#runs.values()].flat()) {
+      run.execution.vanish();
+      run.task = 0;
+      this.#close(run);
+    }
     this.#runs.clear();
   }
 
@@ -302,7 +306,7 @@ export class Server {
   async #deliverTask(run: Run): Promise<void> {
     const { execution } = run;
     run.isQueued = false;
-    if (!execution.taskIsScheduled) return;
+    if (execution.status !== null || !execution.taskIsScheduled) return;
     const worker = this.#pickWorker();
     if (run.cachedBy !== worker) await execution.forget();
     run.cachedBy = worker;
