@@ -39,7 +39,7 @@ export function copyProject(): string {
 
 /** Removes a copy in which parts of a stack may still be ending. */
 export function removeCopy(copy: string): void {
-  rmSync(copy, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  rmSync(copy, { recursive: true, force: true, maxRetries: 30, retryDelay: 200 });
 }
 
 /** Runs jest in the copy with these arguments; what takes longer than `mostMs` is ended. */
