@@ -115,7 +115,7 @@ export function contradictions(facts: Facts): Verdict[] {
   );
 }
 
-/** Of each plan: of which nodes exactly one is paid for it to complete, and what waits for a resume. */
+/** Of each plan: of which nodes exactly one is paid at its end, and what waits for a resume. */
 const COURSES: Readonly<
   Record<string, { readonly needs: readonly (readonly string[])[]; readonly afterResume?: string }>
 > = {
