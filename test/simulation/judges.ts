@@ -2,6 +2,7 @@
  * What must be true of a world when it has come to rest. The judges read the books of what is
  * outside and the rows of the database, and use no rule of the service.
  */
+import { compare } from '../support/amounts.ts';
 import type { Statements } from './machine/database.ts';
 import type { Life, Lives } from './lives.ts';
 import { PAYEES } from './payees.ts';
@@ -151,12 +152,6 @@ function movementOf({ movements }: Facts, movementId: string | null) {
   return movements.find(({ movement_id }) => movement_id === movementId);
 }
 
-/** An amount as a whole number of its smallest part, 18 decimals. */
-function unitsOf(amount: string): bigint {
-  const [whole = '', part = ''] = amount.split('.');
-  return BigInt(whole + part.padEnd(18, '0'));
-}
-
 type Found = readonly [movement_id: string | null, found: string];
 
 const paidOf = ({ orders }: Facts): readonly Order[] =>
@@ -213,7 +208,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         const life = lifeOf(facts, movement_id);
         return (
           life === undefined ||
-          unitsOf(amount) !== unitsOf(life.amount) ||
+          compare(amount, life.amount) !== 0 ||
           asset !== 'USDC' ||
           payee !== PAYEES['desk'] ||
           !approved.has(movement_id) ||

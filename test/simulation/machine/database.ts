@@ -110,9 +110,8 @@ export class Statements {
       await this.#hold(client, query, process, answer, suffered);
       return;
     }
-    await this.#finish(client, client.query(query), async (result) => {
+    await this.#finish(client, query, async (result) => {
       this.#free.push(client);
-      this.#world.machine.note(`${JSON.stringify(query.values ?? [])} ${rowsOf(result)}`);
       if (suffered === 'dies after' && process !== null) died(process);
       else if (suffered === 'lost after') answer.reject(new Error(BROKEN));
       else if (result instanceof Error) answer.reject(result);
@@ -131,7 +130,7 @@ export class Statements {
     const { machine, died } = this.#world;
     await client.query('BEGIN');
     this.#holders.add(pidOf(client));
-    await this.#finish(client, client.query(query), async (result) => {
+    await this.#finish(client, query, async (result) => {
       const isFailed = result instanceof Error;
       if (how === 'held, then lost') answer.reject(new Error(BROKEN));
       // Whoever froze meanwhile still commits: its transaction is on its way.
@@ -153,16 +152,20 @@ export class Statements {
     });
   }
 
-  /** Waits for the statement, or until it waits itself for a lock that somebody holds. */
+  /** Runs the statement to its end, or until it waits itself for a lock that somebody holds. */
   async #finish(
     client: pg.Client,
-    running: Promise<unknown>,
+    query: pg.QueryConfig,
     then: (result: unknown) => Promise<void>,
   ): Promise<void> {
-    const done = running.catch((error: unknown) =>
-      error instanceof Error ? error : new Error(String(error)),
-    );
-    const deliver = async (): Promise<void> => then(await done);
+    const done = client
+      .query(query)
+      .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    const deliver = async (): Promise<void> => {
+      const result = await done;
+      this.#world.machine.note(`${JSON.stringify(query.values ?? [])} ${rowsOf(result)}`);
+      await then(result);
+    };
     if (this.#holders.size === 0) return deliver();
     if (await this.#isBlocked(client, done)) {
       this.#world.machine.log('  waits for a lock');
