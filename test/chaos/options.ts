@@ -82,7 +82,7 @@ export function readOptions(args: readonly string[]): RunOptions {
   };
 }
 
-function whole(text: string): number {
+export function whole(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }

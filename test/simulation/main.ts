@@ -9,7 +9,6 @@ import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { takeSignals } from '../../dev/stack/foreground.ts';
@@ -19,29 +18,12 @@ import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
 import { Coverage } from './coverage.ts';
 import { DATABASE_SEAMS } from './machine/database.ts';
+import { readOptions } from './options.ts';
 import type { WorldReport } from './report.ts';
 import { shrink } from './shrink.ts';
 import { storyOf } from './story.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** The seed of the first world; each further one has the next. */
-    seed: { type: 'string', default: '1' },
-    worlds: { type: 'string', default: '1' },
-    /** Movements of each world. */
-    movements: { type: 'string', default: '100' },
-    /** Runs every world twice, whose logs must be the same. */
-    again: { type: 'boolean', default: false },
-    /** No fault strikes. */
-    calm: { type: 'boolean', default: false },
-    /** The log of every world goes to `<folder>/<seed>.log`. */
-    log: { type: 'string' },
-    /** Stops after the first world with a contradiction. */
-    first: { type: 'boolean', default: false },
-    /** Looks for the fewest faults with which a contradiction is still there. */
-    shrink: { type: 'boolean', default: false },
-  },
-});
+const options = readOptions(process.argv.slice(2));
 
 /** Worlds that run at a time. */
 const LANES = 2;
@@ -70,7 +52,7 @@ async function main(): Promise<number> {
   const supervisor = new Supervisor({ dataDir, restart: false, log: () => undefined });
   try {
     const lanes: Run[] = [];
-    for (let lane = 1; lane <= Math.min(LANES, Number(values.worlds)); lane += 1)
+    for (let lane = 1; lane <= Math.min(LANES, options.worlds); lane += 1)
       lanes.push(await openLane(supervisor, join(dataDir, String(lane))));
     return (await runAll(lanes)) === 0 ? 0 : 1;
   } finally {
@@ -117,19 +99,18 @@ async function openLane(supervisor: Supervisor, dataDir: string): Promise<Run> {
 }
 
 async function runAll(lanes: readonly Run[]): Promise<number> {
-  const [first, worlds] = [Number(values.seed), Number(values.worlds)];
-  const movements = Number(values.movements);
+  const { seed: first, worlds, movements } = options;
   const began = performance.now();
   const sums = { movements: 0, faults: 0, steps: 0, contradictions: 0 };
   const coverage = new Coverage();
   let next = first;
   const work = async (run: Run): Promise<void> => {
     while (next < first + worlds && foreground.status === null) {
-      if (values.first && sums.contradictions > 0) return;
+      if (options.first && sums.contradictions > 0) return;
       const seed = next;
       next += 1;
       const report = await run({ seed, movements, only: null });
-      if (values.again)
+      if (options.again)
         report.verdicts.push(...differences(report, await run({ seed, movements, only: null })));
       sums.movements += movements;
       sums.steps += report.steps;
@@ -137,7 +118,7 @@ async function runAll(lanes: readonly Run[]): Promise<number> {
       sums.contradictions += report.verdicts.length;
       coverage.add(report);
       tell(report);
-      if (values.shrink && report.verdicts.length > 0) {
+      if (options.shrink && report.verdicts.length > 0) {
         const least = await shrink(report, (only) => run({ seed, movements, only }));
         process.stdout.write(`${storyOf(least)}\n`);
       }
@@ -163,15 +144,15 @@ function differences(one: WorldReport, other: WorldReport): WorldReport['verdict
 
 /** Runs one world in a process of its own, and reads the report that it ends with. */
 async function runWorld({ seed, movements, only }: Wanted, url: string): Promise<WorldReport> {
-  const args = [String(seed), String(movements), values.calm ? 'calm' : 'storm', url];
+  const args = [String(seed), String(movements), options.calm ? 'calm' : 'storm', url];
   if (only !== null) args.push(only.join(','));
   const child = spawn(process.execPath, [built('simulated-world'), ...args], {
-    stdio: ['ignore', values.log === undefined ? 'ignore' : 'pipe', 'inherit', 'pipe'],
+    stdio: ['ignore', options.log === undefined ? 'ignore' : 'pipe', 'inherit', 'pipe'],
     signal: AbortSignal.any([foreground.signal, AbortSignal.timeout(LONGEST_MS)]),
     killSignal: 'SIGKILL',
   });
-  if (values.log !== undefined)
-    child.stdout?.pipe(createWriteStream(join(values.log, `${String(seed)}.log`)));
+  if (options.log !== undefined)
+    child.stdout?.pipe(createWriteStream(join(options.log, `${String(seed)}.log`)));
   child.on('error', () => undefined); // it was ended by the signal
   const ended = once(child, 'exit').catch(() => undefined);
   const report = await text(child.stdio[3] as NodeJS.ReadableStream);
