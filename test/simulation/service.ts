@@ -122,7 +122,7 @@ export function startApi(world: BareWorld, db: Database, process: Process): Api 
 /** The API as a function; `inside` runs what it is passed as the API's process. */
 export function createApi(
   { executors, signers, venues, db }: ServiceParts,
-  temporal: Temporal,
+  temporal: Pick<Temporal, 'wake'>,
   name: string,
   inside: <T>(work: () => T) => T = (work) => work(),
 ): Api['call'] {
@@ -206,7 +206,7 @@ export function startBareWorker(
   db: Database,
   process: Process,
   around: (activities: Activities) => Activities,
-  limits: { readonly soonMs: number },
+  limits: ActivityLimits,
 ): Worker {
   const parts = partsOf(db, world);
   return inProcess.run(process, () => {
@@ -216,10 +216,15 @@ export function startBareWorker(
   });
 }
 
+interface ActivityLimits {
+  readonly soonMs?: number;
+  readonly unhurriedSeconds?: number;
+}
+
 /** The activities of a worker. */
 export function activitiesOf(
   { db, executors, signers, venues }: ServiceParts,
-  options: { readonly soonMs?: number; readonly leaving?: Leaving } = {},
+  options: ActivityLimits & { readonly leaving?: Leaving } = {},
 ) {
   const { leaving = new Leaving(), ...limits } = options;
   return {

@@ -171,11 +171,11 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const freezeLater = (process: Process): void =>
     later(FREEZE_MS, () => {
       if (process.state !== 'up' || faults.strike('process', { frozen: 1 }) === null) return;
-      process.state = 'frozen';
+      machine.freeze(process);
       machine.log(`${process.name} is frozen`);
       later(FROZEN_MS, () => {
         if (process.state !== 'frozen') return;
-        process.state = 'up';
+        machine.thaw(process);
         machine.log(`${process.name} goes on`);
         freezeLater(process);
       });

@@ -7,6 +7,8 @@ import Sequencer from '@jest/test-sequencer';
  * nothing else: if it starts parts of its own it comes before those that do not (OWN_PARTS).
  */
 const SLOW = [
+  'slow/both-runtimes-killed',
+  'slow/both-runtimes',
   'slow/ways-and-stops',
   'faults/continue-as-new',
   'faults/signed-for-teams',

@@ -8,10 +8,10 @@ import { use } from '../machine/seams.ts';
 import { createClient } from '../runtime/client.ts';
 import type { Sandbox } from '../runtime/sandbox.ts';
 import { Server } from '../runtime/server.ts';
-import { openDatabase, startApi, startBareWorker, type BareWorld } from '../service.ts';
-import { desks, withPoints, type Play, type Reach } from './play.ts';
+import { createApi, openDatabase, partsOf, startBareWorker, type BareWorld } from '../service.ts';
+import { desks, wakes, withPoints, type Play, type Reach } from './play.ts';
 import { playOn, type Host, type Outcome, type Scenario } from './script.ts';
-import { SECONDS, SOON_MS } from './times.ts';
+import { SECONDS, SOON_MS, SUGGESTED_AT, UNHURRIED_SECONDS } from './times.ts';
 
 /** Milliseconds of its own time that a scenario may take. */
 const LONGEST_MS = 20 * 60_000;
@@ -29,7 +29,7 @@ export async function playOnModel(
     fault: () => null,
     died: () => undefined,
   });
-  const server = new Server({ machine, sandbox });
+  const server = new Server({ machine, sandbox, suggestsNewRunAfter: SUGGESTED_AT });
   const plays = new Map<string, Play>();
   const reach: Reach = {
     // The call is a step; what the desk does with it may last longer.
@@ -45,7 +45,10 @@ export async function playOnModel(
   const temporal = createClient({ machine, server, fault: () => null });
   const world: BareWorld = { machine, statements, server, temporal, executors };
   const db = await openDatabase(world);
-  const api = startApi(world, db, { name: 'api', state: 'up', skewMs: 0 });
+  const apiProcess: Process = { name: 'api', state: 'up', skewMs: 0 };
+  const api = createApi(partsOf(db, world), wakes(temporal, plays), 'api', (work) =>
+    inProcess.run(apiProcess, work),
+  );
   let count = 0;
   let worker: Process;
   let starting = Promise.resolve();
@@ -54,11 +57,13 @@ export async function playOnModel(
     worker = { name: `worker-${String(count)}`, state: 'up', skewMs: 0 };
     startBareWorker(world, db, worker, (activities) => withPoints(activities, reach), {
       soonMs: SOON_MS,
+      unhurriedSeconds: UNHURRIED_SECONDS,
     });
   };
   const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   const host: Host = {
-    api: (method, path, body, headers) => api.call(method, path, body, headers),
+    temporal,
+    api,
     sleep,
     query: (text, values) => machine.step('look', () => statements.ask(text, [...values])),
     begin: (movementId, play) => void plays.set(movementId, play),
@@ -66,9 +71,16 @@ export async function playOnModel(
     runs: async (movementId) => server.runs(movementWorkflowId(movementId)),
     together: () => Promise.resolve(),
     death: async () => {
-      await sleep(SECONDS.beforeDeath * 1_000);
+      await sleep(SECONDS.beforeDeath(scenario.group) * 1_000);
       machine.kill(worker);
       starting = sleep(SECONDS.afterDeath(scenario.group) * 1_000).then(start);
+      await sleep(SECONDS.noticed * 1_000);
+    },
+    freeze: async () => {
+      await sleep(SECONDS.beforeDeath(scenario.group) * 1_000);
+      const frozen = worker;
+      machine.freeze(frozen);
+      starting = sleep(SECONDS.frozen(scenario.group) * 1_000).then(() => machine.thaw(frozen));
     },
     another: () => starting,
   };

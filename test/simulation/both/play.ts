@@ -9,6 +9,7 @@ import {
   type Executor,
   type ExecutorDescriptor,
 } from '../../../domain/executor.ts';
+import type { Temporal } from '../../../platform/temporal.ts';
 import type { Activities } from '../service.ts';
 
 export type DeskPhase = 'preflight' | 'submit' | 'observe' | 'recover' | 'cancel';
@@ -32,6 +33,8 @@ export interface DeskCall {
   readonly key: string;
   readonly amount: string;
   readonly payee: string;
+  /** Whether the node pays; one that does not waits for what comes by itself. */
+  readonly pays: boolean;
 }
 export type DeskReply =
   | { readonly result: ExecutionResult | null }
@@ -52,6 +55,8 @@ export class Play {
   /** Calls in the order in which they arrived at the desk, or were to arrive. */
   readonly calls: string[] = [];
   readonly orders: Order[] = [];
+  /** Whether the API's signals get lost. */
+  isUnsignalled = false;
   readonly #answers: Map<string, Answer[]>;
   readonly #counts = new Map<string, number>();
   readonly #armed = new Set<string>();
@@ -77,7 +82,7 @@ export class Play {
     goOn();
   }
 
-  /** Whoever was held has died: no answer reaches it. */
+  /** The worker has died: no answer reaches what was held in it. */
   drop(): void {
     this.#held.clear();
   }
@@ -97,6 +102,7 @@ export class Play {
     this.calls.push(`${of}, attempt ${String(call.attempt)}: ${answer}`);
     const reply = this.#reply(call, answer);
     await this.at(`${of} is answered`);
+    await this.at(`${of} is answered, call ${String(count)}`);
     return reply;
   }
 
@@ -124,7 +130,7 @@ export class Play {
     }
   }
 
-  #do({ phase, node_key, attempt, key, amount, payee }: DeskCall): ExecutionResult | null {
+  #do({ phase, node_key, attempt, key, amount, payee, pays }: DeskCall): ExecutionResult | null {
     const order = this.orders.find(
       (each) => each.node_key === node_key && each.attempt === attempt,
     );
@@ -139,6 +145,7 @@ export class Play {
       case 'observe':
       case 'recover':
       case 'cancel':
+        if (!pays) return { next_state: 'COMPLETED' };
         if (order === undefined)
           return phase === 'recover' ? { next_state: 'READY' } : { next_state: 'OBSERVING' };
         return {
@@ -159,17 +166,25 @@ export interface Reach {
 /** Whom the desks may pay. */
 export const PAYEE = `0x${'ab'.repeat(20)}`;
 
-/** Two desks: the first takes each key once, the second does not know keys. */
+/**
+ * The desks: one takes each key once, one does not know keys, one is a module of the worker, which
+ * goes on with the next node in the same activity, and one pays nobody.
+ */
 export function desks(reach: Reach): readonly Executor[] {
-  return [desk('keyed.desk', true, reach), desk('blind.desk', false, reach)];
+  return [
+    desk('keyed.desk', {}, reach),
+    desk('blind.desk', { same_key_safe: false }, reach),
+    desk('near.desk', { in_process: true }, reach),
+    desk('watch.desk', { sends: false, payees: [] }, reach),
+  ];
 }
 
-function desk(executor_key: string, same_key_safe: boolean, reach: Reach): Executor {
+function desk(executor_key: string, differs: Partial<ExecutorDescriptor>, reach: Reach): Executor {
   const descriptor: ExecutorDescriptor = {
     executor_key,
     kind: 'local',
     action_types: [executor_key.replace('.', '_')],
-    same_key_safe,
+    same_key_safe: true,
     settle_seconds: 3,
     timeout_seconds: 10,
     in_process: false,
@@ -177,11 +192,12 @@ function desk(executor_key: string, same_key_safe: boolean, reach: Reach): Execu
     payees: [{ field: 'payee', family: 'evm' }],
     not_payees: [],
     completion_assurances: ['provider_completed'],
+    ...differs,
   };
   const ask = async (phase: DeskPhase, context: ExecutionContext) => {
     const { movement_id, node_key, attempt, idempotency_key: key, amount, config } = context;
-    const payee = String(config['payee']);
-    const reply = await reach.call({ phase, movement_id, node_key, attempt, key, amount, payee });
+    const call = { phase, movement_id, node_key, attempt, key, amount, pays: descriptor.sends };
+    const reply = await reach.call({ ...call, payee: String(config['payee']) });
     if ('fault' in reply)
       throw new ExecutorFault(reply.fault.kind, reply.fault.code, `the desk did not ${phase}`);
     return reply.result;
@@ -206,6 +222,19 @@ function desk(executor_key: string, same_key_safe: boolean, reach: Reach): Execu
     recover: (context) => found('recover', context),
     cancel: (context) => found('cancel', context),
     health: async () => ({ state: 'up' }),
+  };
+}
+
+/** The API's wakes, which get lost when the play says so. */
+export function wakes(
+  { wake }: Pick<Temporal, 'wake'>,
+  plays: ReadonlyMap<string, Play>,
+): Pick<Temporal, 'wake'> {
+  return {
+    wake: async (of) => {
+      const isLost = 'movementId' in of && plays.get(of.movementId)?.isUnsignalled === true;
+      if (!isLost) await wake(of);
+    },
   };
 }
 

@@ -21,14 +21,14 @@ import { connectTemporal, type Temporal } from '../../../platform/temporal.ts';
 import { connectDatabase } from '../../../prisma/client.ts';
 import type { Event } from '../runtime/execution.ts';
 import { createApi, partsOf, type Api } from '../service.ts';
-import { desks, type DeskCall, type Play } from './play.ts';
+import { desks, wakes, type DeskCall, type Play } from './play.ts';
 import { playOn, type Host, type Outcome, type Run, type Scenario } from './script.ts';
-import { SECONDS } from './times.ts';
+import { SECONDS, SUGGESTED_AT } from './times.ts';
 
 const { EventType, WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 const CALM = 'default';
-/** Milliseconds between the beginnings of two scenarios. */
-const APART_MS = 250;
+/** A busy machine would extend workflow tasks. */
+const [GROUPS_AT_A_TIME, CALM_AT_A_TIME] = [4, 16];
 
 /** Starts Temporal with a namespace for each group; returns its address. */
 export async function startTemporal(
@@ -49,6 +49,7 @@ export async function startTemporal(
     uiPort: await freePort([port]),
     logDir: join(dataDir, 'logs'),
     searchAttributes: SEARCH_ATTRIBUTES,
+    dynamicConfig: [`limit.historyCount.suggestContinueAsNew=${String(SUGGESTED_AT)}`],
   });
   const more = groupsOf(scenarios).flatMap((group) => ['--namespace', group]);
   mkdirSync(join(dataDir, 'logs'), { recursive: true });
@@ -66,40 +67,42 @@ export interface RealOptions {
   readonly logDir: string;
 }
 
-/** Plays all of them at the same time; an error stands in place of what has failed. */
+/** Plays groups side by side; an error stands in place of what has failed. */
 export async function playOnReal(
   scenarios: readonly Scenario[],
   options: RealOptions,
 ): Promise<ReadonlyMap<string, Outcome | Error>> {
   const outcomes = new Map<string, Outcome | Error>();
-  const stages = new Map<string, Stage>();
-  try {
-    // Two at a time, since a busy machine would extend workflow tasks.
-    const groups = groupsOf(scenarios);
-    const openNext = async (): Promise<void> => {
-      for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-        const members = scenarios.filter((each) => (each.group ?? CALM) === group);
-        stages.set(group, await Stage.open(group, members.length, options));
+  const playGroup = async (group: string): Promise<void> => {
+    const members = scenarios.filter((each) => (each.group ?? CALM) === group);
+    const stage = new Stage(group, members.length, options);
+    const opened = stage.open();
+    const most = group === CALM ? CALM_AT_A_TIME : members.length;
+    await inParallel(most, members, async (each) => {
+      try {
+        await opened;
+        outcomes.set(each.name, await playOn(stage.host(), each));
+      } catch (error) {
+        stage.hasLeft();
+        outcomes.set(each.name, error instanceof Error ? error : new Error(String(error)));
       }
-    };
-    await Promise.all([openNext(), openNext()]);
-    await Promise.all(
-      scenarios.map(async (scenario, index) => {
-        const stage = stages.get(scenario.group ?? CALM);
-        if (stage === undefined) return;
-        try {
-          await sleep(index * APART_MS);
-          outcomes.set(scenario.name, await playOn(stage.host(), scenario));
-        } catch (error) {
-          stage.hasLeft();
-          outcomes.set(scenario.name, error instanceof Error ? error : new Error(String(error)));
-        }
-      }),
-    );
-  } finally {
-    await Promise.all([...stages.values()].map((stage) => stage.close()));
-  }
+    });
+    await stage.close();
+  };
+  await inParallel(GROUPS_AT_A_TIME, groupsOf(scenarios), playGroup);
   return outcomes;
+}
+
+async function inParallel<T>(
+  most: number,
+  all: readonly T[],
+  work: (each: T) => Promise<void>,
+): Promise<void> {
+  const waiting = [...all];
+  const workNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await work(next);
+  };
+  await Promise.all(Array.from({ length: most }, workNext));
 }
 
 /** Where everybody of a group waits for all others. */
@@ -144,10 +147,11 @@ class Stage {
   readonly #plays = new Map<string, Play>();
   readonly #together: Meeting;
   readonly #death: Meeting;
+  readonly #frost: Meeting;
   #worker: ChildProcess | null = null;
   #starting: Promise<void> = Promise.resolve();
 
-  private constructor(namespace: string, members: number, options: RealOptions) {
+  constructor(namespace: string, members: number, options: RealOptions) {
     this.#options = { ...options, namespace };
     const { databaseUrl, address } = options;
     this.#temporal = connectTemporal({ address, namespace });
@@ -159,23 +163,23 @@ class Stage {
     const noDesk = { call: () => never(), at: () => never() };
     this.#call = createApi(
       partsOf(db, { executors: desks(noDesk) }),
-      this.#temporal,
+      wakes(this.#temporal, this.#plays),
       `api-${namespace}`,
     );
     this.#together = new Meeting(members);
     this.#death = new Meeting(members, () => this.#die());
+    this.#frost = new Meeting(members, () => this.#freeze());
   }
 
-  static async open(namespace: string, members: number, options: RealOptions): Promise<Stage> {
-    const stage = new Stage(namespace, members, options);
-    await stage.#temporal.registerSearchAttributes(pino({ level: 'silent' }));
-    await stage.#start();
-    return stage;
+  async open(): Promise<void> {
+    await this.#temporal.registerSearchAttributes(pino({ level: 'silent' }));
+    await this.#start();
   }
 
   host(): Host {
     return {
-      api: (method, path, body, headers) => this.#call(method, path, body, headers),
+      temporal: this.#temporal,
+      api: this.#call,
       sleep: (ms) => sleep(ms),
       query: async (text, values) => (await this.#pool.query(text, [...values])).rows as object[],
       begin: (movementId, play) => void this.#plays.set(movementId, play),
@@ -183,6 +187,7 @@ class Stage {
       runs: (movementId) => this.#runs(movementWorkflowId(movementId)),
       together: () => this.#together.arrive(),
       death: () => this.#death.arrive(),
+      freeze: () => this.#frost.arrive(),
       another: () => this.#starting,
     };
   }
@@ -191,6 +196,7 @@ class Stage {
   hasLeft(): void {
     this.#together.leave();
     this.#death.leave();
+    this.#frost.leave();
   }
 
   async close(): Promise<void> {
@@ -205,13 +211,22 @@ class Stage {
   }
 
   async #die(): Promise<void> {
-    await sleep(SECONDS.beforeDeath * 1_000);
+    await sleep(SECONDS.beforeDeath(this.#options.namespace) * 1_000);
     this.#worker?.kill('SIGKILL');
     this.#worker = null;
     this.#starting = sleep(SECONDS.afterDeath(this.#options.namespace) * 1_000).then(() =>
       this.#start(),
     );
     this.#starting.catch(() => undefined);
+    await sleep(SECONDS.noticed * 1_000);
+  }
+
+  async #freeze(): Promise<void> {
+    await sleep(SECONDS.beforeDeath(this.#options.namespace) * 1_000);
+    this.#worker?.kill('SIGSTOP');
+    this.#starting = sleep(SECONDS.frozen(this.#options.namespace) * 1_000).then(() => {
+      this.#worker?.kill('SIGCONT');
+    });
   }
 
   #start(): Promise<void> {

@@ -1,4 +1,5 @@
 /** The scenarios that both runtimes play: plans, answers of the desk, and what people do when. */
+import { approvedUntilHeld, COMMANDED, FROZEN, KILLED, TROUBLED } from './matrix.ts';
 import type { Plan, Scenario, Step } from './script.ts';
 
 const ONE: Plan = { nodes: { pay: 'keyed' } };
@@ -11,13 +12,7 @@ const SIDE_BY_SIDE: Plan = {
 };
 const IMPATIENT = { retry_policy: { max_attempts: 2, initial_interval_seconds: 1 } };
 
-/** Approves, and goes on when somebody is held at this point. */
-const approvedUntilHeld = (point: string): readonly Step[] => [
-  { arm: point },
-  'approve',
-  { held: point },
-];
-/** As above, with all others of the group; then the worker dies. */
+/** Approves, waits until somebody is held at this point in each of the group: the worker dies. */
 const diesAt = (point: string): readonly Step[] => [
   'together',
   ...approvedUntilHeld(point),
@@ -286,6 +281,7 @@ const CALM: readonly Scenario[] = [
   {
     name: 'the run loads for nine seconds',
     plan: ONE,
+    isExtended: true,
     script: [
       ...approvedUntilHeld('end of load'),
       { pause: 9 },
@@ -328,16 +324,6 @@ const DYING: readonly Scenario[] = [
     script: [...diesAt('end of submit'), 'closed'],
   },
   {
-    name: 'dies while it loads',
-    plan: ONE,
-    script: [...diesAt('start of load'), 'closed'],
-  },
-  {
-    name: 'dies when it has loaded and decided',
-    plan: ONE,
-    script: [...diesAt('end of load'), 'closed'],
-  },
-  {
     name: 'dies while it waits for an approval',
     plan: ONE,
     script: ['together', 'death', 'approve', 'closed'],
@@ -354,18 +340,33 @@ const DYING: readonly Scenario[] = [
       'closed',
     ],
   },
+].map((each) => ({ ...each, group: 'dying' }) as Scenario);
+
+/** Scenarios whose worker dies in a local activity. */
+const LOCALLY: readonly Scenario[] = [
+  {
+    name: 'dies while it loads',
+    plan: ONE,
+    script: [...diesAt('start of load'), 'closed'],
+  },
+  {
+    name: 'dies when it has loaded and decided',
+    plan: ONE,
+    script: [...diesAt('end of load'), 'closed'],
+  },
   {
     name: 'dies while it loads, then cancelled',
     plan: UNDONE,
     script: [...diesAt('start of load'), 'cancel', 'closed'],
   },
-].map((each) => ({ ...each, group: 'dying' }) as Scenario);
+].map((each) => ({ ...each, group: 'locally' }) as Scenario);
 
 /** Scenarios whose worker dies, and another one starts much later. */
 const LATE: readonly Scenario[] = [
   {
     name: 'dies while it loads, cancelled before another starts',
     plan: UNDONE,
+    isExtended: true,
     script: [...diesAt('start of load'), { pause: 9 }, 'cancel', 'closed'],
   },
   {
@@ -445,12 +446,18 @@ const REPEATED: readonly Scenario[] = [
   },
 ].map((each) => ({ ...each, group: 'repeated-late' }) as Scenario);
 
-export const SCENARIOS: readonly Scenario[] = [
-  ...CALM,
+/** Those whose worker lives. */
+export const LIVING: readonly Scenario[] = [...CALM, ...TROUBLED, ...COMMANDED];
+
+/** Those whose worker dies, or is frozen. */
+export const STRICKEN: readonly Scenario[] = [
   ...DYING,
+  ...LOCALLY,
   ...LATE,
   ...TWICE,
   ...TWICE_LOADING,
   ...TWICE_LATE,
   ...REPEATED,
+  ...KILLED,
+  ...FROZEN,
 ];

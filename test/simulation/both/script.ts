@@ -1,21 +1,39 @@
 /** Plays a scenario on a runtime, step by step, and collects what came of it. */
+import { movementWorkflowId } from '../../../domain/messages.ts';
+import type { Temporal } from '../../../platform/temporal.ts';
 import type { ApiAnswer } from '../service.ts';
 import type { Event } from '../runtime/execution.ts';
 import { PAYEE, Play, type Answers } from './play.ts';
 
-/** A plan: nodes by key, with what each does, and edges as `from -> to` or `from -type-> to`. */
+/** A desk that a node pays through, or what else it does. */
+export type Does = 'keyed' | 'blind' | 'near' | 'watch' | 'gate' | 'noop' | 'undo' | 'report';
+
+/**
+ * A plan: nodes by key, with what each does, and edges as `from -> to` or `from -type-> to`,
+ * perhaps with ` if <condition>`.
+ */
 export interface Plan {
-  readonly nodes: Readonly<Record<string, 'keyed' | 'blind' | 'gate' | 'noop' | 'undo'>>;
+  readonly nodes: Readonly<Record<string, Does>>;
   readonly edges?: readonly string[];
-  /** Fields of every node that pays. */
+  /** Fields of every node that a desk does. */
   readonly more?: object;
 }
 
-export type Command = 'approve' | 'reject' | 'cancel' | 'resume' | 'retry';
+export type Command = 'approve' | 'reject' | 'cancel' | 'resume' | 'retry' | 'acknowledge';
 
 /** Each step begins when the one before has come true, and the run has nothing to do. */
 export type Step =
   | Command
+  /** Commands that the movement does not accept now. */
+  | { readonly refused: readonly Command[] }
+  /** Two people send this command at the same time; one of them is refused. */
+  | { readonly twice: Command }
+  /** A command whose signal gets lost. */
+  | { readonly unsignalled: Command }
+  /** The run is signalled without a command, as the service does when a signal may be lost. */
+  | 'wake'
+  /** The run is signalled that a person is needed. */
+  | 'attention'
   | { readonly until: string }
   | { readonly node: string; readonly is: string }
   /** From now on, whoever reaches this point is held there; `held` waits for it. */
@@ -28,7 +46,9 @@ export type Step =
   | 'together'
   /** The worker dies with all that it was doing, and another one starts. */
   | 'death'
-  /** Waits until the other worker has started. */
+  /** The worker is frozen, and goes on later. */
+  | 'freeze'
+  /** Waits until the other worker has started, or the frozen one goes on. */
   | 'another'
   | 'closed';
 
@@ -37,6 +57,8 @@ export interface Scenario {
   readonly plan: Plan;
   readonly answers?: Answers;
   readonly approvalSeconds?: number;
+  /** A worker extends a task of it; elsewhere only a slow machine does, which is not compared. */
+  readonly isExtended?: true;
   readonly script: readonly Step[];
   /** Whose worker dies: those of a group lose it at the same time. */
   readonly group?: string;
@@ -44,6 +66,7 @@ export interface Scenario {
 
 /** A runtime on which scenarios are played. */
 export interface Host {
+  readonly temporal: Pick<Temporal, 'wake' | 'tell'>;
   api(
     method: string,
     path: string,
@@ -59,7 +82,8 @@ export interface Host {
   runs(movementId: string): Promise<readonly Run[]>;
   together(): Promise<void>;
   death(): Promise<void>;
-  /** Resolves when the worker after the last death has started. */
+  freeze(): Promise<void>;
+  /** Resolves when the worker after the last death has started, or the frozen one goes on. */
   another(): Promise<void>;
 }
 
@@ -78,7 +102,7 @@ export interface Outcome {
   readonly runs: readonly Run[];
 }
 
-/** Milliseconds between two looks. */
+/** Least milliseconds between two looks. */
 const LOOK_MS = 200;
 /** Milliseconds that a step may take. */
 const STEP_MS = 120_000;
@@ -92,6 +116,7 @@ export async function playOn(host: Host, scenario: Scenario): Promise<Outcome> {
     JSON.parse(JSON.stringify(value).replaceAll(id, 'the movement')) as T;
   const rows = async (text: string): Promise<object[]> =>
     plain([...(await host.query(text, [id]))]);
+  const runs = plain(await host.runs(id));
   const [movement = {}] = await rows(
     `SELECT request_state, reservation_status, error_code FROM movements WHERE movement_id = $1`,
   );
@@ -107,7 +132,7 @@ export async function playOn(host: Host, scenario: Scenario): Promise<Outcome> {
     ),
     calls: play.calls,
     orders: play.orders,
-    runs: plain(await host.runs(id)),
+    runs: scenario.isExtended === true ? runs : runs.map(withoutExtensions),
   };
 }
 
@@ -117,8 +142,8 @@ class Actor {
   readonly #play: Play;
   #id = '';
   #hash: unknown;
-  /** Wakes that the runs must have had: the one of the creation, and one for each command. */
-  #wakes = 1;
+  /** Signals that the runs must have had: the one of the creation, and one for each command. */
+  #signals = 1;
 
   constructor(host: Host, scenario: Scenario, play: Play) {
     this.#host = host;
@@ -150,69 +175,121 @@ class Actor {
 
   async take(step: Step): Promise<void> {
     const host = this.#host;
-    const movement = `/movements/${this.#id}`;
-    if (typeof step === 'object') {
-      if ('arm' in step) this.#play.arm(step.arm);
-      else if ('release' in step) this.#play.release(step.release);
-      else if ('pause' in step) await host.sleep(step.pause * 1_000);
-      else if ('held' in step) await this.#until(step, async () => this.#play.isHeld(step.held));
-      else if ('until' in step)
-        await this.#until(step, async () => {
-          const seen = await this.#expect('GET', movement);
-          return seen['request_state'] === step.until && (await this.#isAtRest());
-        });
-      else if ('node' in step)
-        await this.#until(step, async () => {
-          const { nodes } = await this.#expect('GET', movement);
-          const found = nodes as readonly { readonly node_key: string; readonly state: string }[];
-          const node = found.find(({ node_key }) => node_key === step.node);
-          return node?.state === step.is && (await this.#isAtRest());
-        });
-      else
-        await this.#command(`${movement}/nodes/${step.resolve}/actions/resolve`, {
-          outcome: step.outcome,
-          reason: 'the books of the desk say so',
-          evidence: { ticket: '1' },
-          ...(step.outcome === 'completed'
-            ? { output: { submitted_amount: '12.5', received_amount: '12.5' } }
-            : {}),
-        });
-      return;
-    }
     switch (step) {
-      case 'approve':
-        return this.#command(`${movement}/approve`, {
-          compiled_plan_hash: this.#hash,
-          approver_id: 'operator',
-        });
-      case 'reject':
-        return this.#command(`${movement}/reject`, { approver_id: 'operator' });
       case 'together':
         return host.together();
       case 'death':
         await host.death();
         return this.#play.drop();
+      case 'freeze':
+        return host.freeze();
       case 'another':
         return host.another();
       case 'closed':
         return this.#until(step, async () => {
           const runs = await host.runs(this.#id);
-          return runs.at(-1)?.status !== 'RUNNING' && wakesOf(runs) >= this.#wakes;
+          return runs.at(-1)?.status !== 'RUNNING' && signalsOf(runs) >= this.#signals;
         });
+      case 'wake':
+        this.#signals += 1;
+        return host.temporal.wake({ movementId: this.#id, kind: 'wake', commandId: null });
+      case 'attention':
+        this.#signals += 1;
+        return host.temporal.tell(movementWorkflowId(this.#id), {
+          reason: 'observed_long',
+          node_key: null,
+        });
+      case 'acknowledge':
+        return assertDone(await this.#send(step));
       default:
-        return this.#command(`${movement}/actions/${step}`);
+        return typeof step === 'string'
+          ? this.#accepted(await this.#send(step))
+          : this.#takeAt(step);
     }
   }
 
-  async #command(path: string, body?: unknown): Promise<void> {
-    await this.#expect('POST', path, body);
-    this.#wakes += 1;
+  async #takeAt(step: Exclude<Step, string>): Promise<void> {
+    const host = this.#host;
+    if ('arm' in step) return this.#play.arm(step.arm);
+    if ('release' in step) return this.#play.release(step.release);
+    if ('pause' in step) return host.sleep(step.pause * 1_000);
+    if ('held' in step) return this.#until(step, async () => this.#play.isHeld(step.held));
+    if ('until' in step)
+      return this.#until(step, async () => {
+        const seen = await this.#movement();
+        return seen.request_state === step.until && (await this.#isAtRest());
+      });
+    if ('node' in step)
+      return this.#until(step, async () => {
+        const { nodes } = await this.#movement();
+        const node = nodes.find(({ node_key }) => node_key === step.node);
+        return node?.state === step.is && (await this.#isAtRest());
+      });
+    if ('refused' in step) {
+      for (const command of step.refused) assertRefused(await this.#send(command));
+      return;
+    }
+    if ('unsignalled' in step) {
+      this.#play.isUnsignalled = true;
+      return assertDone(await this.#send(step.unsignalled));
+    }
+    if ('twice' in step) {
+      const answers = await Promise.all([this.#send(step.twice), this.#send(step.twice)]);
+      const isDone = answers[0].status < 300;
+      assertRefused(answers[isDone ? 1 : 0]);
+      return this.#accepted(answers[isDone ? 0 : 1]);
+    }
+    const { resolve, outcome } = step;
+    const amounts = { submitted_amount: '12.5', received_amount: '12.5' };
+    this.#accepted(
+      await host.api('POST', `${this.#path}/nodes/${resolve}/actions/resolve`, {
+        outcome,
+        reason: 'the books of the desk say so',
+        evidence: { ticket: '1' },
+        ...(outcome === 'completed' ? { output: amounts } : {}),
+      }),
+    );
   }
 
-  /** The runs have had every wake, and the newest has no workflow task. */
+  get #path(): string {
+    return `/movements/${this.#id}`;
+  }
+
+  async #movement() {
+    return (await this.#expect('GET', this.#path)) as {
+      readonly request_state: string;
+      readonly nodes: readonly { readonly node_key: string; readonly state: string }[];
+    };
+  }
+
+  #send(command: Command): Promise<ApiAnswer> {
+    const approver_id = 'operator';
+    switch (command) {
+      case 'approve':
+        return this.#host.api('POST', `${this.#path}/approve`, {
+          compiled_plan_hash: this.#hash,
+          approver_id,
+        });
+      case 'reject':
+        return this.#host.api('POST', `${this.#path}/reject`, { approver_id });
+      default:
+        return this.#host.api(
+          'POST',
+          `${this.#path}/actions/${command}`,
+          command === 'acknowledge' ? { reason: 'paid by hand' } : undefined,
+        );
+    }
+  }
+
+  #accepted(answer: ApiAnswer): void {
+    assertDone(answer);
+    this.#signals += 1;
+  }
+
+  /** The runs have had every signal, and the newest has no workflow task. */
   async #isAtRest(): Promise<boolean> {
     if (!(await this.#host.isQuiet(this.#id))) return false;
-    return wakesOf(await this.#host.runs(this.#id)) >= this.#wakes;
+    return signalsOf(await this.#host.runs(this.#id)) >= this.#signals;
   }
 
   async #expect(
@@ -222,35 +299,48 @@ class Actor {
     headers?: Readonly<Record<string, string>>,
   ): Promise<Record<string, unknown>> {
     const answer = await this.#host.api(method, path, body, headers);
-    if (answer.status < 200 || answer.status > 299)
-      throw new Error(`${method} ${path}: ${String(answer.status)} ${JSON.stringify(answer.body)}`);
+    assertDone(answer);
     return answer.body;
   }
 
   async #until(step: Step, isTrue: () => Promise<boolean>): Promise<void> {
-    for (let waited = 0; waited < STEP_MS; waited += LOOK_MS) {
+    for (let [waited, pause] = [0, LOOK_MS]; waited < STEP_MS; waited += pause) {
       if (await isTrue()) return;
-      await this.#host.sleep(LOOK_MS);
+      pause = Math.max(LOOK_MS, Math.round(waited / 10));
+      await this.#host.sleep(pause);
     }
-    const { request_state, nodes } = await this.#expect('GET', `/movements/${this.#id}`);
-    const seen = (nodes as readonly { node_key: string; state: string }[])
-      .map(({ node_key, state }) => `${node_key} ${state}`)
-      .join(', ');
+    const { request_state, nodes } = await this.#movement();
+    const seen = nodes.map(({ node_key, state }) => `${node_key} ${state}`).join(', ');
     const runs = await this.#host.runs(this.#id);
     const last = runs.at(-1)?.events.map(({ kind }) => kind);
     throw new Error(
       `${this.#scenario.name}: waited in vain for ${JSON.stringify(step)}; it is ` +
-        `${String(request_state)}: ${seen}; ${this.#play.calls.join(', ')}; ` +
+        `${request_state}: ${seen}; ${this.#play.calls.join(', ')}; ` +
         `${String(runs.at(-1)?.status)}: ${String(last?.slice(-12).join(' '))}`,
     );
   }
 }
 
-function wakesOf(runs: readonly Run[]): number {
-  return runs
-    .flatMap(({ events }) => events)
-    .filter(({ kind, name }) => kind === 'WORKFLOW_EXECUTION_SIGNALED' && name !== 'attention')
-    .length;
+/** A task that is completed and at once another one, without a command or anything new. */
+function withoutExtensions({ status, events }: Run): Run {
+  const isExtension = (at: number): boolean =>
+    ['COMPLETED', 'SCHEDULED', 'STARTED'].every(
+      (kind, index) => events[at + index]?.kind === `WORKFLOW_TASK_${kind}`,
+    );
+  return { status, events: events.filter((_, at) => ![at, at - 1, at - 2].some(isExtension)) };
+}
+
+function assertDone({ status, body }: ApiAnswer): void {
+  if (status < 200 || status > 299) throw new Error(`${String(status)} ${JSON.stringify(body)}`);
+}
+
+function assertRefused({ status, body }: ApiAnswer): void {
+  if (status !== 409) throw new Error(`not refused: ${String(status)} ${JSON.stringify(body)}`);
+}
+
+function signalsOf(runs: readonly Run[]): number {
+  const events = runs.flatMap((run) => run.events);
+  return events.filter(({ kind }) => kind === 'WORKFLOW_EXECUTION_SIGNALED').length;
 }
 
 const keyOf = (name: string): string => `both/${name.replaceAll(/\W+/g, '-')}`;
@@ -263,21 +353,25 @@ function templateOf(name: string, { nodes, edges = [], more = {} }: Plan): objec
     nodes: Object.entries(nodes).map(([node_key, does]) => {
       if (does === 'gate')
         return { node_key, node_kind: 'manual_gate', action_type: 'manual_gate' };
-      if (does === 'noop') return { node_key, node_kind: 'action', action_type: 'noop' };
-      const action_type = does === 'blind' ? 'blind_desk' : 'keyed_desk';
+      if (does === 'noop' || does === 'report') {
+        const node_kind = does === 'noop' ? 'action' : 'post_action';
+        return { node_key, node_kind, action_type: 'noop' };
+      }
+      const action_type = `${does === 'undo' ? 'keyed' : does}_desk`;
+      const pays = does === 'watch' ? {} : { has_side_effect: true, config: { payee: PAYEE } };
       return {
         node_key,
-        node_kind: does === 'undo' ? 'compensation' : 'action',
+        node_kind: does === 'undo' ? 'compensation' : does === 'watch' ? 'observe' : 'action',
         action_type,
         executor_selector: { action_type },
-        has_side_effect: true,
-        config: { payee: PAYEE },
+        ...pays,
         ...more,
       };
     }),
     edges: edges.map((edge) => {
-      const [, from = '', type, to = ''] = /^(\S+) -(?:(\w+)-)?> (\S+)$/.exec(edge) ?? [];
-      return { from, to, edge_type: type ?? 'on_success' };
+      const [, from, type, to, condition_expr] =
+        /^(\S+) -(?:(\w+)-)?> (\S+)(?: if (.+))?$/.exec(edge) ?? [];
+      return { from, to, edge_type: type ?? 'on_success', condition_expr };
     }),
     completion_policy: { completion_assurance: 'provider_completed' },
   };

@@ -4,13 +4,21 @@
  */
 export const SOON_MS = 30_000;
 
+/** Seconds between two looks at an unknown outcome: people decide before the second one. */
+export const UNHURRIED_SECONDS = 45;
+
+/** Events of a run's history after which both runtimes suggest a new run. */
+export const SUGGESTED_AT = 80;
+
 /** Times of a worker's death, equal on both runtimes. In seconds. */
 export const SECONDS = {
   /**
    * Between the moment when all are held and the death: the first heartbeat of what is held has
-   * been sent by then, and a workflow task has not been extended.
+   * been sent by then. In `locally` nothing sends one, and no workflow task has been extended.
    */
-  beforeDeath: 4,
+  beforeDeath: (group: string | undefined): number => (group === 'locally' ? 0 : 4),
+  /** Until people go on: the server has noticed that the worker's polls are gone. */
+  noticed: 1,
   /**
    * Until the next worker starts. In a group that ends with `late`: when the server no longer puts
    * tasks into the queue of the dead; in `late`: when such a task would have timed out too.
@@ -19,4 +27,10 @@ export const SECONDS = {
     if (group === 'late') return 30;
     return group?.endsWith('-late') === true ? 14 : 0;
   },
+  /**
+   * For how long a worker is frozen: until the server has given up what its activities do, and the
+   * next task, which the frozen worker was sent, has not timed out. In a group that ends with
+   * `long`: until that task has timed out too.
+   */
+  frozen: (group: string | undefined): number => (group?.endsWith('long') === true ? 24 : 13),
 };

@@ -9,7 +9,7 @@ import { startWorker } from '../../../activities/worker.ts';
 import { connectDatabase } from '../../../prisma/client.ts';
 import { activitiesOf, partsOf } from '../service.ts';
 import { desks, withPoints, type DeskReply, type Reach } from './play.ts';
-import { SOON_MS } from './times.ts';
+import { SOON_MS, UNHURRIED_SECONDS } from './times.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as {
   readonly databaseUrl: string;
@@ -39,9 +39,10 @@ const parts = partsOf(connectDatabase({ url: databaseUrl, poolSize: 8 }), {
   executors: desks(reach),
 });
 const leaving = new Leaving();
+const limits = { soonMs: SOON_MS, unhurriedSeconds: UNHURRIED_SECONDS };
 const worker = startWorker({
   access: () => ({ address, namespace }),
-  activities: withPoints(activitiesOf(parts, { leaving, soonMs: SOON_MS }), reach),
+  activities: withPoints(activitiesOf(parts, { leaving, ...limits }), reach),
   workflowBundle: workflowBundle(),
   log: pino({ level: 'warn' }),
   leaving,

@@ -55,6 +55,7 @@ export class Machine {
   #waiting: Waiting[] = [];
   #timers: Timer[] = [];
   readonly #deaths = new Map<Process, number>();
+  readonly #frozen = new Map<Process, number>();
   #steps = 0;
   readonly #digest = createHash('sha256');
   /** Called with each line of the log. */
@@ -203,10 +204,27 @@ export class Machine {
     return this.#deaths.get(process) ?? null;
   }
 
+  /** When the process was frozen, in milliseconds since 1970; null while it is not. */
+  frozenAt(process: Process): number | null {
+    return this.#frozen.get(process) ?? null;
+  }
+
+  /** Nothing of the process goes on until it is thawed. */
+  freeze(process: Process): void {
+    process.state = 'frozen';
+    this.#frozen.set(process, this.#now);
+  }
+
+  thaw(process: Process): void {
+    process.state = 'up';
+    this.#frozen.delete(process);
+  }
+
   /** The process ends, with all that it was doing. */
   kill(process: Process): void {
     process.state = 'dead';
     this.#deaths.set(process, this.#now);
+    this.#frozen.delete(process);
     this.#waiting = this.#waiting.filter((each) => each.process !== process);
   }
 }

@@ -46,6 +46,11 @@ const TASK_MS = 10_000;
  * cache into its own queue, and for how long such a task waits there. Values of server and SDK.
  */
 const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
+/**
+ * The polls of a worker and how long one lasts: a frozen worker is sent tasks on those that are
+ * open, and does nothing with them.
+ */
+const [POLLS, POLL_MS] = [10, 60_000];
 /** The part of a task's time after which a worker extends it, as Core has it. */
 const EXTEND = 0.8;
 /** The part of the heartbeat time-out between two heartbeats of a worker, as Core has it. */
@@ -75,6 +80,10 @@ interface Attempt {
   heartbeat: Timer | null;
 }
 
+interface Limit {
+  cancel(): void;
+}
+
 interface Run {
   readonly workflowId: string;
   readonly execution: Execution;
@@ -86,6 +95,8 @@ interface Run {
   /** How often a task of it was queued. */
   queued: number;
   readonly localCalls: Set<number>;
+  /** Local activities under way, also those of tasks that their worker has lost. */
+  readonly locals: Set<{ readonly worker: Worker; readonly task: number }>;
   readonly activities: Map<number, Scheduled>;
   readonly timers: Set<number>;
 }
@@ -103,6 +114,7 @@ export class Server {
   readonly #options: ServerOptions;
   readonly #runs = new Map<string, Run[]>();
   #workers: Worker[] = [];
+  readonly #sentToFrozen = new Map<Process, number>();
   #tasks = 0;
   #runNumber = 0;
 
@@ -204,6 +216,7 @@ export class Server {
       isQueued: false,
       queued: 0,
       localCalls: new Set(),
+      locals: new Set(),
       activities: new Map(),
       timers: new Set(),
     };
@@ -211,11 +224,23 @@ export class Server {
     return run;
   }
 
-  readonly #hasWorker = (): boolean => this.#workers.some(({ process }) => process.state === 'up');
+  readonly #hasWorker = (): boolean => this.#workers.some(this.#polls);
+
+  /** Whether a task reaches the worker. */
+  readonly #polls = ({ process }: Worker): boolean => {
+    const frozenAt = this.#machine.frozenAt(process);
+    if (frozenAt === null) return process.state === 'up';
+    const isOpen = this.#machine.now < frozenAt + POLL_MS;
+    return isOpen && (this.#sentToFrozen.get(process) ?? 0) < POLLS;
+  };
 
   #pickWorker(): Worker {
     this.#workers = this.#workers.filter(({ process }) => process.state !== 'dead');
-    return this.#machine.dice.pick(this.#workers.filter(({ process }) => process.state === 'up'));
+    const worker = this.#machine.dice.pick(this.#workers.filter(this.#polls));
+    const { process } = worker;
+    const isFrozen = process.state === 'frozen';
+    this.#sentToFrozen.set(process, isFrozen ? (this.#sentToFrozen.get(process) ?? 0) + 1 : 0);
+    return worker;
   }
 
   /** What a change of the run leads to. */
@@ -316,28 +341,40 @@ export class Server {
     run.localCalls.clear();
     this.#machine.log(`  ${worker.process.name} takes it`);
     await execution.startTask(this.#machine.now);
-    this.#limitTask(run, task, worker);
-    this.#goOn(run, task, worker);
+    const limit = this.#limitTask(run, task);
+    const work = (): void => {
+      this.#extendInTime(run, task, worker, limit);
+      this.#goOn(run, task, worker);
+    };
+    if (worker.process.state === 'up') return work();
+    this.#machine.post({
+      process: worker.process,
+      label: `finds the task of ${run.workflowId}`,
+      go: async () => work(),
+    });
   }
 
-  /** A worker that lives extends its task in time, as Core does; another one loses it. */
-  #limitTask(run: Run, task: number, worker: Worker): void {
+  #limitTask(run: Run, task: number): Limit {
     const { execution } = run;
-    const isOpen = (): boolean => run.task === task && execution.taskIsUnderWay;
-    const limit = this.#limit(TASK_MS, null, async () => {
-      if (!isOpen()) return;
+    return this.#limit(TASK_MS, null, async () => {
+      if (run.task !== task || !execution.taskIsUnderWay) return;
       this.#machine.log(`the task of ${run.workflowId} times out`);
       run.task = 0;
       run.cachedBy = null;
       await execution.loseTask();
       this.#after(run);
     });
+  }
+
+  /** A worker extends the task before its limit, as Core does. */
+  #extendInTime(run: Run, task: number, worker: Worker, limit: Limit): void {
+    const { execution } = run;
     this.#limit(EXTEND * TASK_MS, worker.process, async () => {
-      if (!isOpen() || execution.taskIsDone) return;
+      if (run.task !== task || !execution.taskIsUnderWay || execution.taskIsDone) return;
       limit.cancel();
       this.#machine.log(`${worker.process.name} extends the task of ${run.workflowId}`);
       await execution.heartbeat(this.#machine.now);
-      this.#limitTask(run, task, worker);
+      this.#extendInTime(run, task, worker, this.#limitTask(run, task));
       this.#after(run);
       this.#goOn(run, task, worker);
     });
@@ -346,6 +383,9 @@ export class Server {
   /** The worker starts the local activities that the task waits for, or reports the task. */
   #goOn(run: Run, task: number, worker: Worker): void {
     const { execution } = run;
+    if (run.task !== task) return;
+    // Core goes on with a run when the run's older task has come to its end.
+    if ([...run.locals].some((each) => each.worker === worker && each.task !== task)) return;
     if (execution.taskIsDone) {
       this.#machine.post({
         process: worker.process,
@@ -369,12 +409,15 @@ export class Server {
 
   #runLocal(run: Run, task: number, worker: Worker, call: ActivityCall, attempt: number): void {
     const isCurrent = (): boolean => run.task === task && worker.process.state !== 'dead';
-    let isOver = false;
+    const local = { worker, task };
+    run.locals.add(local);
     const end = (how: ActivityEnd): void => {
-      if (isOver) return;
-      isOver = true;
+      if (!run.locals.delete(local)) return;
       limit?.cancel();
-      if (!isCurrent()) return;
+      if (!isCurrent()) {
+        if (run.task !== 0 && run.cachedBy === worker) this.#goOn(run, run.task, worker);
+        return;
+      }
       const again = how === null || 'completed' in how ? null : delayMs(how, call.options, attempt);
       if (again !== null) {
         this.#machine.timer({
@@ -407,11 +450,7 @@ export class Server {
           });
   }
 
-  #limit(
-    ms: number,
-    process: Process | null,
-    then: () => void | Promise<void>,
-  ): { cancel(): void } {
+  #limit(ms: number, process: Process | null, then: () => void | Promise<void>): Limit {
     const timer = this.#machine.timer({
       process,
       at: this.#machine.now + ms,
