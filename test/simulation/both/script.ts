@@ -306,7 +306,9 @@ class Actor {
   async #until(step: Step, isTrue: () => Promise<boolean>): Promise<void> {
     for (let [waited, pause] = [0, LOOK_MS]; waited < STEP_MS; waited += pause) {
       if (await isTrue()) return;
-      pause = Math.max(LOOK_MS, Math.round(waited / 10));
+      // Whoever is held does not wait for long; other looks cost the API time.
+      if (!(typeof step === 'object' && 'held' in step))
+        pause = Math.max(LOOK_MS, Math.round(waited / 10));
       await this.#host.sleep(pause);
     }
     const { request_state, nodes } = await this.#movement();

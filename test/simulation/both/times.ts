@@ -14,9 +14,13 @@ export const SUGGESTED_AT = 80;
 export const SECONDS = {
   /**
    * Between the moment when all are held and the death: the first heartbeat of what is held has
-   * been sent by then. In `locally` nothing sends one, and no workflow task has been extended.
+   * been sent by then. In the groups of loads nothing sends one, and no workflow task has been
+   * extended.
    */
-  beforeDeath: (group: string | undefined): number => (group === 'locally' ? 0 : 4),
+  beforeDeath: (group: string | undefined): number => {
+    if (group === 'locally') return 0;
+    return group === 'twice-loading' || group === 'twice-late' ? 2 : 4;
+  },
   /** Until people go on: the server has noticed that the worker's polls are gone. */
   noticed: 1,
   /**
