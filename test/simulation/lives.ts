@@ -80,7 +80,7 @@ export function live(options: LivesOptions): Lives {
   const { dice } = machine;
   const plans = plansOf(dice);
   const list = Array.from({ length: movements }, (_, number): Life => {
-    const plan = dice.pick(plans);
+    const plan = dice.pick(plans, ({ weight }) => weight);
     const fraction = String(UNIT + number).slice(-3);
     const more = plan.isOfDesks ? String(dice.between(1, 999_999_999_999_999)) : '';
     return {

@@ -98,7 +98,7 @@ export class Operator {
       await this.#command('reject', `/movements/${id}/reject`, { approver_id: 'operator' });
     }
     const soon = dice.chance(0.5) ? 4_000 : 60_000;
-    if (dice.chance(0.3)) this.#besides(() => this.#cancel(id, dice.between(0, soon)));
+    if (dice.chance(0.4)) this.#besides(() => this.#cancel(id, dice.between(0, soon)));
     const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
       await sleep(dice.between(2_000, 10_000));

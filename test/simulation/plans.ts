@@ -21,6 +21,8 @@ export interface Plan {
   readonly risk_controls?: Readonly<Record<string, string>>;
   /** Lets a caller choose another asset than the chain's token. */
   readonly isOfDesks: boolean;
+  /** How often it is taken, beside others. */
+  readonly weight: number;
 }
 
 interface PlanNode {
@@ -84,13 +86,14 @@ export function plansOf(dice: Dice): readonly Plan[] {
     action_type: 'manual_gate',
   });
   const noop = { node_key: 'done', node_kind: 'action', action_type: 'noop' };
+  const start = { ...noop, node_key: 'start' };
   const edge = (
     from: string,
     to: string,
     edge_type: PlanEdge['edge_type'] = 'on_success',
     more: Partial<PlanEdge> = {},
   ): PlanEdge => ({ from, to, edge_type, ...more });
-  const all: readonly Omit<Plan, 'isOfDesks'>[] = [
+  const all: readonly Omit<Plan, 'isOfDesks' | 'weight'>[] = [
     { name: 'one', nodes: [pay('pay', 'knowing')], edges: [] },
     { name: 'blind', nodes: [pay('pay', 'forgetful')], edges: [] },
     {
@@ -126,8 +129,8 @@ export function plansOf(dice: Dice): readonly Plan[] {
     },
     {
       name: 'gate-beside',
-      nodes: [gate('gate'), pay('after', 'knowing'), pay('beside', 'forgetful')],
-      edges: [edge('gate', 'after')],
+      nodes: [start, gate('gate'), pay('after', 'knowing'), pay('beside', 'forgetful')],
+      edges: [edge('start', 'gate'), edge('start', 'beside'), edge('gate', 'after')],
     },
     {
       name: 'instead',
@@ -144,6 +147,22 @@ export function plansOf(dice: Dice): readonly Plan[] {
       edges: [edge('pay', 'more'), edge('pay', 'undo', 'on_cancel')],
     },
     {
+      name: 'called-off',
+      nodes: [
+        pay('try', 'forgetful'),
+        pay('pay', 'knowing'),
+        gate('gate'),
+        pay('after', 'knowing'),
+        pay('undo', 'knowing', { node_kind: 'compensation' }),
+      ],
+      edges: [
+        edge('try', 'gate'),
+        edge('try', 'pay'),
+        edge('gate', 'after'),
+        edge('pay', 'undo', 'on_cancel'),
+      ],
+    },
+    {
       name: 'chosen',
       nodes: [pay('first', 'knowing'), pay('dear', 'knowing'), pay('cheap', 'knowing')],
       edges: [
@@ -157,11 +176,12 @@ export function plansOf(dice: Dice): readonly Plan[] {
     {
       name: 'afterwards',
       nodes: [
+        start,
         pay('left', 'knowing'),
         pay('right', 'forgetful'),
         { ...noop, node_key: 'note', node_kind: 'post_action' },
       ],
-      edges: [edge('left', 'note')],
+      edges: [edge('start', 'left'), edge('start', 'right'), edge('left', 'note')],
     },
     {
       name: 'limited',
@@ -221,7 +241,12 @@ export function plansOf(dice: Dice): readonly Plan[] {
       ],
     },
   ];
-  return all.map((each) => ({ ...each, isOfDesks: !each.name.startsWith('chain') }));
+  return all.map((each) => ({
+    ...each,
+    isOfDesks: !each.name.startsWith('chain'),
+    // Only these can be cancelled.
+    weight: each.edges.some(({ edge_type }) => edge_type === 'on_cancel') ? 3 : 1,
+  }));
 }
 
 /**
@@ -253,6 +278,11 @@ export const COURSES: Readonly<
   'gate-beside': { needs: [['after'], ['beside']], behind: { after: 'gate' } },
   instead: { needs: [['try', 'instead']] },
   undone: { needs: [['pay'], ['more']], after: { more: ['pay'], undo: ['pay'] } },
+  'called-off': {
+    needs: [['try'], ['pay'], ['after']],
+    behind: { after: 'gate' },
+    after: { pay: ['try'], after: ['try'], undo: ['pay'] },
+  },
   chosen: {
     needs: [['first'], ['dear', 'cheap']],
     after: { dear: ['first'], cheap: ['first'] },
