@@ -47,7 +47,7 @@ function choose(): readonly Rule[] {
   const unknown = wanted.filter((id) => RULES.every((rule) => rule.id !== id));
   if (unknown.length > 0)
     throw new Error(`no such rule: ${unknown.join(', ')}; docs/rules.md lists them`);
-  if (wanted.length > 0) return RULES.filter(({ id }) => wanted.includes(id));
+  if (wanted.length > 0) return wanted.flatMap((id) => RULES.filter((rule) => rule.id === id));
   return values.sample ? sampleOf(RULES, head()) : RULES;
 }
 

@@ -86,6 +86,7 @@ export class Operator {
     const decision = dice.pick(['approve', 'reject', 'nothing'] as const, (each) =>
       each === 'approve' ? 18 : 1,
     );
+    if (dice.chance(0.06)) this.#besides(() => this.#cancel(id, dice.between(0, 20_000)));
     await sleep(this.#decidesIn());
     if (decision === 'approve') {
       const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
@@ -227,12 +228,12 @@ export class Operator {
   /** Somebody clicks on what may not be possible now. */
   async #meddle(id: string): Promise<void> {
     const { dice } = this.#options.machine;
-    while (dice.chance(0.3)) {
+    while (dice.chance(0.4)) {
       await sleep(dice.between(0, 40_000));
       const action = dice.pick(['resume', 'retry', 'acknowledge'] as const);
       if (action === 'acknowledge') await this.#acknowledge(id);
       else if (!this.#life.isNaming) await this.#click(id, action, null);
-      else await this.#clickOn(id, action);
+      else await this.#clickOn(id);
     }
   }
 
@@ -249,13 +250,14 @@ export class Operator {
     }
   }
 
-  /** Names a node at random as it was a moment ago. */
-  async #clickOn(id: string, verb: Click['verb']): Promise<void> {
+  /** Names any node as it was a moment ago, with the command that its movement seems to need. */
+  async #clickOn(id: string): Promise<void> {
     const { dice } = this.#options.machine;
     const seen = await this.#caller.send('GET', `/movements/${id}`);
     if (seen.status !== 200) return;
     const { node_key, attempt, state } = dice.pick(seen.body['nodes'] as readonly NodeView[]);
     await sleep(dice.between(0, 10_000));
+    const verb = seen.body['request_state'] === 'WAITING_MANUAL_ACTION' ? 'resume' : 'retry';
     await this.#click(id, verb, { node_key, attempt, state });
   }
 
@@ -266,9 +268,9 @@ export class Operator {
     if (node_key === undefined || attempt === undefined || state === undefined) return;
     const named = { node_key, attempt, state };
     await this.#click(id, verb, named);
-    if (!dice.chance(0.25)) return;
+    if (!dice.chance(0.4)) return;
     this.#besides(async () => {
-      await sleep(dice.between(0, 20_000));
+      await sleep(dice.between(0, 30_000));
       await this.#click(id, verb, named);
     });
   }
@@ -306,6 +308,8 @@ export class Operator {
         await follow('retry');
         return false;
       case 'WAITING_MANUAL_ACTION':
+        // Nobody is at the gate all the time.
+        await sleep(dice.between(0, 15_000));
         await follow('resume');
         return false;
       case 'MANUAL_INTERVENTION':

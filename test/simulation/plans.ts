@@ -45,6 +45,11 @@ export const DESKS = {
   forgetful: ['blind.desk', 'bare.desk'],
 } as const;
 
+/** Plans that can be cancelled, and those in which a person decides more than once. */
+const OFTEN: readonly string[] = [
+  ...['undone', 'called-off', 'chain-undone', 'two-gates', 'gate-beside', 'gate-instead'],
+];
+
 /** The plans of a world, whose desks are drawn: payments in a row, side by side, behind gates. */
 export function plansOf(dice: Dice): readonly Plan[] {
   const pay = (
@@ -136,6 +141,11 @@ export function plansOf(dice: Dice): readonly Plan[] {
       name: 'instead',
       nodes: [pay('try', 'forgetful'), pay('instead', 'knowing'), noop],
       edges: [edge('try', 'done'), edge('try', 'instead', 'on_failure')],
+    },
+    {
+      name: 'gate-instead',
+      nodes: [pay('try', 'forgetful'), gate('gate'), pay('instead', 'knowing')],
+      edges: [edge('try', 'gate', 'on_failure'), edge('gate', 'instead')],
     },
     {
       name: 'undone',
@@ -244,8 +254,7 @@ export function plansOf(dice: Dice): readonly Plan[] {
   return all.map((each) => ({
     ...each,
     isOfDesks: !each.name.startsWith('chain'),
-    // Only these can be cancelled.
-    weight: each.edges.some(({ edge_type }) => edge_type === 'on_cancel') ? 3 : 1,
+    weight: OFTEN.includes(each.name) ? 3 : 1,
   }));
 }
 
@@ -277,6 +286,7 @@ export const COURSES: Readonly<
   },
   'gate-beside': { needs: [['after'], ['beside']], behind: { after: 'gate' } },
   instead: { needs: [['try', 'instead']] },
+  'gate-instead': { needs: [['try', 'instead']], behind: { instead: 'gate' } },
   undone: { needs: [['pay'], ['more']], after: { more: ['pay'], undo: ['pay'] } },
   'called-off': {
     needs: [['try'], ['pay'], ['after']],
