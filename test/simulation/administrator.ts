@@ -25,11 +25,13 @@ export interface PlannedStop {
 const FROZEN_AT_MS = [60_000, 150_000] as const;
 const FROZEN_MS = [120_000, 240_000] as const;
 /** Short stops: between two of them, how long each lasts, and until when they come. */
-const PAUSE_MS = [6_000, 24_000] as const;
-const SHORT_MS = [500, 15_000] as const;
+const PAUSE_MS = [4_000, 16_000] as const;
+const SHORT_MS = [500, 12_000] as const;
 const LAST_MS = 300_000;
 /** So often a short stop is one of the cutover mode. */
-const IS_FREEZE = 0.4;
+const IS_FREEZE = 0.5;
+/** Milliseconds before a request from which it counts as one that is under way. */
+const AHEAD_MS = 500;
 
 export function planStops(dice: Dice, begin: number): readonly PlannedStop[] {
   const long: PlannedStop = {
@@ -71,9 +73,10 @@ export async function administer(
   deciding: (by: 1 | -1) => void,
 ): Promise<void> {
   for (const { stopped, at, lasts } of stops) {
-    await sleep(at - machine.now);
+    await sleep(at - machine.now - AHEAD_MS);
     void (async () => {
       deciding(1);
+      await sleep(AHEAD_MS);
       await set(caller, stopped, false);
       deciding(-1);
       await sleep(lasts);

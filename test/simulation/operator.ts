@@ -1,4 +1,5 @@
 /** Whoever looks after one movement: a caller that creates it, and the people who decide. */
+import type { PlannedStop } from './administrator.ts';
 import { codeOf, type Caller } from './caller.ts';
 import type { Click, Command, Life, Lives, LivesOptions } from './lives.ts';
 import { PAYEES } from './payees.ts';
@@ -54,6 +55,8 @@ function offersOf({ body }: ApiAnswer): readonly Offer[] {
     ? (attention.actions as readonly Offer[])
     : [];
 }
+
+const weightOf = ({ stopped }: PlannedStop): number => (stopped.what === 'mode' ? 2 : 1);
 
 export class Operator {
   readonly #options: LivesOptions;
@@ -156,7 +159,7 @@ export class Operator {
     const near = this.#lives.stops.filter(({ at }) => at > now && at < now + WAITS_FOR_STOP_MS);
     return near.length === 0 || dice.chance(0.3)
       ? dice.between(0, 20_000)
-      : Math.max(0, dice.pick(near).at - now - dice.between(0, BEFORE_STOP_MS));
+      : Math.max(0, dice.pick(near, weightOf).at - now - dice.between(0, BEFORE_STOP_MS));
   }
 
   /** Somebody else acts; the life goes on until all have ended. */
@@ -336,13 +339,17 @@ export class Operator {
   }
 
   /** A person reads the chain, and says what is sure. */
-  async #resolveTransfer(id: string, node_key: string): Promise<void> {
+  async #resolveTransfer(
+    id: string,
+    { node_key, attempt }: Pick<NodeView, 'node_key' | 'attempt'>,
+  ): Promise<void> {
     const { chain } = this.#options;
     const { amount } = this.#life;
     await sleep(40_000);
     const found = chain.transferOf(PAYEES[node_key] ?? '', amount);
     if (found === 'not final') return;
     await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      attempt,
       outcome: found === null ? 'failed' : 'completed',
       reason: 'the chain shows it',
       evidence: { tx_hash: found ?? 'none' },
@@ -371,16 +378,17 @@ export class Operator {
   /** A person asks the desk itself, and says what its books say. */
   async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
     const { desks, machine } = this.#options;
-    if (this.#life.transfers.includes(node_key)) return this.#resolveTransfer(id, node_key);
+    if (this.#life.transfers.includes(node_key)) return this.#resolveTransfer(id, { node_key, attempt });
     // Sometimes the service is left to find out.
     if (machine.dice.chance(0.3)) return;
-    // Whoever answers for the desk does so when nothing is on its way.
-    await sleep(40_000);
+    // Whoever answers for the desk does so when nothing is on its way, and is not always quick.
+    await sleep(40_000 + (machine.dice.chance(0.3) ? machine.dice.between(0, 150_000) : 0));
     const key = `${id}:${node_key}:${String(attempt)}`;
     const order = desks.flatMap((desk) => desk.orderOf(key) ?? [])[0];
     if (order?.state === 'taken') return;
     const isPaid = order?.state === 'paid';
     await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      attempt,
       outcome: isPaid ? 'completed' : 'failed',
       reason: 'the books of the desk say so',
       evidence: { ticket: '1' },

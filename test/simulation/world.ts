@@ -42,7 +42,7 @@ const STATEMENT: Readonly<Record<StatementFault, number>> = {
   'held, then dies': 0.0005,
 };
 /** While a stop is requested: what it must wait for is held open then. */
-const BESIDE_A_STOP: Readonly<Record<StatementFault, number>> = { ...STATEMENT, held: 0.35 };
+const BESIDE_A_STOP: Readonly<Record<StatementFault, number>> = { ...STATEMENT, held: 0.5 };
 const CALL: Readonly<Record<CallFault, number>> = {
   'lost before': 0.03,
   'lost after': 0.03,

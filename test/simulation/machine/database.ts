@@ -37,6 +37,8 @@ export interface DatabaseWorld {
   readonly died: (process: Process) => void;
 }
 
+/** So often a statement is held for up to 400 ms, in which whole requests of others are answered. */
+const HELD_LONG = 0.3;
 const BROKEN = 'Connection terminated unexpectedly';
 
 /** All connections of all processes of a world. */
@@ -133,10 +135,12 @@ export class Statements {
     await this.#finish(client, query, async (result) => {
       const isFailed = result instanceof Error;
       if (how === 'held, then lost') answer.reject(new Error(BROKEN));
+      const until = machine.now + (machine.dice.chance(HELD_LONG) ? machine.dice.between(0, 400) : 0);
       // Whoever froze meanwhile still commits: its transaction is on its way.
       machine.post({
         process: null,
         label: `${process?.name ?? '-'} commits what it held`,
+        isPossible: () => machine.now >= until,
         go: async () => {
           if (how === 'held, then dies' && process !== null) died(process);
           // The server may have had all of it when its client died.
