@@ -22,14 +22,14 @@ export interface PlannedStop {
 }
 
 /** Milliseconds since the world began at which the long freeze begins, and how long it lasts. */
-const FROZEN_AT_MS = [60_000, 150_000] as const;
+const FROZEN_AT_MS = [100_000, 180_000] as const;
 const FROZEN_MS = [120_000, 240_000] as const;
 /** Short stops: between two of them, how long each lasts, and until when they come. */
-const PAUSE_MS = [4_000, 16_000] as const;
-const SHORT_MS = [500, 12_000] as const;
+const PAUSE_MS = [2_000, 10_000] as const;
+const SHORT_MS = [300, 8_000] as const;
 const LAST_MS = 300_000;
 /** So often a short stop is one of the cutover mode. */
-const IS_FREEZE = 0.5;
+const IS_FREEZE = 0.6;
 /** Milliseconds before a request from which it counts as one that is under way. */
 const AHEAD_MS = 500;
 

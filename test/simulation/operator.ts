@@ -11,9 +11,14 @@ const BEGIN_WITHIN_MS = 240_000;
 /** So many begin within the minute before the long freeze. */
 const BEGINS_BEFORE_FREEZE = 0.5;
 const BEFORE_FREEZE_MS = 60_000;
-/** An approval waits at most that long for a stop, and comes at most that long before it. */
+/**
+ * An approval waits at most that long for a stop, and comes at most that long before it is
+ * requested: from an approval to its first fence it takes 10 to 120 ms.
+ */
 const WAITS_FOR_STOP_MS = 60_000;
-const BEFORE_STOP_MS = 3_500;
+const BEFORE_STOP_MS = 200;
+/** A cancel comes at most so many milliseconds after the approval. */
+const CANCELS_WITHIN_MS = [150, 4_000, 60_000] as const;
 const APPROVAL_TTL_SECONDS = 120;
 /** How long a person who was told of a refusal goes on to click, in milliseconds. */
 const IMPATIENT_MS = 7_000;
@@ -56,7 +61,7 @@ function offersOf({ body }: ApiAnswer): readonly Offer[] {
     : [];
 }
 
-const weightOf = ({ stopped }: PlannedStop): number => (stopped.what === 'mode' ? 2 : 1);
+const weightOf = ({ stopped }: PlannedStop): number => (stopped.what === 'mode' ? 3 : 1);
 
 export class Operator {
   readonly #options: LivesOptions;
@@ -95,14 +100,15 @@ export class Operator {
       const approval = { compiled_plan_hash: body['compiled_plan_hash'], approver_id: 'operator' };
       // Two people at two screens, now and then.
       if (dice.chance(0.1)) this.#besides(() => this.#approve(id, approval));
+      if (dice.chance(0.15)) this.#besides(() => this.#cancel(id, dice.between(0, 250)));
       await this.#approve(id, approval);
       this.#besides(() => this.#meddle(id));
       if (dice.chance(0.3)) this.#besides(() => this.#actLate(id));
     } else if (decision === 'reject') {
       await this.#command('reject', `/movements/${id}/reject`, { approver_id: 'operator' });
     }
-    const soon = dice.chance(0.5) ? 4_000 : 60_000;
-    if (dice.chance(0.4)) this.#besides(() => this.#cancel(id, dice.between(0, soon)));
+    const within = dice.pick(CANCELS_WITHIN_MS);
+    if (dice.chance(0.4)) this.#besides(() => this.#cancel(id, dice.between(0, within)));
     const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
       await sleep(dice.between(2_000, 10_000));
