@@ -28,6 +28,7 @@ const FROZEN_MS = [120_000, 240_000] as const;
 const PAUSE_MS = [2_000, 10_000] as const;
 const SHORT_MS = [300, 8_000] as const;
 const LAST_MS = 300_000;
+const FROZEN_AGAIN_MS = [200, 3_000] as const;
 /** So often a short stop is one of the cutover mode. */
 const IS_FREEZE = 0.6;
 /** Milliseconds before a request from which it counts as one that is under way. */
@@ -80,8 +81,28 @@ export async function administer(
       await set(caller, stopped, false);
       deciding(-1);
       await sleep(lasts);
+      if (stopped.what === 'mode') await freezeAgain(machine.dice, caller, deciding);
       await set(caller, stopped, true);
     })();
+  }
+}
+
+/**
+ * Lets go and stops again, a few times: whatever waited at its fence passes it in the milliseconds
+ * before the next freeze.
+ */
+async function freezeAgain(
+  dice: Dice,
+  caller: Caller,
+  deciding: (by: 1 | -1) => void,
+): Promise<void> {
+  for (let times = dice.between(1, 4); times > 0; times -= 1) {
+    deciding(1);
+    await set(caller, { what: 'mode' }, true);
+    await sleep(dice.between(0, 200));
+    await set(caller, { what: 'mode' }, false);
+    deciding(-1);
+    await sleep(dice.between(...FROZEN_AGAIN_MS));
   }
 }
 
