@@ -29,6 +29,8 @@ const PAUSE_MS = [2_000, 10_000] as const;
 const SHORT_MS = [300, 8_000] as const;
 const LAST_MS = 300_000;
 const FROZEN_AGAIN_MS = [200, 3_000] as const;
+/** What waited goes on within so many milliseconds: the relay looks every few seconds. */
+const GOES_ON_WITHIN_MS = 5_000;
 /** So often a short stop is one of the cutover mode. */
 const IS_FREEZE = 0.6;
 /** Milliseconds before a request from which it counts as one that is under way. */
@@ -65,14 +67,21 @@ const OTHERS: readonly { readonly stop: Stopped; readonly weight: number }[] = [
   })),
 ];
 
+export interface Watch {
+  /** Called with 1 before a stop is requested and with -1 once it is answered. */
+  readonly deciding: (by: 1 | -1) => void;
+  /** Resolves once any desk is paid through, or after so many milliseconds. */
+  readonly nextOrder: (ms: number) => Promise<void>;
+}
+
 /** Carries the stops out; each one is let go again, whatever befalls the requests. */
 export async function administer(
   machine: Machine,
   caller: Caller,
   stops: readonly PlannedStop[],
-  /** Called with 1 before a stop is requested and with -1 once it is answered. */
-  deciding: (by: 1 | -1) => void,
+  watch: Watch,
 ): Promise<void> {
+  const { deciding } = watch;
   for (const { stopped, at, lasts } of stops) {
     await sleep(at - machine.now - AHEAD_MS);
     void (async () => {
@@ -81,25 +90,26 @@ export async function administer(
       await set(caller, stopped, false);
       deciding(-1);
       await sleep(lasts);
-      if (stopped.what === 'mode') await freezeAgain(machine.dice, caller, deciding);
+      if (stopped.what === 'mode') await freezeAgain(machine.dice, caller, watch);
       await set(caller, stopped, true);
     })();
   }
 }
 
 /**
- * Lets go and stops again, a few times: whatever waited at its fence passes it in the milliseconds
- * before the next freeze.
+ * Lets go, and stops again as soon as money leaves, a few times: whatever waited at its fence
+ * passes it in these milliseconds.
  */
 async function freezeAgain(
   dice: Dice,
   caller: Caller,
-  deciding: (by: 1 | -1) => void,
+  { deciding, nextOrder }: Watch,
 ): Promise<void> {
   for (let times = dice.between(1, 4); times > 0; times -= 1) {
     deciding(1);
     await set(caller, { what: 'mode' }, true);
-    await sleep(dice.between(0, 200));
+    await nextOrder(GOES_ON_WITHIN_MS);
+    await sleep(dice.between(0, 40));
     await set(caller, { what: 'mode' }, false);
     deciding(-1);
     await sleep(dice.between(...FROZEN_AGAIN_MS));

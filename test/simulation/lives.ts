@@ -1,5 +1,5 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
-import { administer, planStops, type PlannedStop } from './administrator.ts';
+import { administer, planStops, type PlannedStop, type Watch } from './administrator.ts';
 import { Caller } from './caller.ts';
 import { inProcess, type Machine } from './machine/machine.ts';
 import { Operator } from './operator.ts';
@@ -110,21 +110,32 @@ export function live(options: LivesOptions): Lives {
   const operators = list.map((life) => new Operator(options, caller, lives, life));
   // Whoever is told of a refusal by the desk itself is at the screen before the service knows.
   const here = inProcess.getStore();
-  for (const desk of desks)
+  const waiting: (() => void)[] = [];
+  for (const desk of desks) {
+    desk.onOrder = () => {
+      for (const go of waiting.splice(0)) go();
+    };
     desk.onRefusal = ({ movement_id, node_key, key }) => {
       const index = list.findIndex((life) => life.movement_id === movement_id);
       if (here === undefined) return;
       inProcess.run(here, () => operators[index]?.hearOfRefusal(node_key, key));
     };
-  void begin(options, caller, plans, lives, operators);
+  }
+  const watch: Watch = {
+    deciding: (by) => (lives.deciding += by),
+    nextOrder: (ms) =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        setTimeout(resolve, ms);
+      }),
+  };
+  void begin(caller, plans, operators).then(() => administer(machine, caller, stops, watch));
   return lives;
 }
 
 async function begin(
-  { machine }: LivesOptions,
   caller: Caller,
   plans: readonly Plan[],
-  lives: Lives,
   operators: readonly Operator[],
 ): Promise<void> {
   for (const { name, nodes, edges, assurance = 'provider_completed', risk_controls } of plans) {
@@ -143,5 +154,4 @@ async function begin(
       throw new Error(`the plan ${name} was not taken: ${JSON.stringify(answer)}`);
   }
   for (const operator of operators) void operator.run();
-  void administer(machine, caller, lives.stops, (by) => (lives.deciding += by));
 }

@@ -64,7 +64,8 @@ export class Desk {
   readonly orders: Order[] = [];
   /** Requests that are on their way and have not arrived. */
   onTheWay = 0;
-  /** Called when an order was refused; null: nobody listens. */
+  /** Called when an order arrives, and when one was refused; null: nobody listens. */
+  onOrder: (() => void) | null = null;
   onRefusal: ((order: Order) => void) | null = null;
   readonly #options: DeskOptions;
 
@@ -149,6 +150,7 @@ export class Desk {
         state: 'taken',
       };
       this.orders.push(order);
+      this.onOrder?.();
       const isRefused = machine.dice.chance(refuses);
       machine.timer({
         process: null,
