@@ -411,7 +411,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
             );
           return asSeen.length > before.length
             ? []
-            : [[movement_id, `${verb} of ${node_key} to ${String(attempt)}, which nobody sent`]];
+            : [[movement_id, `${verb} of ${node_key} to ${String(attempt)}; no person sent it`]];
         });
       }),
   'an answer is what was requested': ({ wrong }) =>

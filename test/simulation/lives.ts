@@ -108,7 +108,7 @@ export function live(options: LivesOptions): Lives {
     failed: (request, status) => lives.failed.push({ request, status }),
   });
   const operators = list.map((life) => new Operator(options, caller, lives, life));
-  // Whoever is told of a refusal by the desk itself is at the screen before the service knows.
+  // Whoever hears of a refusal from the desk itself is at the screen when the service hears of it.
   const here = inProcess.getStore();
   const waiting: (() => void)[] = [];
   for (const desk of desks) {

@@ -20,8 +20,8 @@ const BEFORE_STOP_MS = 200;
 /** A cancel comes at most so many milliseconds after the approval. */
 const CANCELS_WITHIN_MS = [150, 4_000, 60_000] as const;
 const APPROVAL_TTL_SECONDS = 120;
-/** How long a person who was told of a refusal goes on to click, in milliseconds. */
-const IMPATIENT_MS = 7_000;
+/** How long a person who hears of a refusal goes on to click, in milliseconds. */
+const IMPATIENT_MS = 700;
 
 const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 /** What a person can do about each state; one of them must be offered. */
@@ -133,16 +133,19 @@ export class Operator {
     life.isOver = true;
   }
 
-  /** The desk has told a person that it refuses a payment: that person retries again and again. */
+  /**
+   * The desk says that it has refused a payment, to the service and to a person, who retries again
+   * and again while the service decides what follows.
+   */
   hearOfRefusal(node_key: string, key: string): void {
     const { machine } = this.#options;
     const id = this.#life.movement_id;
-    if (id === null || !machine.dice.chance(0.5)) return;
+    if (id === null || !machine.dice.chance(0.7)) return;
     const attempt = Number(key.split(':')[2]);
     const until = machine.now + IMPATIENT_MS;
     this.#besides(async () => {
       while (machine.now < until) {
-        await sleep(machine.dice.between(1, 120));
+        await sleep(machine.dice.between(1, 15));
         const { status } = await this.#click(id, 'retry', { node_key, attempt, state: 'FAILED' });
         if (status === 200) return;
       }
@@ -317,7 +320,7 @@ export class Operator {
         await follow('retry');
         return false;
       case 'WAITING_MANUAL_ACTION':
-        // Nobody is at the gate all the time.
+        // A person is not at the gate all the time.
         await sleep(dice.between(0, 15_000));
         await follow('resume');
         return false;

@@ -64,7 +64,7 @@ export class Desk {
   readonly orders: Order[] = [];
   /** Requests that are on their way and have not arrived. */
   onTheWay = 0;
-  /** Called when an order arrives, and when one was refused; null: nobody listens. */
+  /** Called when an order arrives, and whenever the desk answers that it has refused one. */
   onOrder: (() => void) | null = null;
   onRefusal: ((order: Order) => void) | null = null;
   readonly #options: DeskOptions;
@@ -159,7 +159,6 @@ export class Desk {
         go: () => {
           if (order.state === 'taken') order.state = isRefused ? 'refused' : 'paid';
           machine.log(`${this.#options.executor_key}: ${key} is ${order.state}`);
-          if (order.state === 'refused') this.onRefusal?.(order);
         },
       });
     }
@@ -177,6 +176,7 @@ export class Desk {
         external_ref,
         output: { submitted_amount: order.amount, received_amount: receivedOf(order) },
       };
+    if (order.state === 'refused') this.onRefusal?.(order);
     return { next_state: 'FAILED', external_ref, error_code: `ORDER_${order.state.toUpperCase()}` };
   }
 
