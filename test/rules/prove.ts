@@ -89,7 +89,8 @@ function findings(output: string): string {
   return lines
     .flatMap((line, index) => {
       const seed = /^seed \d+/.exec(line)?.[0];
-      const found = seed === undefined ? undefined : /^ {2}(.*?): /.exec(lines[index + 1] ?? '')?.[1];
+      const found =
+        seed === undefined ? undefined : /^ {2}(.*?): /.exec(lines[index + 1] ?? '')?.[1];
       if (found !== undefined) return [`  ${seed ?? ''}: ${found}`];
       return /^\d+ movements, /.test(line) ? [`  ${line}`] : [];
     })

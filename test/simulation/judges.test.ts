@@ -173,7 +173,9 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
     {
       lives: [of('two-gates')],
       orders: [orderOf('between')],
-      clicks: [{ ...click, verb: 'resume', named: { ...click.named, node_key: 'last-gate' }, at: 1 }],
+      clicks: [
+        { ...click, verb: 'resume', named: { ...click.named, node_key: 'last-gate' }, at: 1 },
+      ],
     },
   ],
   [

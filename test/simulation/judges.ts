@@ -245,7 +245,9 @@ function payeeOf({ nodes }: Facts, movementId: string, nodeKey: string): string 
   const executor = nodes.find(
     ({ movement_id, node_key }) => movement_id === movementId && node_key === nodeKey,
   )?.executor_key;
-  return executor === 'plain.desk' || executor === 'bare.desk' ? OWN_ACCOUNT : (PAYEES['desk'] ?? '');
+  return executor === 'plain.desk' || executor === 'bare.desk'
+    ? OWN_ACCOUNT
+    : (PAYEES['desk'] ?? '');
 }
 
 function transfersOf(facts: Facts) {
@@ -365,7 +367,12 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       const stop = node === undefined ? null : switches.against(node);
       return stop === null
         ? []
-        : [[act.subject, `${act.node_key ?? ''} passed its fence though it was stopped: ${stop.why}`]];
+        : [
+            [
+              act.subject,
+              `${act.node_key ?? ''} passed its fence though it was stopped: ${stop.why}`,
+            ],
+          ];
     });
   },
   'what leaves has passed its fence, and in its time': (facts) => {
@@ -400,8 +407,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
               clicked === verb &&
               named?.node_key === node_key &&
               when <= at &&
-              (verb === 'resume' ||
-                named.attempt + (named.state === 'FAILED' ? 1 : 0) === attempt),
+              (verb === 'resume' || named.attempt + (named.state === 'FAILED' ? 1 : 0) === attempt),
           );
           const before = all
             .slice(0, index)

@@ -35,7 +35,9 @@ interface Seen {
 
 /** Every time that a movement stood still for longer than it may. */
 export function stillnessOf(seen: Seen): readonly Stillness[] {
-  return allStillness(seen).filter(({ ms, isCalm }) => ms > (isCalm ? LONGEST_CALM_MS : LONGEST_MS));
+  return allStillness(seen).filter(
+    ({ ms, isCalm }) => ms > (isCalm ? LONGEST_CALM_MS : LONGEST_MS),
+  );
 }
 
 /** The times between any two changes of a movement that could have gone on. */
@@ -62,7 +64,13 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
       if (next === undefined || !MOVES_BY_ITSELF.includes(state) || open.includes('UNKNOWN'))
         continue;
       const isCalm = at >= calmSince;
-      found.push({ movement_id, from: at, ms: next - at - stopped(stops, at, next), state, isCalm });
+      found.push({
+        movement_id,
+        from: at,
+        ms: next - at - stopped(stops, at, next),
+        state,
+        isCalm,
+      });
     }
   }
   return found;

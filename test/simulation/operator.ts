@@ -233,7 +233,8 @@ export class Operator {
       ? answer.status === 409 && codeOf(answer) === 'idempotency_conflict'
       : answer.status === 200 && answer.body['movement_id'] === id;
     if (isRight) return;
-    const found = `its ${isChanged ? 'changed' : 'repeated'} create answers ${String(answer.status)} ${codeOf(answer)}`;
+    const which = isChanged ? 'changed' : 'repeated';
+    const found = `its ${which} create answers ${String(answer.status)} ${codeOf(answer)}`;
     this.#lives.wrong.push({ movement_id: id, found });
   }
 
@@ -387,7 +388,8 @@ export class Operator {
   /** A person asks the desk itself, and says what its books say. */
   async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
     const { desks, machine } = this.#options;
-    if (this.#life.transfers.includes(node_key)) return this.#resolveTransfer(id, { node_key, attempt });
+    if (this.#life.transfers.includes(node_key))
+      return this.#resolveTransfer(id, { node_key, attempt });
     // Sometimes the service is left to find out.
     if (machine.dice.chance(0.3)) return;
     // Whoever answers for the desk does so when nothing is on its way, and is not always quick.

@@ -278,7 +278,11 @@ export const COURSES: Readonly<
   row: { needs: [['first'], ['second']], after: { second: ['first'] } },
   'side-by-side': { needs: [['left'], ['right']] },
   joined: { needs: [['left'], ['right'], ['then']], after: { then: ['left', 'right'] } },
-  gated: { needs: [['before'], ['after']], behind: { after: 'gate' }, after: { after: ['before'] } },
+  gated: {
+    needs: [['before'], ['after']],
+    behind: { after: 'gate' },
+    after: { after: ['before'] },
+  },
   'two-gates': {
     needs: [['between'], ['after']],
     behind: { between: 'gate', after: 'last-gate' },

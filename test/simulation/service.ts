@@ -83,7 +83,7 @@ export interface ApiAnswer {
 export interface Api {
   readonly process: Process;
   call(method: string, path: string, body?: unknown, headers?: Headers): Promise<ApiAnswer>;
-  /** Puts an address on the allowlist, or takes it off: only an operator's session may request it. */
+  /** Puts an address on the allowlist or takes it off, which only an operator's session may do. */
   list(address: string, isActive: boolean): Promise<ApiAnswer>;
 }
 type Headers = Readonly<Record<string, string>>;
@@ -128,11 +128,9 @@ export function startApi(world: BareWorld, db: Database, process: Process): Api 
 }
 
 async function listAddress(db: Database, address: string, isActive: boolean): Promise<ApiAnswer> {
-  const rows = await listAllowed(
-    db,
-    { include_inactive: true },
-    { limit: 100, after: null },
-  ).catch(() => []);
+  const rows = await listAllowed(db, { include_inactive: true }, { limit: 100, after: null }).catch(
+    () => [],
+  );
   const row = rows.find((each) => each.address === address);
   if (row === undefined) return { status: 503, body: {} };
   const change = {

@@ -105,8 +105,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
-    fault: () =>
-      faults.strike('statement', (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
+    fault: () => faults.strike('statement', (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
     died: (process) => died(process),
   });
   const server = new Server({
@@ -247,8 +246,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       trueTime: (clock) => (clock >= jump.at + jump.ms ? clock - jump.ms : clock),
     });
     const states: Record<string, number> = {};
-    for (const { state } of list)
-      states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
+    for (const { state } of list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
     return {
       seed: options.seed,
       digest: machine.digest(),

@@ -37,7 +37,7 @@ export interface DatabaseWorld {
   readonly died: (process: Process) => void;
 }
 
-/** So often a statement is held for up to 400 ms, in which whole requests of others are answered. */
+/** So often a statement is held for up to 400 ms, in which others' requests are answered. */
 const HELD_LONG = 0.3;
 const BROKEN = 'Connection terminated unexpectedly';
 
@@ -135,7 +135,8 @@ export class Statements {
     await this.#finish(client, query, async (result) => {
       const isFailed = result instanceof Error;
       if (how === 'held, then lost') answer.reject(new Error(BROKEN));
-      const until = machine.now + (machine.dice.chance(HELD_LONG) ? machine.dice.between(0, 400) : 0);
+      const until =
+        machine.now + (machine.dice.chance(HELD_LONG) ? machine.dice.between(0, 400) : 0);
       // Whoever froze meanwhile still commits: its transaction is on its way.
       machine.post({
         process: null,
@@ -298,8 +299,8 @@ export const DATABASE_SEAMS = `
   DECLARE row jsonb := to_jsonb(NEW);
   BEGIN
     INSERT INTO simulated_acts
-      SELECT nextval('simulated_order'), last_value, TG_TABLE_NAME, coalesce(row ->> TG_ARGV[0], ''),
-        row ->> 'node_key', (row ->> 'attempt')::integer, row ->> TG_ARGV[1]
+      SELECT nextval('simulated_order'), last_value, TG_TABLE_NAME,
+        coalesce(row ->> TG_ARGV[0], ''), row ->> 'node_key', (row ->> 'attempt')::integer, row ->> TG_ARGV[1]
       FROM simulated_clock;
     RETURN NULL;
   END $$;

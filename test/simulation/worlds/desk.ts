@@ -103,15 +103,14 @@ export class Desk {
       preflight: ({ idempotency_key }) => request('checks', idempotency_key, () => null),
       prepare: async ({ amount, asset, config }) => ({
         next_state: 'SUBMITTING',
-        prepared_action: { amount, asset, ...(hasPayees ? { payee: config['payee'] ?? null } : {}) },
+        prepared_action: {
+          amount,
+          asset,
+          ...(hasPayees ? { payee: config['payee'] ?? null } : {}),
+        },
       }),
       submit: ({ context, prepared_action }, { signal }) =>
-        request(
-          'pays',
-          context.idempotency_key,
-          () => this.#pay(context, prepared_action),
-          signal,
-        ),
+        request('pays', context.idempotency_key, () => this.#pay(context, prepared_action), signal),
       observe: ({ idempotency_key }) =>
         request('looks up', idempotency_key, () => this.#look(idempotency_key)),
       recover: ({ idempotency_key }) =>
