@@ -300,7 +300,8 @@ export const DATABASE_SEAMS = `
   BEGIN
     INSERT INTO simulated_acts
       SELECT nextval('simulated_order'), last_value, TG_TABLE_NAME,
-        coalesce(row ->> TG_ARGV[0], ''), row ->> 'node_key', (row ->> 'attempt')::integer, row ->> TG_ARGV[1]
+        coalesce(row ->> TG_ARGV[0], ''), row ->> 'node_key', (row ->> 'attempt')::integer,
+        row ->> TG_ARGV[1]
       FROM simulated_clock;
     RETURN NULL;
   END $$;
