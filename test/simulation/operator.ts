@@ -54,6 +54,10 @@ interface Offer {
 
 const isSent = ({ state }: NodeView): boolean => state === 'OBSERVING' || state === 'UNKNOWN';
 
+function isWaiting({ body }: ApiAnswer): boolean {
+  return ['FAILED', ...NEEDS_A_PERSON].includes(String(body['request_state']));
+}
+
 function offersOf({ body }: ApiAnswer): readonly Offer[] {
   const { attention } = body;
   return typeof attention === 'object' && attention !== null && 'actions' in attention
@@ -266,10 +270,16 @@ export class Operator {
   /** Names any node as it was a moment ago, with the command that its movement seems to need. */
   async #clickOn(id: string): Promise<void> {
     const { dice } = this.#options.machine;
-    const seen = await this.#caller.send('GET', `/movements/${id}`);
+    const look = (): Promise<ApiAnswer> => this.#caller.send('GET', `/movements/${id}`);
+    let seen = await look();
+    // Whoever meddles does so while something waits for a person.
+    for (let looks = 4; looks > 0 && !isWaiting(seen); looks -= 1) {
+      await sleep(dice.between(2_000, 10_000));
+      seen = await look();
+    }
     if (seen.status !== 200) return;
     const { node_key, attempt, state } = dice.pick(seen.body['nodes'] as readonly NodeView[]);
-    await sleep(dice.between(0, 10_000));
+    await sleep(dice.between(0, 3_000));
     const verb = seen.body['request_state'] === 'WAITING_MANUAL_ACTION' ? 'resume' : 'retry';
     await this.#click(id, verb, { node_key, attempt, state });
   }
@@ -281,7 +291,7 @@ export class Operator {
     if (node_key === undefined || attempt === undefined || state === undefined) return;
     const named = { node_key, attempt, state };
     await this.#click(id, verb, named);
-    if (!dice.chance(0.4)) return;
+    if (!dice.chance(0.6)) return;
     this.#besides(async () => {
       await sleep(dice.between(0, 30_000));
       await this.#click(id, verb, named);
