@@ -20,6 +20,8 @@ const BEFORE_STOP_MS = 200;
 /** A cancel comes at most so many milliseconds after the approval. */
 const CANCELS_WITHIN_MS = [150, 4_000, 60_000] as const;
 const APPROVAL_TTL_SECONDS = 120;
+/** So often a person who is needed has the movement cancelled. */
+const CALLS_OFF = 0.1;
 /** How long a person who hears of a refusal goes on to click, in milliseconds. */
 const IMPATIENT_MS = 700;
 
@@ -333,9 +335,11 @@ export class Operator {
       case 'WAITING_MANUAL_ACTION':
         // A person is not at the gate all the time.
         await sleep(dice.between(0, 15_000));
+        if (dice.chance(CALLS_OFF)) await this.#cancel(id, 0);
         await follow('resume');
         return false;
       case 'MANUAL_INTERVENTION':
+        if (dice.chance(CALLS_OFF)) await this.#cancel(id, 0);
         for (const node of nodes)
           if (node.state !== 'UNKNOWN') continue;
           else if (life.transfers.includes(node.node_key) || dice.chance(0.3))
