@@ -6,7 +6,7 @@ import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { verb } from './act.ts';
+import { refuseOther, verb } from './act.ts';
 import { mintsOf, outputByMint } from './named-mint.ts';
 import type { ResolveBody } from './schema.ts';
 
@@ -14,9 +14,13 @@ import type { ResolveBody } from './schema.ts';
 export const resolve = verb<ResolveBody, NodeRef>(
   'resolve',
   ({ params: { node_key }, body, requester }, deps) => {
-    const { mint_tx_hashes: hashes, ...said } = body;
+    const { mint_tx_hashes: hashes, attempt, ...said } = body;
     const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
     return async (snapshot) => {
+      refuseOther(
+        { attempt },
+        snapshot.nodes.find((each) => each.node_key === node_key),
+      );
       const output =
         byMint === null ? said.output : await outputByMint({ snapshot, node_key, ...byMint }, deps);
       const settle_seconds = settleSeconds(snapshot, node_key, deps);

@@ -204,6 +204,10 @@ export const resolveBody = z
     evidence: jsonObject.meta({
       description: 'What proves it: a reference, a statement line, a transaction hash.',
     }),
+    attempt: int32(1).optional().meta({
+      description:
+        'The attempt that the evidence is about, as `attention.attempt` shows it. Where the node is at another one, nothing changes: `node_differs`.',
+    }),
     output: jsonObject.optional().meta({
       description:
         "Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, " +

@@ -431,6 +431,7 @@ describe('a decision', () => {
     const choice = { verb: 'resolve', node, consequence: '', reason: null } as const;
     const filledIn = { ...filled, outcome: 'failed', proofs } as const;
     expect(statementOf(choice, make.movement(), null, filledIn).body).toMatchObject({
+      attempt: 1,
       evidence: {
         reference: 'A-1',
         statement: '2026-11',

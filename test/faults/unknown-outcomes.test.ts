@@ -78,7 +78,7 @@ const DEAD = { error_rate: 1, phases: ['submit', 'recover'] };
 const say = (
   movementId: string,
   outcome: 'completed' | 'failed',
-  { node = 'out', ...more }: { node?: string; output?: object } = {},
+  { node = 'out', ...more }: { node?: string; output?: object; attempt?: number } = {},
 ) =>
   own.api.send('POST', `/movements/${movementId}/nodes/${node}/actions/resolve`, {
     outcome,
@@ -193,8 +193,12 @@ test('only an unknown node can be resolved, and two people at once resolve it on
     status: 404,
     body: { detail: { error: 'node_not_found' } },
   });
+  expect(await resolve(id, 'failed', { attempt: 2 })).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'node_differs', node_key: 'out', attempt: 1, state: 'UNKNOWN' } },
+  });
   const answers = await Promise.all([
-    resolve(id, 'completed'),
+    resolve(id, 'completed', { attempt: 1 }),
     resolve(id, 'failed'),
     resolve(id, 'completed'),
   ]);

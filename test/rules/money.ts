@@ -488,6 +488,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-word-is-about-the-attempt-it-names',
+    section,
+    rule: "A person's word that names its attempt settles no other attempt.",
+    test: {
+      file: UNKNOWN,
+      name: 'only an unknown node can be resolved, and two people at once resolve it once',
+    },
+    broken: {
+      file: 'api/movements/resolve.ts',
+      find: '        { attempt },\n',
+      replace: '        {},\n',
+    },
+  },
+  {
     id: 'resolve-waits-for-the-send',
     section,
     rule: "A person's word about a send counts only once its window and the executor's settle time are over.",

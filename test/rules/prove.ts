@@ -4,7 +4,7 @@
  * rules. `--sample` takes the fiftieth that is drawn by this commit's hash, `--only <rule>…`
  * those that are named; `--times 5` asks each five times, as the rules whose test tries random
  * cases want it. `--simulation` asks the simulation in place of the rule's own test: it has noticed
- * when one of ten worlds of a hundred movements contradicts something.
+ * when one of ten worlds of a hundred movements contradicts something (`--worlds`, `--movements`).
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -25,6 +25,8 @@ const { values, positionals } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     times: { type: 'string', default: '1' },
     simulation: { type: 'boolean', default: false },
+    worlds: { type: 'string', default: '10' },
+    movements: { type: 'string', default: '100' },
   },
   allowPositionals: true,
 });
@@ -34,15 +36,18 @@ if (!Number.isInteger(times) || times < 1)
 
 /** A test that takes longer is ended, and counts as one that did not run. */
 const LONGEST_MS = 300_000;
-/** Rules that are taken out at a time, each in a copy of its own: a test waits half of its time. */
-const LANES = 2;
+/**
+ * Rules that are taken out at a time, each in a copy of its own: a test waits half of its time. The
+ * simulation runs two worlds at a time by itself.
+ */
+const LANES = values.simulation ? 1 : 2;
 
 function choose(): readonly Rule[] {
   const wanted = [...values.only, ...positionals];
   const unknown = wanted.filter((id) => RULES.every((rule) => rule.id !== id));
   if (unknown.length > 0)
     throw new Error(`no such rule: ${unknown.join(', ')}; docs/rules.md lists them`);
-  if (wanted.length > 0) return RULES.filter(({ id }) => wanted.includes(id));
+  if (wanted.length > 0) return wanted.flatMap((id) => RULES.filter((rule) => rule.id === id));
   return values.sample ? sampleOf(RULES, head()) : RULES;
 }
 
@@ -66,7 +71,8 @@ function runTest(copy: string, rule: Rule): Promise<TestRun> {
 async function runSimulation(copy: string): Promise<TestRun> {
   const logFile = join(copy, '.data', 'rule.log');
   rmSync(logFile, { force: true });
-  const args = ['--worlds', '10', '--movements', '100', '--first', '--seed', '7000'];
+  const { worlds, movements } = values;
+  const args = ['--worlds', worlds, '--movements', movements, '--first', '--seed', '7000'];
   await runCommand(process.execPath, ['dev/run.mjs', 'simulate', ...args], {
     cwd: copy,
     logFile,
@@ -75,6 +81,20 @@ async function runSimulation(copy: string): Promise<TestRun> {
   const output = readFileSync(logFile, 'utf8');
   const found = /^(\d+) contradictions$/m.exec(output)?.[1];
   return { ran: found !== undefined, failed: found !== undefined && found !== '0', output };
+}
+
+/** The worlds that contradicted something, with the first contradiction of each, and the sums. */
+function findings(output: string): string {
+  const lines = output.split('\n');
+  return lines
+    .flatMap((line, index) => {
+      const seed = /^seed \d+/.exec(line)?.[0];
+      const found =
+        seed === undefined ? undefined : /^ {2}(.*?): /.exec(lines[index + 1] ?? '')?.[1];
+      if (found !== undefined) return [`  ${seed ?? ''}: ${found}`];
+      return /^\d+ movements, /.test(line) ? [`  ${line}`] : [];
+    })
+    .join('\n');
 }
 
 async function prove(copy: string, rule: Rule): Promise<boolean> {
@@ -94,6 +114,7 @@ async function prove(copy: string, rule: Rule): Promise<boolean> {
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(0);
     const verdict = failed ? 'noticed' : ran ? 'MISSED' : 'MISSED (the test did not run)';
     process.stdout.write(`${verdict.padEnd(8)} ${rule.id} (${seconds} s)\n`);
+    if (values.simulation) process.stdout.write(`${findings(output)}\n`);
     if (failed) continue;
     noticed = false;
     process.stdout.write(`${output.split('\n').slice(-15).join('\n')}\n`);

@@ -1,6 +1,8 @@
 /** Each rule of the judges finds its contradiction in books that were made up for it. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { Act } from './acts.ts';
 import { contradictions, type Facts } from './judges.ts';
+import { stillnessOf } from './liveness.ts';
 import { PAYEES } from './payees.ts';
 
 const ID = '00000000-0000-7000-8000-000000000001';
@@ -21,6 +23,7 @@ const node = {
   state: 'COMPLETED',
   attempt: 1,
   executor_key: 'keyed.desk',
+  signer_key: null as string | null,
 };
 const movement = {
   movement_id: ID,
@@ -28,7 +31,12 @@ const movement = {
   reservation_status: 'consumed',
   amount: '5.001000000000000000',
 };
-const sent = { ...node, node_key: 'forward', executor_key: 'evm.transfer' };
+const sent = {
+  ...node,
+  node_key: 'forward',
+  executor_key: 'evm.transfer',
+  signer_key: 'treasury',
+};
 const transfer = {
   hash: '0x01',
   block: 7,
@@ -40,14 +48,42 @@ const life = {
   movement_id: ID,
   number: 0,
   template: 'simulation/chain-row',
-  sent: { approve: 500, reject: null, cancel: null, resume: null },
-  accepted: { approve: 600, reject: null, cancel: null, resume: null } as Record<
-    'approve' | 'reject' | 'cancel' | 'resume',
+  sent: { approve: 500, reject: null, cancel: null },
+  accepted: { approve: 600, reject: null, cancel: null } as Record<
+    'approve' | 'reject' | 'cancel',
     number | null
   >,
   isOver: true,
+  isNaming: true,
+  asset: 'USDC',
   amount: '5.001',
   transfers: ['forward'],
+};
+const act = {
+  nr: 1,
+  at: 900,
+  kind: 'movement_nodes' as Act['kind'],
+  subject: ID,
+  node_key: 'pay' as string | null,
+  attempt: 1 as number | null,
+  value: 'SUBMITTING',
+};
+/** What is switched off before anything passes its fence. */
+const off = (kind: Act['kind'], subject: string, value: string): Act => ({
+  ...{ kind, subject, value, nr: 0, at: -90_000, node_key: null, attempt: null },
+});
+const click = {
+  movement_id: ID,
+  verb: 'retry' as 'retry' | 'resume',
+  named: { node_key: 'pay', attempt: 1, state: 'FAILED' },
+  at: 1_000,
+};
+const retried = {
+  movement_id: ID,
+  verb: 'retry' as 'retry' | 'resume',
+  node_key: 'pay',
+  attempt: 2,
+  at: 1_001,
 };
 
 /** The life with another plan. */
@@ -66,11 +102,15 @@ const sound: Facts = {
   callbacks: [{ movement_id: ID, event_id: 'e1', sequence: 3, status: 'delivered' }],
   received: [{ movement_id: ID, event_id: 'e1', sequence: 3, event_type: 'request_completed' }],
   lives: [life],
-  stops: [],
+  acts: [act, { ...act, nr: 2, node_key: 'forward' }],
+  decided: [],
+  clicks: [],
+  wrong: [],
+  still: [],
   silent: [],
   failed: [],
   transfers: [transfer],
-  sends: [{ hash: '0x01', at: 1_000 }],
+  sends: [{ hash: '0x01', at: 1_000, payee: transfer.payee, units: transfer.units }],
   strangers: [],
   waiting: [],
 };
@@ -78,6 +118,11 @@ const sound: Facts = {
 test('books that agree contradict nothing', () => {
   expect(contradictions(sound)).toEqual([]);
 });
+
+/** What was switched off first, and two nodes that passed their fences all the same. */
+function stoppedBy(stop: Act): Partial<Facts> {
+  return { acts: [stop, ...sound.acts] };
+}
 
 const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['an attempt is paid once at most', { orders: [order, order] }],
@@ -124,11 +169,75 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
     { lives: [of('gated')], orders: ['before', 'after'].map((each) => orderOf(each)) },
   ],
   [
-    'after a cancel nothing new leaves but what undoes',
+    'a movement ends as its plan says',
     {
-      lives: [{ ...life, accepted: { ...life.accepted, cancel: 600 } }],
-      orders: [{ ...order, at: 60_000 }],
+      lives: [of('two-gates')],
+      orders: [orderOf('between')],
+      clicks: [
+        { ...click, verb: 'resume', named: { ...click.named, node_key: 'last-gate' }, at: 1 },
+      ],
     },
+  ],
+  [
+    'a movement ends as its plan says',
+    { lives: [of('joined')], orders: ['left', 'then'].map((each) => orderOf(each)) },
+  ],
+  [
+    'what is paid is what was wanted and approved',
+    {
+      lives: [{ ...of('limited'), amount: '30.5' }],
+      orders: [{ ...order, amount: '30.5' }],
+    },
+  ],
+  [
+    'what is paid is what was wanted and approved',
+    { lives: [of('passed-on')], orders: [orderOf('charged'), orderOf('rest')] },
+  ],
+  [
+    'what is paid is what was wanted and approved',
+    { lives: [of('chosen')], orders: [orderOf('first'), orderOf('dear')] },
+  ],
+  ['what is paid is what was wanted and approved', { orders: [{ ...order, asset: 'DAI' }] }],
+  [
+    'what is paid is what was wanted and approved',
+    { nodes: [{ ...node, executor_key: 'plain.desk' }, sent] },
+  ],
+  ['nothing passes its fence after it was stopped', stoppedBy(off('cutover', '1', 'frozen'))],
+  ['nothing passes its fence after it was stopped', stoppedBy(off('movements', ID, 'CANCELLED'))],
+  [
+    'nothing passes its fence after it was stopped',
+    stoppedBy(off('executors', 'keyed.desk', 'disabled')),
+  ],
+  [
+    'nothing passes its fence after it was stopped',
+    stoppedBy(off('signers', 'treasury', 'disabled')),
+  ],
+  [
+    'nothing passes its fence after it was stopped',
+    stoppedBy(off('allowed_addresses', PAYEES['desk'] ?? '', 'false')),
+  ],
+  ['what leaves has passed its fence, and in its time', { acts: [] }],
+  ['what leaves has passed its fence, and in its time', { acts: [{ ...act, attempt: 2 }] }],
+  ['what leaves has passed its fence, and in its time', { acts: [{ ...act, at: 1_001 }] }],
+  ['what leaves has passed its fence, and in its time', { acts: [{ ...act, at: -60_000 }] }],
+  ['a decision is about what its person saw', { decided: [retried] }],
+  ['a decision is about what its person saw', { decided: [retried, retried], clicks: [click] }],
+  [
+    'a decision is about what its person saw',
+    { decided: [{ ...retried, attempt: 3 }], clicks: [click] },
+  ],
+  [
+    'a decision is about what its person saw',
+    { decided: [{ ...retried, node_key: 'other' }], clicks: [click] },
+  ],
+  ['an answer is what was requested', { wrong: [{ movement_id: ID, found: 'X' }] }],
+  [
+    'nothing stands still',
+    { still: [{ movement_id: ID, from: 0, ms: 1, state: 'EXECUTING', isCalm: false }] },
+  ],
+  [
+    'what was paid and cancelled stays held',
+    { movements: [{ ...ended('CANCELLED'), reservation_status: 'released' }] },
   ],
   ['no request fails after the storm', { failed: [{ request: 'GET /', status: 500 }] }],
   ['everything ends', { nodes: [node, sent, { ...node, node_key: 'b', state: 'UNKNOWN' }] }],
@@ -154,8 +263,10 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['a transfer on the chain is one that an approved movement orders', { approvals: [] }],
   ['a transfer on the chain is one that an approved movement orders', { strangers: ['0x03'] }],
   ['no nonce waits for ever', { waiting: ['nonce 4'] }],
-  ['nothing leaves after it was stopped', { orders: [], stops: [{ from: -60_000, to: 2_000 }] }],
-  ['nothing leaves after it was stopped', { stops: [{ from: -60_000, to: 2_000 }] }],
+  [
+    'no bytes reach a chain after they were stopped',
+    { acts: [...sound.acts, off('cutover', '1', 'frozen')] },
+  ],
   ['whoever waits for a person says so', { silent: [{ movement_id: ID, state: 'X' }] }],
   ['everything ends', { lives: [{ ...life, isOver: false }] }],
   ['everything ends', { nodes: [node, { ...node, node_key: 'b', state: 'READY' }] }],
@@ -184,6 +295,28 @@ test.each(PLANTED)('%s', (rule, planted) => {
   expect(found.map((each) => each.rule)).toContain(rule);
 });
 
-test('a stop lets through what was on its way', () => {
-  expect(contradictions({ ...sound, stops: [{ from: 500, to: 90_000 }] })).toEqual([]);
+test('what follows from what people saw, and leaves before a stop, contradicts nothing', () => {
+  const stop = { ...off('cutover', '1', 'frozen'), nr: 3, at: 950 };
+  const facts = { ...sound, acts: [...sound.acts, stop], decided: [retried], clicks: [click] };
+  expect(contradictions(facts)).toEqual([]);
+});
+
+describe('a movement that nothing holds up', () => {
+  const moved = { ...act, kind: 'movements' as const, node_key: null, value: 'EXECUTING' };
+  const seen = (acts: readonly Act[], calmSince = Infinity) =>
+    stillnessOf({ acts, nodes: [node], events: [{ movement_id: ID, at: 400_000 }], calmSince });
+
+  test('may not stand still for long', () => {
+    expect(seen([{ ...moved, at: 0 }])).toMatchObject([{ movement_id: ID, ms: 400_000 }]);
+    expect(seen([{ ...moved, at: 200_000 }])).toEqual([]);
+    expect(seen([{ ...moved, at: 200_000 }], 100_000)).toMatchObject([{ isCalm: true }]);
+  });
+
+  test('may while it waits for a person, or something is switched off', () => {
+    expect(seen([{ ...moved, at: 0, value: 'WAITING_MANUAL_ACTION' }])).toEqual([]);
+    const unknown = { ...act, at: 0, value: 'UNKNOWN' };
+    expect(seen([{ ...moved, at: 0 }, unknown])).toEqual([]);
+    const stop = { ...off('executors', 'any', 'disabled'), at: 100_000 };
+    expect(seen([{ ...moved, at: 0 }, stop])).toEqual([]);
+  });
 });

@@ -3,12 +3,23 @@
  * outside and the rows of the database, and use no rule of the service.
  */
 import { compare } from '../support/amounts.ts';
+import { fencesOf, Switches, type Act } from './acts.ts';
 import type { Statements } from './machine/database.ts';
 import type { Life, Lives } from './lives.ts';
+import { stillnessOf, type Stillness } from './liveness.ts';
 import { PAYEES } from './payees.ts';
+import { COURSES, DEAR, FIXED, MOST } from './plans.ts';
 import type { Server } from './runtime/server.ts';
 import type { Chain, MinedTransfer } from './worlds/chain.ts';
-import type { Desk, Order } from './worlds/desk.ts';
+import {
+  CHARGED,
+  OWN_ACCOUNT,
+  receivedOf,
+  SETTLE_SECONDS,
+  TIMEOUT_SECONDS,
+  type Desk,
+  type Order,
+} from './worlds/desk.ts';
 import type { Received, Receiver } from './worlds/receiver.ts';
 
 /** A contradiction: what was found, in words, and of which movement. */
@@ -31,7 +42,21 @@ export interface Facts {
     readonly state: string;
     readonly attempt: number;
     readonly executor_key: string | null;
+    readonly signer_key: string | null;
   }[];
+  /** What was committed, in the order of the commits. */
+  readonly acts: readonly Act[];
+  /** Resumes and retries that took effect. `attempt`: of the node, right after it. */
+  readonly decided: readonly {
+    readonly movement_id: string;
+    readonly verb: 'resume' | 'retry';
+    readonly node_key: string;
+    readonly attempt: number | null;
+    /** Milliseconds since 1970. */
+    readonly at: number;
+  }[];
+  /** How long movements stood still that nothing held up. */
+  readonly still: readonly Stillness[];
   readonly timeline: readonly { readonly movement_id: string; readonly sequences: number[] }[];
   readonly unapplied: readonly { readonly movement_id: string; readonly kind: string }[];
   readonly approvals: readonly { readonly movement_id: string }[];
@@ -46,9 +71,19 @@ export interface Facts {
   readonly received: readonly Received[];
   readonly lives: readonly Pick<
     Life,
-    'movement_id' | 'number' | 'template' | 'sent' | 'accepted' | 'isOver' | 'amount' | 'transfers'
+    | 'movement_id'
+    | 'number'
+    | 'template'
+    | 'sent'
+    | 'accepted'
+    | 'isOver'
+    | 'asset'
+    | 'amount'
+    | 'transfers'
+    | 'isNaming'
   >[];
-  readonly stops: Lives['stops'];
+  readonly clicks: Lives['clicks'];
+  readonly wrong: Lives['wrong'];
   readonly silent: Lives['silent'];
   readonly failed: Lives['failed'];
   readonly transfers: readonly MinedTransfer[];
@@ -60,8 +95,10 @@ export interface Facts {
   readonly waiting: readonly string[];
 }
 
-/** Milliseconds after a stop in which what had passed its last check may still arrive. */
+/** Milliseconds after a stop in which bytes that had passed their last check may reach a chain. */
 const ON_ITS_WAY_MS = 45_000;
+/** Milliseconds after its fence in which an order leaves and arrives. */
+const ARRIVES_WITHIN_MS = (TIMEOUT_SECONDS + SETTLE_SECONDS + 5) * 1_000;
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 
@@ -72,16 +109,50 @@ export async function judge(world: {
   readonly receiver: Receiver;
   readonly lives: Lives;
   readonly server: Server;
+  /** The true time of a time by the clock of the database, in milliseconds since 1970. */
+  readonly trueTime: (clock: number) => number;
+  /** When the storm ended, in milliseconds since 1970. */
+  readonly calmSince: number;
 }): Promise<Verdict[]> {
-  const { statements, server } = world;
+  const { statements, server, trueTime } = world;
   const movements = await statements.ask<Facts['movements'][number]>(
     `SELECT movement_id::text, request_state, reservation_status, amount::text FROM movements`,
   );
+  const nodes = await statements.ask<Facts['nodes'][number]>(
+    `SELECT movement_id::text, node_key, state, attempt,
+       executor_binding ->> 'executor_key' AS executor_key,
+       signer_binding ->> 'signer_key' AS signer_key FROM movement_nodes`,
+  );
+  const acts = (
+    await statements.ask<Act & { clock: number }>(
+      `SELECT nr::integer, clock::double precision, kind, subject, node_key, attempt, value
+         FROM simulated_acts ORDER BY nr`,
+    )
+  ).map(({ clock, ...act }): Act => ({ ...act, at: trueTime(clock) }));
+  const events = await statements.ask<{ movement_id: string; clock: number }>(
+    `SELECT movement_id::text, extract(epoch FROM occurred_at)::double precision * 1000 AS clock
+       FROM timeline_events ORDER BY movement_id, sequence`,
+  );
+  const decided = await statements.ask<Facts['decided'][number] & { clock: number }>(
+    `SELECT t.movement_id::text, t.node_key, q.attempt,
+       CASE t.event_type WHEN 'request_resumed' THEN 'resume' ELSE 'retry' END AS verb,
+       extract(epoch FROM t.occurred_at)::double precision * 1000 AS clock
+     FROM timeline_events t LEFT JOIN timeline_events q
+       ON q.movement_id = t.movement_id AND q.sequence = t.sequence + 1
+     WHERE t.event_type IN ('request_resumed', 'request_retried')
+     ORDER BY t.movement_id, t.sequence`,
+  );
   return contradictions({
     movements,
-    nodes: await statements.ask(
-      `SELECT movement_id::text, node_key, state, attempt, executor_binding ->> 'executor_key' AS executor_key FROM movement_nodes`,
-    ),
+    nodes,
+    acts,
+    decided: decided.map(({ clock, ...each }) => ({ ...each, at: trueTime(clock) })),
+    still: stillnessOf({
+      acts,
+      nodes,
+      events: events.map(({ movement_id, clock }) => ({ movement_id, at: trueTime(clock) })),
+      calmSince: world.calmSince,
+    }),
     timeline: await statements.ask(
       `SELECT movement_id::text, array_agg(sequence::integer ORDER BY sequence) AS sequences
          FROM timeline_events GROUP BY 1`,
@@ -99,7 +170,8 @@ export async function judge(world: {
     ),
     received: world.receiver.received,
     lives: world.lives.list,
-    stops: world.lives.stops,
+    clicks: world.lives.clicks,
+    wrong: world.lives.wrong,
     silent: world.lives.silent,
     failed: world.lives.failed,
     transfers: world.chain.transfers,
@@ -115,25 +187,6 @@ export function contradictions(facts: Facts): Verdict[] {
     check(facts).map(([movement_id, found]) => ({ rule, movement_id, found })),
   );
 }
-
-/** Of each plan: of which nodes exactly one is paid at its end, and what waits for a resume. */
-const COURSES: Readonly<
-  Record<string, { readonly needs: readonly (readonly string[])[]; readonly afterResume?: string }>
-> = {
-  one: { needs: [['pay']] },
-  blind: { needs: [['pay']] },
-  row: { needs: [['first'], ['second']] },
-  'side-by-side': { needs: [['left'], ['right']] },
-  gated: { needs: [['before'], ['after']], afterResume: 'after' },
-  instead: { needs: [['try', 'instead']] },
-  undone: { needs: [['pay'], ['more']] },
-  chain: { needs: [['send']] },
-  'chain-final': { needs: [['final']] },
-  'chain-row': { needs: [['pay'], ['forward']] },
-  'chain-pair': { needs: [['one'], ['two']] },
-  'chain-instead': { needs: [['attempt', 'instead']] },
-  'chain-undone': { needs: [['before-gate'], ['after']], afterResume: 'after' },
-};
 
 /** The callback that belongs to each end. */
 const CALLED: Readonly<Record<string, string>> = {
@@ -165,6 +218,36 @@ function ordererOf({ lives }: Facts, { units, payee }: Pick<MinedTransfer, 'unit
       BigInt(amount.replace('.', '')) * 1_000n === units && transfers.includes(node_key),
   );
   return { life, node_key };
+}
+
+/** Whether the node is to pay this amount. */
+function isWanted(
+  facts: Facts,
+  { movement_id, template, amount: intended }: Facts['lives'][number],
+  { node_key, amount }: Pick<Order, 'node_key' | 'amount'>,
+): boolean {
+  const name = template.replace('simulation/', '');
+  if (name === 'limited' && compare(amount, MOST) > 0) return false;
+  if (name === 'fixed' && node_key === 'little') return compare(amount, FIXED) === 0;
+  if (name === 'chosen' && node_key !== 'first' && node_key !== 'undo')
+    if ((node_key === 'dear') !== compare(intended, DEAR) > 0) return false;
+  if (name === 'passed-on' && node_key === 'rest') {
+    const before = facts.orders.find(
+      (each) => each.movement_id === movement_id && each.node_key === CHARGED,
+    );
+    return before !== undefined && compare(amount, receivedOf(before)) === 0;
+  }
+  return compare(amount, intended) === 0;
+}
+
+/** Whom the desk of a node is to pay. */
+function payeeOf({ nodes }: Facts, movementId: string, nodeKey: string): string {
+  const executor = nodes.find(
+    ({ movement_id, node_key }) => movement_id === movementId && node_key === nodeKey,
+  )?.executor_key;
+  return executor === 'plain.desk' || executor === 'bare.desk'
+    ? OWN_ACCOUNT
+    : (PAYEES['desk'] ?? '');
 }
 
 function transfersOf(facts: Facts) {
@@ -204,13 +287,13 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
   'what is paid is what was wanted and approved': (facts) => {
     const approved = new Set(facts.approvals.map(({ movement_id }) => movement_id));
     return facts.orders
-      .filter(({ movement_id, asset, amount, payee, at }) => {
+      .filter(({ movement_id, node_key, asset, amount, payee, at }) => {
         const life = lifeOf(facts, movement_id);
         return (
           life === undefined ||
-          compare(amount, life.amount) !== 0 ||
-          asset !== 'USDC' ||
-          payee !== PAYEES['desk'] ||
+          !isWanted(facts, life, { node_key, amount }) ||
+          asset !== life.asset ||
+          payee !== payeeOf(facts, movement_id, node_key) ||
           !approved.has(movement_id) ||
           at < (life.sent.approve ?? Infinity)
         );
@@ -231,7 +314,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       return isWrong ? [[movement_id, `it is ${state} after ${JSON.stringify(accepted)}`]] : [];
     }),
   'a movement ends as its plan says': (facts) =>
-    facts.lives.flatMap(({ movement_id, template, sent }): Found[] => {
+    facts.lives.flatMap(({ movement_id, template }): Found[] => {
       const course = COURSES[template.replace('simulation/', '')];
       const state = movementOf(facts, movement_id)?.request_state;
       if (course === undefined || state === undefined)
@@ -255,21 +338,95 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
           found.push(`more than one of ${one.join(', ')} is paid`);
       if (state === 'FAILED' && !isFailed) found.push('it is FAILED, and none of its nodes');
       if (paid.has('undo') && state !== 'CANCELLED') found.push(`it is ${state}, and undone`);
-      const early = orders.find(({ node_key, at }) => {
-        const after = course.afterResume === node_key ? (sent.resume ?? Infinity) : 0;
-        return at < after;
-      });
-      if (early !== undefined) found.push(`${early.key} is ordered before a resume`);
+      for (const { node_key, key, at } of orders) {
+        const gate = course.behind?.[node_key];
+        const isLetGo = facts.clicks.some(
+          (click) =>
+            click.movement_id === movement_id &&
+            click.verb === 'resume' &&
+            (click.named === null || click.named.node_key === gate) &&
+            click.at <= at,
+        );
+        if (gate !== undefined && !isLetGo) found.push(`${key} is ordered before a resume`);
+        for (const before of course.after?.[node_key] ?? [])
+          if (!orders.some((each) => each.node_key === before && each.at < at))
+            found.push(`${key} is ordered before ${before}`);
+      }
       return found.map((each) => [movement_id, each]);
     }),
-  'after a cancel nothing new leaves but what undoes': (facts) =>
-    facts.orders.flatMap(({ movement_id, node_key, key, at }): Found[] => {
-      const cancelled = lifeOf(facts, movement_id)?.accepted.cancel ?? null;
-      const isLate = cancelled !== null && at > cancelled + ON_ITS_WAY_MS;
-      return isLate && node_key !== 'undo'
-        ? [[movement_id, `${key} is ordered after the cancel`]]
-        : [];
-    }),
+  // Whoever is answered that something is stopped knows that nothing passes its fence from then on.
+  'nothing passes its fence after it was stopped': (facts) => {
+    const switches = new Switches();
+    const byKey = new Map(
+      facts.nodes.map((node) => [`${node.movement_id} ${node.node_key}`, node]),
+    );
+    return facts.acts.flatMap((act): Found[] => {
+      switches.take(act);
+      if (act.kind !== 'movement_nodes' || act.value !== 'SUBMITTING') return [];
+      const node = byKey.get(`${act.subject} ${act.node_key ?? ''}`);
+      const stop = node === undefined ? null : switches.against(node);
+      return stop === null
+        ? []
+        : [
+            [
+              act.subject,
+              `${act.node_key ?? ''} passed its fence though it was stopped: ${stop.why}`,
+            ],
+          ];
+    });
+  },
+  'what leaves has passed its fence, and in its time': (facts) => {
+    const fences = fencesOf(facts.acts);
+    return facts.orders
+      .filter(
+        ({ movement_id, node_key, key, at }) =>
+          !fences.some(
+            (fence) =>
+              `${fence.subject}:${fence.node_key ?? ''}:${String(fence.attempt)}` === key &&
+              fence.subject === movement_id &&
+              fence.node_key === node_key &&
+              fence.at <= at &&
+              at <= fence.at + ARRIVES_WITHIN_MS,
+          ),
+      )
+      .map(({ movement_id, key, at }) => [
+        movement_id,
+        `${key} is ordered at ${String(at)}, and passed no fence right before`,
+      ]);
+  },
+  'a decision is about what its person saw': (facts) =>
+    facts.lives
+      .filter(({ isNaming, movement_id }) => isNaming && movement_id !== null)
+      .flatMap(({ movement_id }) => {
+        const of = <T extends { readonly movement_id: string }>(all: readonly T[]): T[] =>
+          all.filter((each) => each.movement_id === movement_id);
+        const clicks = of(facts.clicks);
+        return of(facts.decided).flatMap(({ verb, node_key, attempt, at }, index, all): Found[] => {
+          const asSeen = clicks.filter(
+            ({ verb: clicked, named, at: when }) =>
+              clicked === verb &&
+              named?.node_key === node_key &&
+              when <= at &&
+              (verb === 'resume' || named.attempt + (named.state === 'FAILED' ? 1 : 0) === attempt),
+          );
+          const before = all
+            .slice(0, index)
+            .filter(
+              (each) =>
+                each.verb === verb && each.node_key === node_key && each.attempt === attempt,
+            );
+          return asSeen.length > before.length
+            ? []
+            : [[movement_id, `${verb} of ${node_key} to ${String(attempt)}; no person sent it`]];
+        });
+      }),
+  'an answer is what was requested': ({ wrong }) =>
+    wrong.map(({ movement_id, found }) => [movement_id, found]),
+  'nothing stands still': ({ still }) =>
+    still.map(({ movement_id, from, ms, state, isCalm }) => [
+      movement_id,
+      `it was ${state} for ${String(Math.round(ms / 1_000))} s${isCalm ? ' after the storm' : ''} since ${String(from)}`,
+    ]),
   'no request fails after the storm': ({ failed }) =>
     failed.map(({ request, status }) => [null, `${request} answers ${String(status)}`]),
   'a transfer is mined once at most': (facts) =>
@@ -311,15 +468,20 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       ]),
     ...facts.strangers.map((hash): Found => [null, `${hash} is none of ours`]),
   ],
-  'nothing leaves after it was stopped': ({ orders, sends, stops }) =>
-    [
-      ...orders.map(({ at, movement_id, key }) => ({ at, movement_id, what: key })),
-      ...sends.map(({ at, hash }) => ({ at, movement_id: null, what: hash })),
-    ]
-      .filter(({ at }) =>
-        stops.some(({ from, to }) => at > from + ON_ITS_WAY_MS && at < (to ?? Infinity)),
-      )
-      .map(({ movement_id, what }) => [movement_id, `${what} was ordered while all was stopped`]),
+  'no bytes reach a chain after they were stopped': (facts) =>
+    facts.sends.flatMap((send): Found[] => {
+      const { life, node_key } = ordererOf(facts, send);
+      const node = facts.nodes.find(
+        (each) => each.movement_id === life?.movement_id && each.node_key === node_key,
+      );
+      if (node === undefined) return [];
+      const switches = new Switches();
+      for (const act of facts.acts) if (act.at <= send.at) switches.take(act);
+      const stop = switches.against(node);
+      return stop === null || send.at <= stop.since + ON_ITS_WAY_MS
+        ? []
+        : [[node.movement_id, `${node_key} reached the chain though it was stopped: ${stop.why}`]];
+    }),
   'whoever waits for a person says so': ({ silent }) =>
     silent.map(({ movement_id, state }) => [movement_id, `it was ${state}, without a reason`]),
   'no nonce waits for ever': ({ waiting }) => waiting.map((found) => [null, found]),
@@ -403,6 +565,19 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       .map(({ movement_id, request_state, reservation_status }) => [
         movement_id,
         `it is ${request_state}, and its reservation ${reservation_status}`,
+      ]),
+  'what was paid and cancelled stays held': (facts) =>
+    facts.movements
+      .filter(
+        ({ movement_id, request_state, reservation_status }) =>
+          request_state === 'CANCELLED' &&
+          reservation_status !== 'held' &&
+          (facts.orders.some((each) => each.movement_id === movement_id && each.state === 'paid') ||
+            transfersOf(facts).some((transfer) => transfer.movement_id === movement_id)),
+      )
+      .map(({ movement_id, reservation_status }) => [
+        movement_id,
+        `it is CANCELLED and paid, and its reservation ${reservation_status}`,
       ]),
   // A cancelled movement goes on to say that it holds what it has paid.
   'nothing is held for what has ended and paid nothing': (facts) =>

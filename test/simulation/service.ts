@@ -23,6 +23,8 @@ import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { createHandOver } from '../../platform/handover.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
+import type { AuditEntry } from '../../domain/transition.ts';
+import { listAllowed, setAllowedAddress } from '../../store/allowlist.ts';
 import { keepCommands, noteTaken } from '../../store/commands.ts';
 import { createSignerRegistry } from '../../signers/registry.ts';
 import type { VenueEntry } from '../../venues/entry.ts';
@@ -81,6 +83,8 @@ export interface ApiAnswer {
 export interface Api {
   readonly process: Process;
   call(method: string, path: string, body?: unknown, headers?: Headers): Promise<ApiAnswer>;
+  /** Puts an address on the allowlist or takes it off, which only an operator's session may do. */
+  list(address: string, isActive: boolean): Promise<ApiAnswer>;
 }
 type Headers = Readonly<Record<string, string>>;
 
@@ -116,7 +120,34 @@ type ServiceParts = ReturnType<typeof partsOf>;
 export function startApi(world: BareWorld, db: Database, process: Process): Api {
   const inside = <T>(work: () => T): T => inProcess.run(process, work);
   const parts = partsOf(db, world);
-  return { process, call: createApi(parts, world.temporal, process.name, inside) };
+  return {
+    process,
+    call: createApi(parts, world.temporal, process.name, inside),
+    list: (address, isActive) => inside(() => listAddress(db, address, isActive)),
+  };
+}
+
+async function listAddress(db: Database, address: string, isActive: boolean): Promise<ApiAnswer> {
+  const rows = await listAllowed(db, { include_inactive: true }, { limit: 100, after: null }).catch(
+    () => [],
+  );
+  const row = rows.find((each) => each.address === address);
+  if (row === undefined) return { status: 503, body: {} };
+  const change = {
+    by: 'simulation',
+    reason: 'simulation',
+    cooling_seconds: null,
+    audit: (action: AuditEntry['action'], id: string): AuditEntry => ({
+      action,
+      entity_type: 'allowed_address',
+      entity_key: id,
+      outcome: 'success',
+    }),
+  };
+  return setAllowedAddress(db, row.id, isActive, change).then(
+    () => ({ status: 200, body: {} }),
+    () => ({ status: 503, body: {} }),
+  );
 }
 
 /** The API as a function; `inside` runs what it is passed as the API's process. */

@@ -5,7 +5,7 @@ import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
 import { Faults } from './faults.ts';
 import { judge } from './judges.ts';
-import { live } from './lives.ts';
+import { live, type Lives } from './lives.ts';
 import { PAYEES } from './payees.ts';
 import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
@@ -41,6 +41,8 @@ const STATEMENT: Readonly<Record<StatementFault, number>> = {
   'held, then lost': 0.001,
   'held, then dies': 0.0005,
 };
+/** While a stop is requested: what it must wait for is held open then. */
+const BESIDE_A_STOP: Readonly<Record<StatementFault, number>> = { ...STATEMENT, held: 0.5 };
 const CALL: Readonly<Record<CallFault, number>> = {
   'lost before': 0.03,
   'lost after': 0.03,
@@ -99,10 +101,11 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   use(machine, options.seed ^ 0x5bd1e995);
   const faults = new Faults(machine, options.onlyFaults ?? null);
   const isStormy = options.isStormy !== false;
+  let lives: Lives | null = null;
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
-    fault: () => faults.strike('statement', STATEMENT),
+    fault: () => faults.strike('statement', (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
     died: (process) => died(process),
   });
   const server = new Server({
@@ -112,8 +115,10 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   });
   const temporal = createClient({ machine, server, fault: () => faults.strike('temporal', CALL) });
   const desks = [
-    { executor_key: 'keyed.desk', knowsKeys: true },
-    { executor_key: 'blind.desk', knowsKeys: false },
+    { executor_key: 'keyed.desk', knowsKeys: true, hasPayees: true },
+    { executor_key: 'blind.desk', knowsKeys: false, hasPayees: true },
+    { executor_key: 'plain.desk', knowsKeys: true, hasPayees: false },
+    { executor_key: 'bare.desk', knowsKeys: false, hasPayees: false },
   ].map(
     (each) =>
       new Desk({
@@ -195,15 +200,19 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     faults.isCalm = true;
     await allow(world, setup);
     faults.isCalm = !isStormy;
+    const jump = { at: Infinity, ms: 0 };
     for (const [kind, go] of Object.entries({
       'Temporal forgets all': () => server.forgetAll(),
-      'the database jumps ahead': () => (statements.skewMs += machine.dice.between(...JUMP_MS)),
+      'the database jumps ahead': () => {
+        Object.assign(jump, { at: machine.now, ms: machine.dice.between(...JUMP_MS) });
+        statements.skewMs += jump.ms;
+      },
     }))
       later(ONCE_MS, () => {
         if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
       });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
-    const lives = inProcess.run(callers, () =>
+    const all = inProcess.run(callers, () =>
       live({
         machine,
         movements: options.movements,
@@ -216,22 +225,28 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         isCalm: () => faults.isCalm,
       }),
     );
+    lives = all;
+    const { list } = all;
     const until = machine.now + LONGEST_MS;
     // Faults stop when most movements have come to an end, so that none outlasts its world.
     const isMostlyOver = (): boolean =>
-      lives.list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
+      list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
     await machine.run(() => isMostlyOver() || machine.now > until);
     faults.isCalm = true;
     machine.log('the storm is over');
-    await machine.run(() => lives.list.every(({ isOver }) => isOver) || machine.now > until);
+    const calmSince = machine.now;
+    await machine.run(() => list.every(({ isOver }) => isOver) || machine.now > until);
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
     await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
-    const verdicts = await judge({ statements, desks, receiver, chain, lives, server });
+    const verdicts = await judge({
+      ...{ statements, desks, receiver, chain, server, calmSince },
+      lives: all,
+      trueTime: (clock) => (clock >= jump.at + jump.ms ? clock - jump.ms : clock),
+    });
     const states: Record<string, number> = {};
-    for (const { state } of lives.list)
-      states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
+    for (const { state } of list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
     return {
       seed: options.seed,
       digest: machine.digest(),

@@ -1,6 +1,6 @@
 /** Commands with which a person decides about one plan node. */
 import { operation } from '../../command-line/operation.ts';
-import { choice, file, many, required, text } from '../../command-line/options.ts';
+import { choice, file, many, required, text, whole } from '../../command-line/options.ts';
 import type { Session } from '../../command-line/session.ts';
 import { jsonFile, jsonPairs } from '../../command-line/words.ts';
 import { usageError } from '../../command-line/exit.ts';
@@ -25,6 +25,7 @@ export const resolve = operation('resolveMovementNode', {
     ...REASON,
     evidence: many('key=value', 'what proves it'),
     evidenceFile: file('the evidence as a JSON object'),
+    attempt: whole('number', 'the attempt that you looked into; another one is left alone'),
     outputFile: file('with completed: what its executor would have returned, as a JSON object'),
     mintTx: many(
       'hash',
@@ -34,10 +35,11 @@ export const resolve = operation('resolveMovementNode', {
   ask: ({ args, options }) => `Say for good that ${args.nodeKey} has ${options.outcome}?`,
   what: standing,
   input: async ({ session, args, options }) => {
-    const { outcome, reason, outputFile, mintTx } = options;
+    const { outcome, reason, attempt, outputFile, mintTx } = options;
     const body = {
       outcome,
       reason,
+      attempt,
       evidence: await evidenceOf(session, options),
       output: outputFile === undefined ? undefined : await jsonFile(session.io, outputFile),
       mint_tx_hashes: mintTx.length === 0 ? undefined : mintTx,

@@ -1611,6 +1611,8 @@ export interface components {
             readonly reason: string;
             /** @description What proves it: a reference, a statement line, a transaction hash. */
             readonly evidence: components["schemas"]["JsonObject"];
+            /** @description The attempt that the evidence is about, as `attention.attempt` shows it. Where the node is at another one, nothing changes: `node_differs`. */
+            readonly attempt?: number;
             /** @description Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
             readonly output?: components["schemas"]["JsonObject"];
             /** @description Only with `completed`, in place of `output`, for a burn or its mint: the transaction that minted it. It is read on the chain, which decides. Where burns of the same terms are open, one of each. */

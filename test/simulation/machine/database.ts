@@ -37,6 +37,8 @@ export interface DatabaseWorld {
   readonly died: (process: Process) => void;
 }
 
+/** So often a statement is held for up to 400 ms, in which others' requests are answered. */
+const HELD_LONG = 0.3;
 const BROKEN = 'Connection terminated unexpectedly';
 
 /** All connections of all processes of a world. */
@@ -133,10 +135,13 @@ export class Statements {
     await this.#finish(client, query, async (result) => {
       const isFailed = result instanceof Error;
       if (how === 'held, then lost') answer.reject(new Error(BROKEN));
+      const until =
+        machine.now + (machine.dice.chance(HELD_LONG) ? machine.dice.between(0, 400) : 0);
       // Whoever froze meanwhile still commits: its transaction is on its way.
       machine.post({
         process: null,
         label: `${process?.name ?? '-'} commits what it held`,
+        isPossible: () => machine.now >= until,
         go: async () => {
           if (how === 'held, then dies' && process !== null) died(process);
           // The server may have had all of it when its client died.
@@ -257,8 +262,9 @@ function nameOf(text: string): string {
 }
 
 /**
- * The clock and the ids of the database, read from the simulation, and a record of the moves of
- * states, for the coverage; run once in a new database.
+ * The clock and the ids of the database, read from the simulation, and records of the moves of
+ * states, for the coverage, and of the order of commits, for the judges; run once in a new
+ * database.
  */
 export const DATABASE_SEAMS = `
   CREATE SEQUENCE simulated_clock;
@@ -285,4 +291,34 @@ export const DATABASE_SEAMS = `
     WHEN (OLD.request_state <> NEW.request_state) EXECUTE FUNCTION simulated_move();
   CREATE TRIGGER simulated_move AFTER UPDATE OF state ON movement_nodes FOR EACH ROW
     WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION simulated_move();
+  -- What was committed, in the order of the commits: these triggers run when a transaction ends.
+  CREATE SEQUENCE simulated_order;
+  CREATE UNLOGGED TABLE simulated_acts (nr bigint NOT NULL, clock bigint NOT NULL,
+    kind text NOT NULL, subject text NOT NULL, node_key text, attempt integer, value text NOT NULL);
+  CREATE FUNCTION simulated_act() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE row jsonb := to_jsonb(NEW);
+  BEGIN
+    INSERT INTO simulated_acts
+      SELECT nextval('simulated_order'), last_value, TG_TABLE_NAME,
+        coalesce(row ->> TG_ARGV[0], ''), row ->> 'node_key', (row ->> 'attempt')::integer,
+        row ->> TG_ARGV[1]
+      FROM simulated_clock;
+    RETURN NULL;
+  END $$;
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER UPDATE ON movements
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.request_state <> NEW.request_state)
+    EXECUTE FUNCTION simulated_act('movement_id', 'request_state');
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER UPDATE ON movement_nodes
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state <> NEW.state)
+    EXECUTE FUNCTION simulated_act('movement_id', 'state');
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER UPDATE ON cutover
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulated_act('id', 'mode');
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER INSERT OR UPDATE ON executors
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    EXECUTE FUNCTION simulated_act('executor_key', 'status');
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER INSERT OR UPDATE ON signers
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    EXECUTE FUNCTION simulated_act('signer_key', 'status');
+  CREATE CONSTRAINT TRIGGER simulated_act AFTER INSERT OR UPDATE ON allowed_addresses
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulated_act('address', 'active');
 `;

@@ -30,9 +30,12 @@ export function bindChain(): EvmVenue {
   });
 }
 
+const signerKey = (profile: string): string => `simulated-${profile}`;
+export const SIGNER_KEYS = Object.keys(KEYS).map(signerKey);
+
 export function signersOf(): readonly Signer[] {
   return Object.entries(KEYS).map(([profile, key]) =>
-    createLocalSigner({ signer_key: `simulated-${profile}`, chain_family: 'evm', profile }, key),
+    createLocalSigner({ signer_key: signerKey(profile), chain_family: 'evm', profile }, key),
   );
 }
 

@@ -146,7 +146,8 @@ export class Chain {
   /** The blocks that have had the transaction, on any branch. */
   readonly #places = new Map<string, Block[]>();
   /** The first token transfer with each nonce, and when an endpoint took it, in milliseconds. */
-  readonly sends: { readonly hash: string; readonly at: number }[] = [];
+  readonly sends: (Pick<MinedTransfer, 'hash' | 'payee' | 'units'> & { readonly at: number })[] =
+    [];
   #fee = USUAL_FEE;
   #feesRiseUntil = 0;
   #salt = 0;
@@ -435,8 +436,9 @@ export class Chain {
     }
     machine.log(`${endpoint.host} takes ${named(transaction)}`);
     const versions = this.#versions.get(slot) ?? [];
-    if (transferOf(transaction.data) !== null && !versions.some(({ data }) => data !== '0x'))
-      this.sends.push({ hash, at: machine.now });
+    const transfer = transferOf(transaction.data);
+    if (transfer !== null && !versions.some(({ data }) => data !== '0x'))
+      this.sends.push({ hash, ...transfer, at: machine.now });
     if (!versions.some((each) => each.hash === hash)) versions.push(transaction);
     this.#versions.set(slot, versions);
     const isSame = known?.transaction.hash === hash;

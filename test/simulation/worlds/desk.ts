@@ -10,6 +10,7 @@ import {
   type Executor,
   type ExecutorDescriptor,
 } from '../../../domain/executor.ts';
+import { subtract } from '../../support/amounts.ts';
 import { inProcess, type Machine } from '../machine/machine.ts';
 
 export interface Order {
@@ -36,21 +37,36 @@ export interface DeskOptions {
   readonly executor_key: string;
   /** Whether it pays a key that it has seen once only. */
   readonly knowsKeys: boolean;
+  /** Whether a plan says whom it pays; else it pays its caller's own account. */
+  readonly hasPayees: boolean;
   /** How often it refuses an order for good. */
   readonly refuses: number;
   readonly fault: (request: string) => NetworkFault | null;
 }
 
 /** Seconds after a send within which whatever was on its way has arrived. */
-const SETTLE_SECONDS = 20;
-const TIMEOUT_SECONDS = 10;
+export const SETTLE_SECONDS = 20;
+export const TIMEOUT_SECONDS = 10;
+/** Whom a desk without payees pays. */
+export const OWN_ACCOUNT = 'its own account';
+/** Of a node with this key a desk takes a fee, so that less is received than was sent. */
+export const CHARGED = 'charged';
+const FEE = '0.000000000000000009';
 /** Milliseconds that a payment takes. */
 const PAYS_WITHIN_MS = 8_000;
+
+/** What arrives of an order, as the desk's books have it. */
+export function receivedOf({ node_key, amount }: Pick<Order, 'node_key' | 'amount'>): string {
+  return node_key === CHARGED ? subtract(amount, FEE) : amount;
+}
 
 export class Desk {
   readonly orders: Order[] = [];
   /** Requests that are on their way and have not arrived. */
   onTheWay = 0;
+  /** Called when an order arrives, and whenever the desk answers that it has refused one. */
+  onOrder: (() => void) | null = null;
+  onRefusal: ((order: Order) => void) | null = null;
   readonly #options: DeskOptions;
 
   constructor(options: DeskOptions) {
@@ -58,7 +74,7 @@ export class Desk {
   }
 
   get descriptor(): ExecutorDescriptor {
-    const { executor_key, knowsKeys } = this.#options;
+    const { executor_key, knowsKeys, hasPayees } = this.#options;
     return {
       executor_key,
       kind: 'local',
@@ -68,25 +84,33 @@ export class Desk {
       timeout_seconds: TIMEOUT_SECONDS,
       in_process: false,
       sends: true,
-      payees: [{ field: 'payee', family: 'evm' }],
+      payees: hasPayees ? [{ field: 'payee', family: 'evm' }] : [],
       not_payees: [],
       completion_assurances: ['provider_completed'],
     };
   }
 
   executor(): Executor {
-    const { machine } = this.#options;
-    const request = <T>(what: string, key: string, work: () => T): Promise<T> =>
-      this.#request(`${this.#options.executor_key} ${what} ${key}`, work);
+    const { machine, hasPayees } = this.#options;
+    const request = <T>(
+      what: string,
+      key: string,
+      work: () => T,
+      signal?: AbortSignal,
+    ): Promise<T> => this.#request(`${this.#options.executor_key} ${what} ${key}`, work, signal);
     return {
       descriptor: this.descriptor,
       preflight: ({ idempotency_key }) => request('checks', idempotency_key, () => null),
       prepare: async ({ amount, asset, config }) => ({
         next_state: 'SUBMITTING',
-        prepared_action: { amount, asset, payee: config['payee'] ?? null },
+        prepared_action: {
+          amount,
+          asset,
+          ...(hasPayees ? { payee: config['payee'] ?? null } : {}),
+        },
       }),
-      submit: ({ context, prepared_action }) =>
-        request('pays', context.idempotency_key, () => this.#pay(context, prepared_action)),
+      submit: ({ context, prepared_action }, { signal }) =>
+        request('pays', context.idempotency_key, () => this.#pay(context, prepared_action), signal),
       observe: ({ idempotency_key }) =>
         request('looks up', idempotency_key, () => this.#look(idempotency_key)),
       recover: ({ idempotency_key }) =>
@@ -120,11 +144,12 @@ export class Desk {
         node_key,
         asset: String(prepared['asset']),
         amount: String(prepared['amount']),
-        payee: String(prepared['payee']),
+        payee: String(prepared['payee'] ?? OWN_ACCOUNT),
         at: machine.now,
         state: 'taken',
       };
       this.orders.push(order);
+      this.onOrder?.();
       const isRefused = machine.dice.chance(refuses);
       machine.timer({
         process: null,
@@ -148,14 +173,17 @@ export class Desk {
       return {
         next_state: 'COMPLETED',
         external_ref,
-        output: { submitted_amount: order.amount, received_amount: order.amount },
+        output: { submitted_amount: order.amount, received_amount: receivedOf(order) },
       };
+    if (order.state === 'refused') this.onRefusal?.(order);
     return { next_state: 'FAILED', external_ref, error_code: `ORDER_${order.state.toUpperCase()}` };
   }
 
-  async #request<T>(label: string, work: () => T): Promise<T> {
+  async #request<T>(label: string, work: () => T, signal?: AbortSignal): Promise<T> {
     const { machine, fault } = this.#options;
     const suffered = await machine.step(label, async () => {
+      // Its process was frozen: nothing has left, and its time is over.
+      if (signal?.aborted === true) return 'lost request';
       const found = fault(label);
       if (found === 'late') this.#arriveLater(work);
       return found;

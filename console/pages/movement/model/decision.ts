@@ -130,6 +130,7 @@ export function statementOf(
         outcome,
         reason,
         evidence,
+        ...(node === null ? {} : { attempt: node.attempt }),
         ...(mint_tx_hashes.length === 0 ? {} : { mint_tx_hashes }),
       });
     case 'cancel_transaction':
