@@ -17,8 +17,9 @@ export const resolve = verb<ResolveBody, NodeRef>(
     const { mint_tx_hashes: hashes, attempt, ...said } = body;
     const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
     return async (snapshot) => {
+      // Whoever names no attempt knows of no other than the first.
       refuseOther(
-        { attempt },
+        { attempt: attempt ?? 1 },
         snapshot.nodes.find((each) => each.node_key === node_key),
       );
       const output =

@@ -250,7 +250,7 @@ export const movementRoutes: readonly Route[] = [
       '(attention `observed_long`). `completed` continues on its success path, ' +
       '`failed` on its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
       'until the send and the time in which its effect may appear are over; `failed` also while what it signed may still be mined. ' +
-      'Name the `attempt` that was looked into, so that a word about an earlier one settles no later one. ' +
+      'Name the `attempt` that was looked into where it is not the first, so that a word about an earlier one settles no later one. ' +
       'A burn that no attester signs for, or its mint, is completed by the transaction that minted it (`mint_tx_hashes`): the chain is read ' +
       'within the request, and what it does not show is `mint_not_proven` with `reason` and `tx_hash`. Where other burns of the same terms are ' +
       'open nothing tells whose a mint is (`ambiguous`, with their `nodes`), until as many mints are named.',

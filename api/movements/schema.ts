@@ -206,7 +206,7 @@ export const resolveBody = z
     }),
     attempt: int32(1).optional().meta({
       description:
-        'The attempt that the evidence is about, as `attention.attempt` shows it. Where the node is at another one, nothing changes: `node_differs`.',
+        'The attempt that the evidence is about, as `attention.attempt` shows it; the first unless named. Where the node is at another one, nothing changes: `node_differs`.',
     }),
     output: jsonObject.optional().meta({
       description:

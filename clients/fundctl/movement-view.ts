@@ -171,7 +171,7 @@ export function unknownText(
         view.record([
           ['idempotency key', sendKey(movementId, send)],
           ['last words', message],
-          ['answer for it', resolveCommand(movementId, key)],
+          ['answer for it', resolveCommand(movementId, send)],
         ]),
       ].join('');
     })
@@ -193,7 +193,7 @@ function commandOf(
         legOn('attested', node.action_type) === 1 &&
         node.state !== 'UNKNOWN'
         ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed --mint-tx 0x… --reason "…" --evidence reference=…`
-        : resolveCommand(id, key);
+        : resolveCommand(id, { node_key: key, attempt: node?.attempt ?? 1 });
     }
     case 'enable_executor': {
       const node = nodes.find((each) => each.node_key === key);
@@ -218,8 +218,12 @@ function commandOf(
 }
 
 /** Returns the command that sets the outcome of a plan node when no venue can report it. */
-export function resolveCommand(movementId: string, nodeKey: string): string {
-  return `fundctl movements resolve ${movementId} ${quoted(nodeKey)} --outcome completed|failed --reason "…" --evidence reference=…`;
+export function resolveCommand(
+  movementId: string,
+  { node_key, attempt }: { readonly node_key: string; readonly attempt: number },
+): string {
+  const which = attempt === 1 ? '' : ` --attempt ${String(attempt)}`;
+  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed${which} --reason "…" --evidence reference=…`;
 }
 
 /** Quotes a word for a shell: a template's author may put any character into a node key. */

@@ -231,7 +231,8 @@ async function resolve({ id, label }: Running): Promise<void> {
   )
     return;
   const outcome = landed ? 'completed' : 'failed';
-  const resolution = { outcome, reason: 'the books say so', evidence: { key } };
+  const { attempt } = node;
+  const resolution = { outcome, reason: 'the books say so', attempt, evidence: { key } };
   await eventually(
     async () => {
       const { status, body } = await own.api.send(

@@ -207,6 +207,21 @@ test('only an unknown node can be resolved, and two people at once resolve it on
   await consistent(id);
 });
 
+test('a word that names no attempt is about the first one', async () => {
+  const id = await unknown(DEAD);
+  expect((await resolve(id, 'failed')).status).toBe(200);
+  await own.api.reaches(id, 'FAILED');
+  await own.api.act('retry', id);
+  await own.api.reaches(id, 'MANUAL_INTERVENTION');
+  expect(await resolve(id, 'failed')).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'node_differs', node_key: 'out', attempt: 2, state: 'UNKNOWN' } },
+  });
+  expect((await resolve(id, 'failed', { attempt: 2 })).status).toBe(200);
+  await own.api.reaches(id, 'FAILED');
+  await consistent(id);
+});
+
 test('resume observes it again, and what landed meanwhile is seen', async () => {
   const id = await unknown(SILENT);
   await own.venueFaults(null);

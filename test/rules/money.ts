@@ -497,8 +497,19 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/movements/resolve.ts',
-      find: '        { attempt },\n',
+      find: '        { attempt: attempt ?? 1 },\n',
       replace: '        {},\n',
+    },
+  },
+  {
+    id: 'a-word-without-an-attempt-is-about-the-first',
+    section,
+    rule: "A person's word that names no attempt settles the first one, and no later one.",
+    test: { file: UNKNOWN, name: 'a word that names no attempt is about the first one' },
+    broken: {
+      file: 'api/movements/resolve.ts',
+      find: '        { attempt: attempt ?? 1 },\n',
+      replace: '        { attempt },\n',
     },
   },
   {

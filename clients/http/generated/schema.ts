@@ -1611,7 +1611,7 @@ export interface components {
             readonly reason: string;
             /** @description What proves it: a reference, a statement line, a transaction hash. */
             readonly evidence: components["schemas"]["JsonObject"];
-            /** @description The attempt that the evidence is about, as `attention.attempt` shows it. Where the node is at another one, nothing changes: `node_differs`. */
+            /** @description The attempt that the evidence is about, as `attention.attempt` shows it; the first unless named. Where the node is at another one, nothing changes: `node_differs`. */
             readonly attempt?: number;
             /** @description Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
             readonly output?: components["schemas"]["JsonObject"];
