@@ -46,6 +46,8 @@ const TASK_MS = 10_000;
  * cache into its own queue, and for how long such a task waits there. Values of server and SDK.
  */
 const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
+/** How much likelier the worker that has a run in its cache takes its task than another one. */
+const KEEPS = 5;
 /** The part of a task's time after which a worker extends it, as Core has it. */
 const EXTEND = 0.8;
 /** The part of the heartbeat time-out between two heartbeats of a worker, as Core has it. */
@@ -213,9 +215,11 @@ export class Server {
 
   readonly #hasWorker = (): boolean => this.#workers.some(({ process }) => process.state === 'up');
 
-  #pickWorker(): Worker {
+  /** `cachedBy`: the worker whose own queue a task is in; now and then another one takes it. */
+  #pickWorker(cachedBy: Worker | null = null): Worker {
     this.#workers = this.#workers.filter(({ process }) => process.state !== 'dead');
-    return this.#machine.dice.pick(this.#workers.filter(({ process }) => process.state === 'up'));
+    const up = this.#workers.filter(({ process }) => process.state === 'up');
+    return this.#machine.dice.pick(up, (each) => (each === cachedBy ? KEEPS : 1));
   }
 
   /** What a change of the run leads to. */
@@ -307,7 +311,7 @@ export class Server {
     const { execution } = run;
     run.isQueued = false;
     if (execution.status !== null || !execution.taskIsScheduled) return;
-    const worker = this.#pickWorker();
+    const worker = this.#pickWorker(run.cachedBy);
     if (run.cachedBy !== worker) await execution.forget();
     run.cachedBy = worker;
     this.#tasks += 1;
