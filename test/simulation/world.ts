@@ -1,11 +1,19 @@
 /** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
+import { asyncLocalStorage as activity } from '@temporalio/activity';
+import { parseUnits } from 'viem';
+import { movementOfWorkflow } from '../../domain/messages.ts';
 import { allowAddress } from '../../store/allowlist.ts';
-import { Statements, type StatementFault } from './machine/database.ts';
+import {
+  Statements,
+  type Statement,
+  type StatementFault,
+  type Suffered,
+} from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
-import { Faults } from './faults.ts';
+import { Faults, type Strike, type Weights } from './faults.ts';
 import { judge } from './judges.ts';
-import { live } from './lives.ts';
+import { live, type Lives } from './lives.ts';
 import { PAYEES } from './payees.ts';
 import type { WorldReport } from './report.ts';
 import { createClient, type CallFault } from './runtime/client.ts';
@@ -13,7 +21,7 @@ import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { openDatabase, startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
 import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
-import { Chain, type ChainFault } from './worlds/chain.ts';
+import { Chain, transferOf, type Began, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
 import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
@@ -62,7 +70,7 @@ const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
 /** At each block; a dropped transaction for each that waits, an older version for each pick. */
 const CHAIN: Readonly<Record<ChainFault, number>> = {
   reorganised: 0.12,
-  'transaction dropped': 0.1,
+  'transaction dropped': 0.03,
   'older version mined': 0.4,
   'fees rise': 0.05,
   'endpoint lags': 0.05,
@@ -73,8 +81,15 @@ const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   'lost answer': 0.03,
   refused: 0.02,
 };
+/** How much likelier each fault is behind a fence, and how much elsewhere. */
+const STATEMENT_WEIGHTS: Weights = { between: 3.5, elsewhere: 0.6 };
+const CALL_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
+const NETWORK_WEIGHTS: Weights = { between: 1.2, elsewhere: 0.6 };
+const CHAIN_NETWORK_WEIGHTS: Weights = { between: 1, elsewhere: 0.5 };
+const CALLBACK_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;
+const DECIMALS = 6;
 /** How often the clock of a process is wrong, and by how many milliseconds at most. */
 const SKEWED = 0.2;
 const SKEW_MS = 2 * 3_600_000;
@@ -95,22 +110,27 @@ const LONGEST_MS = 40 * 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   await readyLibrary();
-  const machine = new Machine(options.seed, options.tell);
+  const machine = new Machine(options.seed, options.tell, { movement: movementOfActivity });
   use(machine, options.seed ^ 0x5bd1e995);
   const faults = new Faults(machine, options.onlyFaults ?? null);
   const isStormy = options.isStormy !== false;
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
-    fault: () => faults.strike('statement', STATEMENT),
+    fault: (statement) => strikeStatement(faults, statement),
     died: (process) => died(process),
+    moved: (moved) => faults.fences.moved(moved),
   });
   const server = new Server({
     machine,
     sandbox: options.sandbox,
     suggestsNewRunAfter: machine.dice.pick(NEW_RUN_AFTER),
   });
-  const temporal = createClient({ machine, server, fault: () => faults.strike('temporal', CALL) });
+  const temporal = createClient({
+    machine,
+    server,
+    fault: () => faults.strike('temporal', CALL, CALL_WEIGHTS),
+  });
   const desks = [
     { executor_key: 'keyed.desk', knowsKeys: true },
     { executor_key: 'blind.desk', knowsKeys: false },
@@ -120,7 +140,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         ...each,
         machine,
         refuses: REFUSES,
-        fault: () => faults.strike('network', NETWORK),
+        fault: () => counted(faults.strike('network', NETWORK, NETWORK_WEIGHTS)),
       }),
   );
   const signers = signersOf();
@@ -129,13 +149,24 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     chain_id: CHAIN_ID,
     hosts: HOSTS,
     token: TOKEN,
-    decimals: 6,
+    decimals: DECIMALS,
     accounts: await Promise.all(signers.map(async (signer) => String(await signer.identity()))),
-    network: () => faults.strike('chain network', CHAIN_NETWORK),
-    strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
+    network: () => counted(faults.strike('chain network', CHAIN_NETWORK, CHAIN_NETWORK_WEIGHTS)),
+    strikes: (fault): Began | null => {
+      const strike = faults.strike('chain', { [fault]: CHAIN[fault] });
+      if (strike === null) return null;
+      return (calls) =>
+        strike.counts([
+          ...calls.flatMap((call) => movementOf(call, lives)),
+          ...faults.movementsOfStep(),
+        ]);
+    },
   });
   for (const host of HOSTS) serve(host, (request) => chain.answer(request));
-  const receiver = new Receiver({ machine, fault: () => faults.strike('callback', CALLBACK) });
+  const receiver = new Receiver({
+    machine,
+    fault: () => counted(faults.strike('callback', CALLBACK, CALLBACK_WEIGHTS)),
+  });
   const world: ServiceWorld = {
     venues: [bindChain()],
     signers,
@@ -147,11 +178,14 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     receiver,
   };
   const apis: Api[] = [];
+  let lives: Lives | null = null;
   let started = 0;
   const start = async (kind: 'api' | 'worker'): Promise<void> => {
     started += 1;
+    // Drawn in any case, so that a run without the fault goes on with the same chances.
+    const offMs = machine.dice.between(-SKEW_MS, SKEW_MS);
     const isOff = faults.strike('clock', { 'of a process': SKEWED }) !== null;
-    const skewMs = isOff ? machine.dice.between(-SKEW_MS, SKEW_MS) : 0;
+    const skewMs = isOff ? offMs : 0;
     const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs };
     machine.log(`${process.name} starts`);
     const db = await openDatabase(world);
@@ -170,7 +204,11 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     });
   const freezeLater = (process: Process): void =>
     later(FREEZE_MS, () => {
-      if (process.state !== 'up' || faults.strike('process', { frozen: 1 }) === null) return;
+      if (process.state !== 'up') return;
+      const frozen = faults.strike('process', { frozen: 1 });
+      if (frozen === null) return;
+      const movements = faults.movementsOf(process);
+      if (movements.length > 0) frozen.counts(movements);
       process.state = 'frozen';
       machine.log(`${process.name} is frozen`);
       later(FROZEN_MS, () => {
@@ -195,15 +233,24 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     faults.isCalm = true;
     await allow(world, setup);
     faults.isCalm = !isStormy;
+    const jumpMs = machine.dice.between(...JUMP_MS);
     for (const [kind, go] of Object.entries({
-      'Temporal forgets all': () => server.forgetAll(),
-      'the database jumps ahead': () => (statements.skewMs += machine.dice.between(...JUMP_MS)),
+      'Temporal forgets all': ({ counts }: Strike<string>) => {
+        const movements = runningOf(server);
+        if (movements.length > 0) counts(movements);
+        server.forgetAll();
+      },
+      'the database jumps ahead': ({ counts }: Strike<string>) => {
+        counts(runningOf(server));
+        statements.skewMs += jumpMs;
+      },
     }))
       later(ONCE_MS, () => {
-        if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
+        const strike = faults.strike('disaster', { [kind]: DISASTER });
+        if (strike !== null) go(strike);
       });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
-    const lives = inProcess.run(callers, () =>
+    const { list } = (lives = inProcess.run(callers, () =>
       live({
         machine,
         movements: options.movements,
@@ -215,23 +262,22 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         },
         isCalm: () => faults.isCalm,
       }),
-    );
+    ));
     const until = machine.now + LONGEST_MS;
     // Faults stop when most movements have come to an end, so that none outlasts its world.
     const isMostlyOver = (): boolean =>
-      lives.list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
+      list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
     await machine.run(() => isMostlyOver() || machine.now > until);
     faults.isCalm = true;
     machine.log('the storm is over');
-    await machine.run(() => lives.list.every(({ isOver }) => isOver) || machine.now > until);
+    await machine.run(() => list.every(({ isOver }) => isOver) || machine.now > until);
     // What is late still arrives, and what is left to write is written.
     const rest = machine.now + 120_000;
     await machine.run(() => machine.now > rest);
     await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
     const verdicts = await judge({ statements, desks, receiver, chain, lives, server });
     const states: Record<string, number> = {};
-    for (const { state } of lives.list)
-      states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
+    for (const { state } of list) states[state ?? 'none'] = (states[state ?? 'none'] ?? 0) + 1;
     return {
       seed: options.seed,
       digest: machine.digest(),
@@ -239,6 +285,9 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       faults: faults.struck,
       counts: faults.counts(),
       states,
+      endedBeforeFence: list.filter(
+        ({ movement_id }) => movement_id === null || !faults.fences.hasPassed(movement_id),
+      ).length,
       seen: await readSeen(statements),
       verdicts,
       story: Object.fromEntries(
@@ -249,6 +298,52 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await server.close();
     await statements.close();
   }
+}
+
+/** The movement of the activity whose code calls this; null: it is no activity. */
+function movementOfActivity(): string | null {
+  const id = activity.getStore()?.info.workflowExecution?.workflowId;
+  return id === undefined ? null : movementOfWorkflow(id);
+}
+
+function runningOf(server: Server): readonly string[] {
+  return server.running().map(movementOfWorkflow);
+}
+
+/** The movement whose transfer it is: amounts tell movements apart. */
+function movementOf({ data }: { readonly data: string }, lives: Lives | null): string[] {
+  const units = transferOf(data)?.units;
+  const life = lives?.list.find(({ amount }) => parseUnits(amount, DECIMALS) === units);
+  return life?.movement_id == null ? [] : [life.movement_id];
+}
+
+/** A request whose caller hears of the fault in any case. */
+function counted<F extends string>(strike: Strike<F> | null): F | null {
+  strike?.counts();
+  return strike?.fault ?? null;
+}
+
+const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** What befalls a statement, and whether it changes the run. */
+function strikeStatement(faults: Faults, { process, values }: Statement): Suffered | null {
+  const ofStep = faults.movementsOfStep();
+  const movements =
+    ofStep.length > 0
+      ? ofStep
+      : values.flatMap((value) => (typeof value === 'string' ? (value.match(IDS) ?? []) : []));
+  const strike = faults.strike('statement', STATEMENT, STATEMENT_WEIGHTS, movements);
+  if (strike === null) return null;
+  const { fault, counts } = strike;
+  // A loop that finds nothing to do comes again whether or not it hears so.
+  const isHeard = movements.length > 0 || process?.name.startsWith('api') === true;
+  const strikes = (hasWritten: boolean): void => {
+    if (fault === 'dies before' || fault === 'dies after' || fault === 'held, then dies') {
+      const work = process === null ? [] : faults.movementsOf(process);
+      if (work.length > 0) counts(work);
+    } else if (hasWritten || (isHeard && fault !== 'held')) counts();
+  };
+  return { fault, strikes };
 }
 
 async function readSeen(statements: Statements): Promise<Record<string, number>> {
