@@ -82,7 +82,7 @@ const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   refused: 0.02,
 };
 /** How much likelier each fault is behind a fence, and how much elsewhere. */
-const STATEMENT_WEIGHTS: Weights = { between: 3.5, elsewhere: 0.6 };
+const STATEMENT_WEIGHTS: Weights = { between: 4.5, elsewhere: 0.6 };
 const CALL_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
 const NETWORK_WEIGHTS: Weights = { between: 1.2, elsewhere: 0.6 };
 const CHAIN_NETWORK_WEIGHTS: Weights = { between: 1, elsewhere: 0.5 };

@@ -46,6 +46,8 @@ export const inProcess = new AsyncLocalStorage<Process>();
 const turn = setImmediate;
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+/** After how many new timers those that are cancelled are removed. */
+const SWEEP_EVERY = 500;
 /** Turns of the event loop after which code that waits for nothing outside has come to its end. */
 const TURNS = 3;
 /** Milliseconds since 1970 at which every world begins. */
@@ -62,7 +64,8 @@ export class Machine {
   #waiting: Step[] = [];
   /** The step that is under way. */
   #current: Step | null = null;
-  readonly #timers: Timer[] = [];
+  #timers: Timer[] = [];
+  #timersMade = 0;
   /** Callbacks of simulated processes that wait for a turn of the event loop. */
   #turning = 0;
   readonly #deaths = new Map<Process, number>();
@@ -181,6 +184,9 @@ export class Machine {
       else high = middle;
     }
     this.#timers.splice(low, 0, entry);
+    this.#timersMade += 1;
+    if (this.#timersMade % SWEEP_EVERY === 0)
+      this.#timers = this.#timers.filter(({ cancelled }) => !cancelled);
     return entry;
   }
 
