@@ -7,11 +7,8 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readDue, type Due } from '../../store/due.ts';
 
-/**
- * Milliseconds between queries while work was due within the last BUSY_FOR_MS; otherwise QUIET_MS.
- */
-const BUSY_MS = 250;
-const QUIET_MS = 500;
+/** Milliseconds between queries: `busy` while work was due within BUSY_FOR_MS, else `quiet`. */
+const PACE: Pace = { busy: 250, quiet: 500 };
 const BUSY_FOR_MS = 10_000;
 
 /**
@@ -25,21 +22,28 @@ export type Poked = Readonly<
   Record<keyof Due, { readonly loop: Pick<Loop, 'poke'>; readonly everyMs: number }>
 >;
 
+interface Pace {
+  readonly busy: number;
+  readonly quiet: number;
+}
+
 export function startScout({
   db,
   log,
   poked,
+  pace = PACE,
 }: {
   readonly db: Database;
   readonly log: Logger;
   readonly poked: Poked;
+  readonly pace?: Pace;
 }): Loop {
   const last = new Map<keyof Due, number>();
   let busyUntil = performance.now() + BUSY_FOR_MS;
   let nextAt = 0;
   return startLoop({
     name: 'scout',
-    pauseMs: BUSY_MS,
+    pauseMs: pace.busy,
     log,
     work: async () => {
       const now = performance.now();
@@ -53,7 +57,7 @@ export function startScout({
         last.set(what, now);
         loop.poke();
       }
-      nextAt = now < busyUntil ? 0 : now + QUIET_MS - BUSY_MS / 2;
+      nextAt = now < busyUntil ? 0 : now + pace.quiet - pace.busy / 2;
     },
   });
 }

@@ -16,13 +16,15 @@ export interface SimulationOptions {
   readonly first: boolean;
   /** Looks for the fewest faults with which a contradiction is still there. */
   readonly shrink: boolean;
+  /** Of how many counted faults of each world it is shown that they change the run. */
+  readonly effects: number;
   /** The log of every world goes to `<folder>/<seed>.log`. */
   readonly log?: string;
 }
 
 /** Reads the arguments after `--`; ends the process with a usage message when they are wrong. */
 export function readOptions(args: readonly string[]): SimulationOptions {
-  const [seed, worlds, movements] = [1, 1, 100];
+  const [seed, worlds, movements, effects] = [1, 1, 100, 0];
   const chosen = new Command('npm run simulate --')
     .description('Runs worlds under faults that a seed draws. See docs/testing.md, "Simulation".')
     .option('--seed <n>', `seed of the first world (${String(seed)})`, whole)
@@ -32,9 +34,10 @@ export function readOptions(args: readonly string[]): SimulationOptions {
     .option('--calm', 'without faults')
     .option('--first', 'stop after the first world with a contradiction')
     .option('--shrink', 'look for the fewest faults that a contradiction needs')
+    .option('--effects <n>', 'run each world again without one counted fault, n times', whole)
     .option('--log <folder>', 'write the log of each world to <folder>/<seed>.log')
     .parse([...args], { from: 'user' })
     .opts<Partial<SimulationOptions>>();
   const flags = { again: false, calm: false, first: false, shrink: false };
-  return { seed, worlds, movements, ...flags, ...chosen };
+  return { seed, worlds, movements, effects, ...flags, ...chosen };
 }

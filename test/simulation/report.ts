@@ -8,10 +8,12 @@ export interface WorldReport {
   readonly digest: string;
   readonly steps: number;
   readonly faults: readonly Struck[];
-  /** How often each fault struck. */
+  /** How often each fault struck and changed the run. */
   readonly counts: Readonly<Record<string, number>>;
   /** How many movements ended in each state, as their callers saw it. */
   readonly states: Readonly<Record<string, number>>;
+  /** How many movements ended before they had passed the fence of a send. */
+  readonly endedBeforeFence: number;
   /** How often each move of a state was made, and nodes ended with each error code. */
   readonly seen: Readonly<Record<string, number>>;
   readonly verdicts: Verdict[];

@@ -8,7 +8,7 @@ import { startCallbackRelay } from '../../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../../activities/relays/commands.ts';
 import { startLaneTender } from '../../activities/relays/lanes.ts';
 import { createHealthRefresher } from '../../activities/relays/health.ts';
-import { startScout } from '../../activities/relays/scout.ts';
+import { startScout, UNPOKED_MS } from '../../activities/relays/scout.ts';
 import { startSweeper, startWaitingSweeper } from '../../activities/relays/sweeper.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { answer } from '../../api/http/answer.ts';
@@ -52,8 +52,12 @@ export const CALLBACK_HOST = 'callbacks.simulated';
 /** So many that no callback becomes a dead letter. */
 const MOST_CALLBACK_ATTEMPTS = 50;
 const HEALTH_SECONDS = 60;
-/** Pause of the loops in milliseconds; longer than in production, which changes no outcome. */
-const PAUSE_MS = 3_000;
+/**
+ * Pauses of the loops in milliseconds; those of the scout and of nonce lanes are longer than in
+ * production, which changes no outcome, since each look is a step.
+ */
+const PAUSE_MS = UNPOKED_MS;
+const SCOUT_MS = { busy: 1_500, quiet: 3_000 };
 const LANE_PAUSE_MS = 10_000;
 
 /** What the service pays through. */
@@ -305,6 +309,7 @@ export function startWorker(world: ServiceWorld, db: Database, process: Process)
     startScout({
       db,
       log,
+      pace: SCOUT_MS,
       poked: {
         commands: { loop: commands, everyMs: 500 },
         transfers: { loop: idle, everyMs: 500 },

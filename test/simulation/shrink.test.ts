@@ -10,9 +10,13 @@ function worldThatNeeds(needed: readonly number[]) {
     seed: 7,
     digest: '',
     steps: 1,
-    faults: only.map((number) => ({ number, kind: 'network', fault: 'late', at: 1_500 })),
+    faults: only.map((number) => ({
+      ...{ number, kind: 'network', fault: 'late', at: 1_500 },
+      ...{ isBetween: false, counts: true },
+    })),
     counts: {},
     states: {},
+    endedBeforeFence: 0,
     seen: {},
     verdicts: needed.every((each) => only.includes(each))
       ? [{ rule: 'paid once', movement_id: 'm', found: 'm is paid twice' }]

@@ -1,9 +1,17 @@
 /** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
+import { asyncLocalStorage as activity } from '@temporalio/activity';
+import { parseUnits } from 'viem';
+import { movementOfWorkflow } from '../../domain/messages.ts';
 import { allowAddress } from '../../store/allowlist.ts';
-import { Statements, type StatementFault } from './machine/database.ts';
+import {
+  Statements,
+  type Statement,
+  type StatementFault,
+  type Suffered,
+} from './machine/database.ts';
 import { inProcess, Machine, type Process } from './machine/machine.ts';
 import { serve, use } from './machine/seams.ts';
-import { Faults } from './faults.ts';
+import { Faults, type Strike, type Weights } from './faults.ts';
 import { judge } from './judges.ts';
 import { live, type Lives } from './lives.ts';
 import { PAYEES } from './payees.ts';
@@ -13,7 +21,7 @@ import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { openDatabase, startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
 import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
-import { Chain, type ChainFault } from './worlds/chain.ts';
+import { Chain, transferOf, type Began, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
 import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
@@ -64,7 +72,7 @@ const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
 /** At each block; a dropped transaction for each that waits, an older version for each pick. */
 const CHAIN: Readonly<Record<ChainFault, number>> = {
   reorganised: 0.12,
-  'transaction dropped': 0.1,
+  'transaction dropped': 0.03,
   'older version mined': 0.4,
   'fees rise': 0.05,
   'endpoint lags': 0.05,
@@ -75,8 +83,15 @@ const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   'lost answer': 0.03,
   refused: 0.02,
 };
+/** How much likelier each fault is behind a fence, and how much elsewhere. */
+const STATEMENT_WEIGHTS: Weights = { between: 4.5, elsewhere: 0.6 };
+const CALL_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
+const NETWORK_WEIGHTS: Weights = { between: 1.4, elsewhere: 0.6 };
+const CHAIN_NETWORK_WEIGHTS: Weights = { between: 1.8, elsewhere: 0.5 };
+const CALLBACK_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;
+const DECIMALS = 6;
 /** How often the clock of a process is wrong, and by how many milliseconds at most. */
 const SKEWED = 0.2;
 const SKEW_MS = 2 * 3_600_000;
@@ -97,7 +112,7 @@ const LONGEST_MS = 40 * 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   await readyLibrary();
-  const machine = new Machine(options.seed, options.tell);
+  const machine = new Machine(options.seed, options.tell, { movement: movementOfActivity });
   use(machine, options.seed ^ 0x5bd1e995);
   const faults = new Faults(machine, options.onlyFaults ?? null);
   const isStormy = options.isStormy !== false;
@@ -105,15 +120,25 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
-    fault: () => faults.strike('statement', (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
+    fault: (statement) =>
+      strikeStatement(
+        faults,
+        statement,
+        (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT,
+      ),
     died: (process) => died(process),
+    moved: (moved) => faults.fences.moved(moved),
   });
   const server = new Server({
     machine,
     sandbox: options.sandbox,
     suggestsNewRunAfter: machine.dice.pick(NEW_RUN_AFTER),
   });
-  const temporal = createClient({ machine, server, fault: () => faults.strike('temporal', CALL) });
+  const temporal = createClient({
+    machine,
+    server,
+    fault: () => faults.strike('temporal', CALL, CALL_WEIGHTS),
+  });
   const desks = [
     { executor_key: 'keyed.desk', knowsKeys: true, hasPayees: true },
     { executor_key: 'blind.desk', knowsKeys: false, hasPayees: true },
@@ -125,7 +150,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         ...each,
         machine,
         refuses: REFUSES,
-        fault: () => faults.strike('network', NETWORK),
+        fault: () => counted(faults.strike('network', NETWORK, NETWORK_WEIGHTS)),
       }),
   );
   const signers = signersOf();
@@ -134,13 +159,24 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     chain_id: CHAIN_ID,
     hosts: HOSTS,
     token: TOKEN,
-    decimals: 6,
+    decimals: DECIMALS,
     accounts: await Promise.all(signers.map(async (signer) => String(await signer.identity()))),
-    network: () => faults.strike('chain network', CHAIN_NETWORK),
-    strikes: (fault) => faults.strike('chain', { [fault]: CHAIN[fault] }) !== null,
+    network: () => counted(faults.strike('chain network', CHAIN_NETWORK, CHAIN_NETWORK_WEIGHTS)),
+    strikes: (fault): Began | null => {
+      const strike = faults.strike('chain', { [fault]: CHAIN[fault] });
+      if (strike === null) return null;
+      return (calls) =>
+        strike.counts([
+          ...calls.flatMap((call) => movementOf(call, lives)),
+          ...faults.movementsOfStep(),
+        ]);
+    },
   });
   for (const host of HOSTS) serve(host, (request) => chain.answer(request));
-  const receiver = new Receiver({ machine, fault: () => faults.strike('callback', CALLBACK) });
+  const receiver = new Receiver({
+    machine,
+    fault: () => counted(faults.strike('callback', CALLBACK, CALLBACK_WEIGHTS)),
+  });
   const world: ServiceWorld = {
     venues: [bindChain()],
     signers,
@@ -155,8 +191,10 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   let started = 0;
   const start = async (kind: 'api' | 'worker'): Promise<void> => {
     started += 1;
+    // Drawn in any case, so that a run without the fault goes on with the same chances.
+    const offMs = machine.dice.between(-SKEW_MS, SKEW_MS);
     const isOff = faults.strike('clock', { 'of a process': SKEWED }) !== null;
-    const skewMs = isOff ? machine.dice.between(-SKEW_MS, SKEW_MS) : 0;
+    const skewMs = isOff ? offMs : 0;
     const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs };
     machine.log(`${process.name} starts`);
     const db = await openDatabase(world);
@@ -175,7 +213,11 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     });
   const freezeLater = (process: Process): void =>
     later(FREEZE_MS, () => {
-      if (process.state !== 'up' || faults.strike('process', { frozen: 1 }) === null) return;
+      if (process.state !== 'up') return;
+      const frozen = faults.strike('process', { frozen: 1 });
+      if (frozen === null) return;
+      const movements = faults.movementsOf(process);
+      if (movements.length > 0) frozen.counts(movements);
       machine.freeze(process);
       machine.log(`${process.name} is frozen`);
       later(FROZEN_MS, () => {
@@ -202,14 +244,20 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     faults.isCalm = !isStormy;
     const jump = { at: Infinity, ms: 0 };
     for (const [kind, go] of Object.entries({
-      'Temporal forgets all': () => server.forgetAll(),
-      'the database jumps ahead': () => {
+      'Temporal forgets all': ({ counts }: Strike<string>) => {
+        const movements = runningOf(server);
+        if (movements.length > 0) counts(movements);
+        server.forgetAll();
+      },
+      'the database jumps ahead': ({ counts }: Strike<string>) => {
+        counts(runningOf(server));
         Object.assign(jump, { at: machine.now, ms: machine.dice.between(...JUMP_MS) });
         statements.skewMs += jump.ms;
       },
     }))
       later(ONCE_MS, () => {
-        if (faults.strike('disaster', { [kind]: DISASTER }) !== null) go();
+        const strike = faults.strike('disaster', { [kind]: DISASTER });
+        if (strike !== null) go(strike);
       });
     const callers: Process = { name: 'callers', state: 'up', skewMs: 0 };
     const all = inProcess.run(callers, () =>
@@ -254,6 +302,9 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       faults: faults.struck,
       counts: faults.counts(),
       states,
+      endedBeforeFence: list.filter(
+        ({ movement_id }) => movement_id === null || !faults.fences.hasPassed(movement_id),
+      ).length,
       seen: await readSeen(statements),
       verdicts,
       story: Object.fromEntries(
@@ -264,6 +315,56 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await server.close();
     await statements.close();
   }
+}
+
+/** The movement of the activity whose code calls this; null: it is no activity. */
+function movementOfActivity(): string | null {
+  const id = activity.getStore()?.info.workflowExecution?.workflowId;
+  return id === undefined ? null : movementOfWorkflow(id);
+}
+
+function runningOf(server: Server): readonly string[] {
+  return server.running().map(movementOfWorkflow);
+}
+
+/** The movement whose transfer it is: amounts tell movements apart. */
+function movementOf({ data }: { readonly data: string }, lives: Lives | null): string[] {
+  const units = transferOf(data)?.units;
+  const life = lives?.list.find(({ amount }) => parseUnits(amount, DECIMALS) === units);
+  return life?.movement_id == null ? [] : [life.movement_id];
+}
+
+/** A request whose caller hears of the fault in any case. */
+function counted<F extends string>(strike: Strike<F> | null): F | null {
+  strike?.counts();
+  return strike?.fault ?? null;
+}
+
+const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** What befalls a statement, and whether it changes the run. */
+function strikeStatement(
+  faults: Faults,
+  { process, values }: Statement,
+  probabilities: Readonly<Record<StatementFault, number>>,
+): Suffered | null {
+  const ofStep = faults.movementsOfStep();
+  const movements =
+    ofStep.length > 0
+      ? ofStep
+      : values.flatMap((value) => (typeof value === 'string' ? (value.match(IDS) ?? []) : []));
+  const strike = faults.strike('statement', probabilities, STATEMENT_WEIGHTS, movements);
+  if (strike === null) return null;
+  const { fault, counts } = strike;
+  // A loop that finds nothing to do comes again whether or not it hears so.
+  const isHeard = movements.length > 0 || process?.name.startsWith('api') === true;
+  const strikes = (hasWritten: boolean): void => {
+    if (fault === 'dies before' || fault === 'dies after' || fault === 'held, then dies') {
+      const work = process === null ? [] : faults.movementsOf(process);
+      if (work.length > 0) counts(work);
+    } else if (hasWritten || (isHeard && fault !== 'held')) counts();
+  };
+  return { fault, strikes };
 }
 
 async function readSeen(statements: Statements): Promise<Record<string, number>> {

@@ -126,9 +126,24 @@ async function parse(raw: TransactionSerializedEIP1559) {
   try {
     return {
       transaction: parseTransaction(raw),
-      from: await recoverTransactionAddress({ serializedTransaction: raw }),
+      from: await signerOf(raw),
     };
   } catch {
     return null;
   }
+}
+
+/** Most transactions whose signers are kept. */
+const KEPT = 1_000;
+/** By the hash of the bytes: a payment is read again at each look, and this takes milliseconds. */
+const signers = new Map<Hash, Address>();
+
+async function signerOf(raw: TransactionSerializedEIP1559): Promise<Address> {
+  const hash = keccak256(raw);
+  const known = signers.get(hash);
+  if (known !== undefined) return known;
+  const signer = await recoverTransactionAddress({ serializedTransaction: raw });
+  if (signers.size >= KEPT) signers.clear();
+  signers.set(hash, signer);
+  return signer;
 }

@@ -3,6 +3,7 @@
  * can fail before or after its effect, end with its process, and be held open, so that others wait
  * for its locks.
  */
+import { closeSync, openSync, writeSync } from 'node:fs';
 import pg from 'pg';
 import { inProcess, type Machine, type Process } from './machine.ts';
 
@@ -20,11 +21,32 @@ export type StatementFault =
 export interface Statement {
   readonly process: Process | null;
   readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** A fault of a statement. */
+export interface Suffered {
+  readonly fault: StatementFault;
+  /** To be called before it has its effect; with whether a change of rows is struck. */
+  readonly strikes: (hasWritten: boolean) => void;
+}
+
+/** A node of a movement has another state, as {@link FENCE_SEAMS} reports it. */
+export interface Moved {
+  readonly movement_id: string;
+  readonly node_key: string;
+  readonly state: string;
+}
+
+interface Connection {
+  readonly client: pg.Client;
+  /** What its transaction has moved so far. */
+  moved: Moved[];
 }
 
 interface Blocked {
   readonly done: Promise<unknown>;
-  readonly client: pg.Client;
+  readonly connection: Connection;
   readonly deliver: () => Promise<void>;
 }
 
@@ -32,24 +54,33 @@ export interface DatabaseWorld {
   readonly machine: Machine;
   readonly url: string;
   /** What happens to this statement; null: nothing. */
-  readonly fault: (statement: Statement) => StatementFault | null;
+  readonly fault: (statement: Statement) => Suffered | null;
   /** The process has died in the middle of a statement. */
   readonly died: (process: Process) => void;
+  /** A transaction that moved a node was committed. */
+  readonly moved?: (moved: Moved) => void;
 }
 
 /** So often a statement is held for up to 400 ms, in which others' requests are answered. */
 const HELD_LONG = 0.3;
 const BROKEN = 'Connection terminated unexpectedly';
+const NOT_ARRIVED: ReadonlySet<StatementFault> = new Set([
+  ...(['lost before', 'conflict', 'dies before'] as const),
+]);
 
 /** All connections of all processes of a world. */
 export class Statements {
   readonly #world: DatabaseWorld;
-  readonly #free: pg.Client[] = [];
+  readonly #free: Connection[] = [];
   readonly #all: pg.Client[] = [];
   #watcher: pg.Client | null = null;
   #blocked: Blocked[] = [];
   /** The servers' process ids of the connections with an open transaction. */
   readonly #holders = new Set<number>();
+  /** Statements that have been run. */
+  #count = 0;
+  /** The file that the database reads its clock from; null until the first connection. */
+  #clock: number | null = null;
   #clockSetTo = -1;
   /** What the clock of the database is ahead of the true time, in milliseconds. */
   skewMs = 0;
@@ -84,57 +115,70 @@ export class Statements {
 
   /** Runs a statement of the simulation itself, at once. */
   async ask<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = await this.#take();
+    const connection = await this.#take();
     try {
-      await this.#setClock(client);
-      return (await client.query<Row>(text, values)).rows;
+      this.#setClock();
+      return (await connection.client.query<Row>(text, values)).rows;
     } finally {
-      this.#free.push(client);
+      this.#release(connection);
     }
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#all.map((client) => client.end()));
+    if (this.#clock !== null) closeSync(this.#clock);
+    this.#clock = null;
   }
 
   async #go(query: pg.QueryConfig, process: Process | null, answer: Answer): Promise<void> {
     const { fault, died } = this.#world;
-    const suffered = fault({ process, text: query.text });
-    if (suffered === 'dies before' && process !== null) return died(process);
-    if (suffered === 'lost before') return answer.reject(new Error(BROKEN));
-    if (suffered === 'conflict')
-      return answer.reject(
-        Object.assign(new Error('could not serialize access'), { code: '40001' }),
-      );
-    const client = await this.#take();
-    await this.#setClock(client);
-    if (suffered === 'held' || suffered === 'held, then lost' || suffered === 'held, then dies') {
-      await this.#hold(client, query, process, answer, suffered);
+    const suffered = fault({ process, text: query.text, values: query.values ?? [] });
+    if (suffered !== null && NOT_ARRIVED.has(suffered.fault)) {
+      suffered.strikes(false);
+      if (suffered.fault === 'conflict') answer.reject(conflict());
+      else if (suffered.fault === 'lost before' || process === null)
+        answer.reject(new Error(BROKEN));
+      else died(process);
       return;
     }
-    await this.#finish(client, query, async (result) => {
-      this.#free.push(client);
-      if (suffered === 'dies after' && process !== null) died(process);
-      else if (suffered === 'lost after') answer.reject(new Error(BROKEN));
-      else if (result instanceof Error) answer.reject(result);
-      else answer.resolve(result as pg.QueryResult);
-    });
+    this.#count += 1;
+    const connection = await this.#take();
+    this.#setClock();
+    if (suffered === null) {
+      await this.#finish(connection, query, async (result) => {
+        this.#release(connection);
+        if (result instanceof Error) answer.reject(result);
+        else answer.resolve(result as pg.QueryResult);
+      });
+      return;
+    }
+    await connection.client.query('BEGIN');
+    if (suffered.fault === 'lost after' || suffered.fault === 'dies after')
+      await this.#finish(connection, query, async (result) => {
+        suffered.strikes(!(result instanceof Error) && (await this.#hasWritten(connection)));
+        await this.#end(connection, result instanceof Error);
+        if (suffered.fault === 'lost after' || process === null) answer.reject(new Error(BROKEN));
+        else died(process);
+      });
+    else await this.#hold(connection, query, process, answer, suffered);
   }
 
-  /** Begins, runs the statement, and leaves the commit to a later step. */
+  /** Runs the statement, and leaves the commit to a later step. */
   async #hold(
-    client: pg.Client,
+    connection: Connection,
     query: pg.QueryConfig,
     process: Process | null,
     answer: Answer,
-    how: 'held' | 'held, then lost' | 'held, then dies',
+    { fault, strikes }: Suffered,
   ): Promise<void> {
     const { machine, died } = this.#world;
-    await client.query('BEGIN');
+    const { client } = connection;
     this.#holders.add(pidOf(client));
-    await this.#finish(client, query, async (result) => {
+    await this.#finish(connection, query, async (result) => {
       const isFailed = result instanceof Error;
-      if (how === 'held, then lost') answer.reject(new Error(BROKEN));
+      const hasWritten = !isFailed && (await this.#hasWritten(connection));
+      const before = this.#count;
+      if (fault === 'held, then lost') answer.reject(new Error(BROKEN));
       const until =
         machine.now + (machine.dice.chance(HELD_LONG) ? machine.dice.between(0, 400) : 0);
       // Whoever froze meanwhile still commits: its transaction is on its way.
@@ -143,12 +187,13 @@ export class Statements {
         label: `${process?.name ?? '-'} commits what it held`,
         isPossible: () => machine.now >= until,
         go: async () => {
-          if (how === 'held, then dies' && process !== null) died(process);
+          // What others did meanwhile, they did without it, or waited for it.
+          if (fault !== 'held' || this.#count > before) strikes(hasWritten);
+          if (fault === 'held, then dies' && process !== null) died(process);
           // The server may have had all of it when its client died.
           const isUndone = process?.state === 'dead' && machine.dice.chance(0.5);
-          await client.query(isUndone || isFailed ? 'ROLLBACK' : 'COMMIT');
           this.#holders.delete(pidOf(client));
-          this.#free.push(client);
+          await this.#end(connection, isUndone || isFailed);
           if (isFailed) answer.reject(result);
           else answer.resolve(result as pg.QueryResult);
           await this.#unblock();
@@ -157,36 +202,54 @@ export class Statements {
     });
   }
 
+  /** Ends the open transaction, and gives the connection back. */
+  async #end(connection: Connection, isUndone: boolean): Promise<void> {
+    this.#setClock();
+    await connection.client.query(isUndone ? 'ROLLBACK' : 'COMMIT');
+    if (isUndone) connection.moved = [];
+    this.#release(connection);
+  }
+
+  /** Whether the open transaction has changed or locked a row. */
+  async #hasWritten({ client }: Connection): Promise<boolean> {
+    const { rows } = await client.query<{ written: boolean }>(
+      'SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS written',
+    );
+    return rows[0]?.written === true;
+  }
+
   /** Runs the statement to its end, or until it waits itself for a lock that somebody holds. */
   async #finish(
-    client: pg.Client,
+    connection: Connection,
     query: pg.QueryConfig,
     then: (result: unknown) => Promise<void>,
   ): Promise<void> {
-    const done = client
+    const done = connection.client
       .query(query)
       .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
     const deliver = async (): Promise<void> => {
       const result = await done;
+      if (result instanceof Error) connection.moved = [];
       this.#world.machine.note(`${JSON.stringify(query.values ?? [])} ${rowsOf(result)}`);
       await then(result);
     };
     if (this.#holders.size === 0) return deliver();
-    if (await this.#isBlocked(client, done)) {
+    if (await this.#isBlocked(connection.client, done)) {
       this.#world.machine.log('  waits for a lock');
-      this.#blocked.push({ done, client, deliver });
+      this.#blocked.push({ done, connection, deliver });
     } else await deliver();
   }
 
   async #isBlocked(client: pg.Client, done: Promise<unknown>): Promise<boolean> {
-    this.#watcher ??= await this.#connect();
+    this.#watcher ??= (await this.#connect()).client;
     let isDone = false;
     void done.then(() => (isDone = true));
     for (;;) {
-      const { rows } = await this.#watcher.query<{ pids: readonly number[] }>(
-        'SELECT pg_blocking_pids($1) AS pids',
-        [pidOf(client)],
-      );
+      const { rows } = await this.#watcher.query<{ pids: readonly number[] }>({
+        name: 'blocking',
+        text: 'SELECT pg_blocking_pids($1) AS pids',
+        values: [pidOf(client)],
+      });
       if (isDone) return false;
       // Any other lock is one of the server's own, and soon gone.
       if (rows[0]?.pids.some((pid) => this.#holders.has(pid)) === true) return true;
@@ -198,32 +261,49 @@ export class Statements {
     const waited = this.#blocked;
     this.#blocked = [];
     for (const each of waited)
-      if (await this.#isBlocked(each.client, each.done)) this.#blocked.push(each);
+      if (await this.#isBlocked(each.connection.client, each.done)) this.#blocked.push(each);
       else await each.deliver();
   }
 
-  async #take(): Promise<pg.Client> {
+  async #take(): Promise<Connection> {
     return this.#free.pop() ?? (await this.#connect());
   }
 
-  async #connect(): Promise<pg.Client> {
+  /** Its transaction is over, and what it moved is seen by others. */
+  #release(connection: Connection): void {
+    for (const moved of connection.moved) this.#world.moved?.(moved);
+    connection.moved = [];
+    this.#free.push(connection);
+  }
+
+  async #connect(): Promise<Connection> {
     const client = new pg.Client({ connectionString: this.#world.url });
     await client.connect();
     this.#all.push(client);
-    return client;
+    const connection: Connection = { client, moved: [] };
+    client.on('notice', ({ message }) => {
+      const [mark, movement_id = '', node_key = '', state = ''] = (message ?? '').split(' ');
+      if (mark === MOVED) connection.moved.push({ movement_id, node_key, state });
+    });
+    if (this.#clock === null) {
+      const { rows } = await client.query<{ path: string }>(
+        `SELECT current_setting('data_directory') || '/' || simulated_clock_file() AS path`,
+      );
+      this.#clock = openSync(rows[0]?.path ?? '', 'w');
+    }
+    return connection;
   }
 
-  async #setClock(client: pg.Client): Promise<void> {
+  /** Written to a file, since a statement before each statement would cost as much as that one. */
+  #setClock(): void {
     const at = this.#world.machine.now + this.skewMs;
-    if (at === this.#clockSetTo) return;
+    if (at === this.#clockSetTo || this.#clock === null) return;
     this.#clockSetTo = at;
-    await client.query({
-      name: 'clock',
-      text: "SELECT setval('simulated_clock', $1::bigint)",
-      values: [at],
-    });
+    writeSync(this.#clock, String(at), 0);
   }
 }
+
+const MOVED = 'simulated-move';
 
 interface Answer {
   readonly resolve: (result: pg.QueryResult) => void;
@@ -235,6 +315,10 @@ function rowsOf(result: unknown): string {
     ? result.message
     : // A position in the log of the server tells of all its databases.
       JSON.stringify((result as pg.QueryResult).rows).replace(/"[0-9A-F]+\/[0-9A-F]+"/g, '""');
+}
+
+function conflict(): Error {
+  return Object.assign(new Error('could not serialize access'), { code: '40001' });
 }
 
 function pidOf(client: pg.Client): number {
@@ -267,7 +351,11 @@ function nameOf(text: string): string {
  * database.
  */
 export const DATABASE_SEAMS = `
-  CREATE SEQUENCE simulated_clock;
+  CREATE FUNCTION simulated_clock_file() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT 'simulated_clock.' || current_database()
+  $$;
+  CREATE VIEW simulated_clock AS
+    SELECT pg_read_file(simulated_clock_file())::bigint AS last_value;
   CREATE SEQUENCE simulated_ids;
   CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
     SELECT to_timestamp(last_value / 1000.0) FROM simulated_clock
@@ -321,4 +409,16 @@ export const DATABASE_SEAMS = `
     EXECUTE FUNCTION simulated_act('signer_key', 'status');
   CREATE CONSTRAINT TRIGGER simulated_act AFTER INSERT OR UPDATE ON allowed_addresses
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulated_act('address', 'active');
+`;
+
+/** Reports each move of a node with its transaction, so that faults know where they strike. */
+export const FENCE_SEAMS = `
+  CREATE FUNCTION simulated_fence() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE NOTICE '${MOVED} % % %', NEW.movement_id, NEW.node_key, NEW.state;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER simulated_fence AFTER UPDATE OF state ON movement_nodes FOR EACH ROW
+    WHEN (OLD.state <> NEW.state AND (NEW.own_plan ->> 'has_side_effect')::boolean)
+    EXECUTE FUNCTION simulated_fence();
 `;

@@ -24,12 +24,18 @@ interface Waiting {
   readonly go: () => Promise<void>;
 }
 
+/** A step, and the movement for which code waits for it; null: none that is known. */
+export interface Step extends Waiting {
+  readonly movement_id: string | null;
+}
+
 export interface Timer {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly process: Process | null;
   readonly label: string;
   readonly go: () => void | Promise<void>;
+  readonly movement_id?: string | null;
   cancelled: boolean;
 }
 
@@ -39,6 +45,9 @@ export const inProcess = new AsyncLocalStorage<Process>();
 // Taken before machine/seams.ts replaces what the service sees.
 const turn = setImmediate;
 
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+/** After how many new timers those that are cancelled are removed. */
+const SWEEP_EVERY = 500;
 /** Turns of the event loop after which code that waits for nothing outside has come to its end. */
 const TURNS = 3;
 /** Milliseconds since 1970 at which every world begins. */
@@ -52,8 +61,13 @@ export class Machine {
   readonly dice: Dice;
   readonly #order: Dice;
   #now = BEGIN;
-  #waiting: Waiting[] = [];
+  #waiting: Step[] = [];
+  /** The step that is under way. */
+  #current: Step | null = null;
   #timers: Timer[] = [];
+  #timersMade = 0;
+  /** Callbacks of simulated processes that wait for a turn of the event loop. */
+  #turning = 0;
   readonly #deaths = new Map<Process, number>();
   readonly #frozen = new Map<Process, number>();
   #steps = 0;
@@ -62,14 +76,19 @@ export class Machine {
   readonly #tell: (line: string) => void;
   readonly #lines: string[] = [];
   readonly #isInOrder: boolean;
+  readonly #movement: () => string | null;
 
-  /** `isInOrder`: what waits longest goes first, so that nothing depends on the seed. */
+  /**
+   * `isInOrder`: what waits longest goes first, so that nothing depends on the seed. `movement`:
+   * which movement the calling code works for.
+   */
   constructor(
     seed: number,
     tell: (line: string) => void = () => undefined,
-    { isInOrder = false } = {},
+    { isInOrder = false, movement = (): string | null => null } = {},
   ) {
     this.#isInOrder = isInOrder;
+    this.#movement = movement;
     this.dice = dice(seed, 'faults');
     this.#order = dice(seed, 'order');
     this.#tell = tell;
@@ -86,6 +105,18 @@ export class Machine {
 
   get steps(): number {
     return this.#steps;
+  }
+
+  get current(): Step | null {
+    return this.#current;
+  }
+
+  /** The movements that code of this process works for. */
+  workOf(process: Process): readonly string[] {
+    const of = [...this.#waiting, ...this.#timers.filter(({ cancelled }) => !cancelled)];
+    return of.flatMap((each) =>
+      each.process === process && each.movement_id != null ? [each.movement_id] : [],
+    );
   }
 
   get lines(): readonly string[] {
@@ -139,12 +170,14 @@ export class Machine {
 
   /** Something that happens in its turn; no code waits for it. */
   post(waiting: Waiting): void {
-    if (waiting.process?.state !== 'dead') this.#waiting.push(waiting);
+    if (waiting.process?.state === 'dead') return;
+    const movement_id = this.#movement() ?? ID.exec(waiting.label)?.[0] ?? null;
+    this.#waiting.push({ ...waiting, movement_id });
   }
 
   /** Calls `go` at this time of the true clock. */
   timer(timer: Omit<Timer, 'cancelled'>): Timer {
-    const entry: Timer = { ...timer, cancelled: false };
+    const entry: Timer = { ...timer, movement_id: this.#movement(), cancelled: false };
     let [low, high] = [0, this.#timers.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -152,16 +185,30 @@ export class Machine {
       else high = middle;
     }
     this.#timers.splice(low, 0, entry);
+    this.#timersMade += 1;
+    if (this.#timersMade % SWEEP_EVERY === 0)
+      this.#timers = this.#timers.filter(({ cancelled }) => !cancelled);
     return entry;
   }
 
   /** Runs until `isOver` returns true. @throws when no step is possible. */
   async run(isOver: () => boolean): Promise<void> {
     for (;;) {
-      await settle();
+      await this.#settle();
       if (isOver()) return;
       await this.#next();
     }
+  }
+
+  /** Code waits for a turn of the event loop; call what is returned when it has had it. */
+  turning(): () => void {
+    this.#turning += 1;
+    return () => (this.#turning -= 1);
+  }
+
+  async #settle(): Promise<void> {
+    for (let quiet = 0; quiet < TURNS; quiet = this.#turning > 0 ? 0 : quiet + 1)
+      await new Promise<void>((resolve) => turn(resolve));
   }
 
   async #next(): Promise<void> {
@@ -175,6 +222,7 @@ export class Machine {
       this.#timers.splice(this.#timers.indexOf(timer), 1);
       this.#now = Math.max(this.#now, timer.at);
       this.note(`${String(this.#now)} ${timer.label}\n`);
+      this.#current = null;
       await timer.go();
       return;
     }
@@ -184,6 +232,7 @@ export class Machine {
     this.#waiting.splice(this.#waiting.indexOf(chosen), 1);
     this.#now += this.#isInOrder ? 1 : this.#order.between(0, LONGEST_STEP_MS);
     this.#steps += 1;
+    this.#current = chosen;
     this.log(`${chosen.process?.name ?? '-'} ${chosen.label}`);
     await chosen.go();
   }
@@ -192,11 +241,16 @@ export class Machine {
     return !this.#isInOrder && this.#order.chance(SLOW);
   }
 
+  /** The next timer that can go; removes what is cancelled on the way to it. */
   #firstTimer(): Timer | undefined {
-    this.#timers = this.#timers.filter(
-      ({ cancelled, process }) => !cancelled && process?.state !== 'dead',
-    );
-    return this.#timers.find(({ process }) => process === null || process.state === 'up');
+    for (let at = 0; ;) {
+      const timer = this.#timers[at];
+      if (timer === undefined) return undefined;
+      const { cancelled, process } = timer;
+      if (cancelled || process?.state === 'dead') this.#timers.splice(at, 1);
+      else if (process === null || process.state === 'up') return timer;
+      else at += 1;
+    }
   }
 
   /** When the process died, in milliseconds since 1970; null while it lives. */
@@ -227,9 +281,4 @@ export class Machine {
     this.#frozen.delete(process);
     this.#waiting = this.#waiting.filter((each) => each.process !== process);
   }
-}
-
-async function settle(): Promise<void> {
-  for (let count = 0; count < TURNS; count += 1)
-    await new Promise<void>((resolve) => turn(resolve));
 }

@@ -1,10 +1,12 @@
 /**
  * Everything of the platform that the service reads time or chance from, replaced for code that
  * runs in a simulated process. Whoever imports this file first has replaced it; the simulation's
- * own code, which runs in no process, goes on with the real ones.
+ * own code, which runs in no process, goes on with the real ones. What the service does not use and
+ * the simulation does not have is refused there, so that no run depends on it by accident.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import nodeTimers from 'node:timers';
 import timers from 'node:timers/promises';
 import { randomOf } from '../../../dev/simulators/paper-venue/faults.ts';
 import { inProcess, type Machine, type Process, type Timer } from './machine.ts';
@@ -13,12 +15,16 @@ import { inProcess, type Machine, type Process, type Timer } from './machine.ts'
 export const REPLACED = [
   'Date',
   'performance.now',
+  'performance.timeOrigin',
+  'process.hrtime',
   'setTimeout',
   'clearTimeout',
   'setInterval',
   'clearInterval',
+  'setImmediate',
   'AbortSignal.timeout',
   'node:timers/promises.setTimeout',
+  'node:timers/promises.setImmediate',
   'node:crypto.randomUUID',
   'node:crypto.randomBytes',
   'node:crypto.randomInt',
@@ -28,6 +34,25 @@ export const REPLACED = [
   'fetch',
 ] as const;
 
+/** Time and chance that a simulated process has none of: whoever asks for it gets an error. */
+export const REFUSED = [
+  'process.uptime',
+  'performance.mark',
+  'performance.measure',
+  'node:timers.setTimeout',
+  'node:timers.setInterval',
+  'node:timers/promises.setInterval',
+  'node:timers/promises.scheduler.wait',
+  'node:crypto.randomFill',
+  'node:crypto.generateKey',
+  'node:crypto.generateKeySync',
+  'node:crypto.generateKeyPair',
+  'node:crypto.generateKeyPairSync',
+  'node:crypto.generatePrime',
+  'node:crypto.generatePrimeSync',
+  'crypto.subtle.generateKey',
+] as const;
+
 const real = {
   Date,
   performanceNow: performance.now.bind(performance),
@@ -35,6 +60,7 @@ const real = {
   clearTimeout,
   setInterval,
   clearInterval,
+  setImmediate,
   random: Math.random,
 };
 
@@ -48,6 +74,15 @@ export interface SimulatedRequest {
   readonly body: string;
 }
 type SimulatedHost = (request: SimulatedRequest) => Promise<Response>;
+
+const PLACES: Readonly<Record<string, object>> = {
+  process,
+  performance,
+  crypto: globalThis.crypto,
+  'node:crypto': crypto,
+  'node:timers': nodeTimers,
+  'node:timers/promises': timers,
+};
 
 /** From now on requests of simulated processes to this host are answered here. */
 export function serve(host: string, answer: SimulatedHost): void {
@@ -212,9 +247,34 @@ function uuid(): `${string}-${string}-${string}-${string}-${string}` {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** A clock that only runs forward, and starts anew with the machine; in milliseconds. */
+function uptime(): number {
+  const at = here();
+  return at === null ? 0 : at.machine.now - at.machine.begin + 1_000;
+}
+
+function simulatedHrtime([seconds, nanos]: [number, number] = [0, 0]): [number, number] {
+  const since = uptime() * 1_000_000 - (seconds * 1_000_000_000 + nanos);
+  return [Math.floor(since / 1_000_000_000), since % 1_000_000_000];
+}
+
+/** The step that is under way ends behind what waits for a turn of the event loop. */
+function simulatedImmediate(call: (...args: unknown[]) => void, ...args: unknown[]): unknown {
+  const at = here();
+  const done = at?.machine.turning();
+  return real.setImmediate(() => {
+    done?.();
+    call(...args);
+  });
+}
+
 Object.assign(globalThis, {
   Date: SimulatedDate,
   setTimeout: simulatedTimeout,
+  setImmediate: inside(
+    real.setImmediate as unknown as typeof simulatedImmediate,
+    simulatedImmediate,
+  ),
   setInterval: simulatedInterval,
   clearTimeout: (handle: unknown) => {
     if (!cancel(handle)) real.clearTimeout(handle as NodeJS.Timeout);
@@ -223,33 +283,62 @@ Object.assign(globalThis, {
     if (!cancel(handle)) real.clearInterval(handle as NodeJS.Timeout);
   },
 });
-performance.now = inside(real.performanceNow, () => {
-  const at = here();
-  // A clock that only runs forward, and starts anew with the machine.
-  return at === null ? 0 : at.machine.now - at.machine.begin + 1_000;
+performance.now = inside(real.performanceNow, uptime);
+const { timeOrigin } = performance;
+Object.defineProperty(performance, 'timeOrigin', {
+  configurable: true,
+  enumerable: true,
+  get: () => {
+    const at = here();
+    return at === null ? timeOrigin : nowOf(at) - uptime();
+  },
 });
+const { hrtime } = process;
+const { bigint } = hrtime;
+process.hrtime = Object.assign(inside(hrtime as typeof simulatedHrtime, simulatedHrtime), {
+  bigint: inside(bigint, () => BigInt(uptime()) * 1_000_000n),
+}) as typeof hrtime;
 globalThis.fetch = inside(originalFetch, simulatedFetch as typeof originalFetch);
 Math.random = inside(real.random, () => next());
 AbortSignal.timeout = inside(originalAbort, simulatedAbort);
 const { randomUUID, randomBytes, randomInt, randomFillSync } = crypto;
+type Fill = (view: NodeJS.ArrayBufferView) => NodeJS.ArrayBufferView;
 Object.assign(crypto, {
   randomUUID: inside(randomUUID as () => ReturnType<typeof uuid>, uuid),
   randomBytes: inside(randomBytes as (length: number) => Buffer, bytes),
   randomInt: inside(randomInt as (low: number, high?: number) => number, (low, high) =>
     high === undefined ? Math.floor(next() * low) : low + Math.floor(next() * (high - low)),
   ),
-  randomFillSync: inside(
-    randomFillSync as (view: NodeJS.ArrayBufferView) => NodeJS.ArrayBufferView,
-    fill,
-  ),
+  randomFillSync: inside(randomFillSync as Fill, fill),
 });
-const getRandomValues = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+const ofTheWeb = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
 globalThis.crypto.getRandomValues = inside(
-  getRandomValues as (view: never) => never,
-  fill as unknown as (view: never) => never,
-) as typeof getRandomValues;
+  ofTheWeb as unknown as Fill,
+  fill,
+) as unknown as typeof ofTheWeb;
+const { setImmediate: originalTurn } = timers;
 timers.setTimeout = inside(
   originalTimeout as typeof simulatedSleep,
   simulatedSleep,
 ) as typeof originalTimeout;
+timers.setImmediate = inside(
+  originalTurn as <T>(value?: T) => Promise<T>,
+  <T>(value?: T) => new Promise<T>((resolve) => setImmediate(() => resolve(value as T))),
+) as typeof originalTurn;
+for (const path of REFUSED) refuse(path);
 syncBuiltinESMExports();
+
+/** From now on a simulated process cannot call it. */
+function refuse(path: string): void {
+  const names = path.split('.');
+  const name = names.pop() ?? '';
+  const [place = '', ...inner] = names;
+  let owner: object = PLACES[place] ?? globalThis;
+  for (const each of inner) owner = Reflect.get(owner, each) as object;
+  const original = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
+  const refused = function (this: unknown, ...args: unknown[]): unknown {
+    if (here() !== null) throw new Error(`the simulation has no ${path}`);
+    return Reflect.apply(original, this, args);
+  };
+  Object.defineProperty(owner, name, { configurable: true, writable: true, value: refused });
+}

@@ -20,20 +20,29 @@ export type CallFault = 'lost before' | 'lost after' | 'twice';
 export interface ClientOptions {
   readonly machine: Machine;
   readonly server: Server;
-  readonly fault: (call: string) => CallFault | null;
+  readonly fault: (call: string) => CallSuffered | null;
+}
+
+/** A fault of a call. */
+export interface CallSuffered {
+  readonly fault: CallFault;
+  /** To be called where it changes the run. */
+  readonly counts: () => void;
 }
 
 /** Calls wait for their turn, and can be lost on their way, or their answers. */
 export function createClient({ machine, server, fault }: ClientOptions): Temporal {
-  const call = <T>(name: string, work: () => T): Promise<T> =>
+  const call = <T>(name: string, work: () => T, isRead = false): Promise<T> =>
     machine.step(`temporal ${name}`, async () => {
       const suffered = fault(name);
-      if (suffered === 'lost before') throw new Error('the server did not answer');
+      if (!isRead) suffered?.counts();
+      if (suffered?.fault === 'lost before') throw new Error('the server did not answer');
       const answer = work();
-      if (suffered === 'twice') work();
-      if (suffered === 'lost after') throw new Error('the server did not answer');
+      if (suffered?.fault === 'twice') work();
+      if (suffered?.fault === 'lost after') throw new Error('the server did not answer');
       return answer;
     });
+  const read = <T>(name: string, work: () => T): Promise<T> => call(name, work, true);
   const unused = (name: string) => (): never => {
     throw new Error(`the simulation has no ${name}`);
   };
@@ -67,9 +76,9 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
           [{ reason, node_key }],
         );
       }),
-    listShownReasons: () => call('list reasons', () => new Map<string, string>()),
+    listShownReasons: () => read('list reasons', () => new Map<string, string>()),
     listRunning: async function* () {
-      yield await call('list running', () =>
+      yield await read('list running', () =>
         server
           .running()
           .filter((id) => id.startsWith(movementWorkflowId('')))
@@ -77,9 +86,9 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
       );
     },
     isRunning: (of) =>
-      call(`describe ${workflowOf(of)}`, () => server.statusOf(workflowOf(of)) === 'RUNNING'),
-    hasPollers: () => call('pollers', () => true),
-    check: () => call('check', () => undefined),
+      read(`describe ${workflowOf(of)}`, () => server.statusOf(workflowOf(of)) === 'RUNNING'),
+    hasPollers: () => read('pollers', () => true),
+    check: () => read('check', () => undefined),
     explain: unused('explanation'),
     use: unused('renewed access'),
     registerSearchAttributes: () => Promise.resolve(),

@@ -20,17 +20,28 @@ const { ReusableVMWorkflowCreator: Creator } =
   require('@temporalio/worker/lib/workflow/reusable-vm.js') as {
     readonly ReusableVMWorkflowCreator: typeof ReusableVMWorkflowCreator;
   };
-const { parseWorkflowCode } = require('@temporalio/worker/lib/worker.js') as {
-  parseWorkflowCode(code: string): Parameters<typeof ReusableVMWorkflowCreator.create>[0];
-};
+type Bundle = Parameters<typeof ReusableVMWorkflowCreator.create>[0];
 
+/**
+ * The SDK follows every promise of its thread, so that a query can show where a run waits, and
+ * compiles a function for each. Nobody queries here.
+ */
+const { globalHandlers } = require('@temporalio/worker/lib/workflow/vm-shared.js') as {
+  readonly globalHandlers: { setPromiseHook: () => void };
+};
+globalHandlers.setPromiseHook = () => undefined;
+
+const FILE = 'workflow-bundle.js';
 const ACTIVITIES = [
   ...['load', 'decide', 'expire', 'preflight', 'prepare', 'submit', 'observe', 'recover'],
   ...['cancel', 'ask', 'record', 'loadTransfer', 'submitTransfer', 'lookTransfer'],
 ];
 
-/** Longest that one activation may compute, in milliseconds. */
-const ACTIVATION_MS = 10_000;
+/**
+ * No limit of time: the SDK would start a thread for each call into the sandbox. A world that
+ * computes for ever is ended from outside.
+ */
+const NO_LIMIT = undefined as unknown as number;
 
 /** A run of workflow code. Its methods are called one at a time. */
 export interface SandboxedRun {
@@ -57,8 +68,11 @@ export class Sandbox {
 
   /** Loads the workflows as the last build made them. */
   static async open(): Promise<Sandbox> {
-    const bundle = parseWorkflowCode(workflowBundle().code);
-    return new Sandbox(await Creator.create(bundle, ACTIVATION_MS, new Set(ACTIVITIES), undefined));
+    const [code = ''] = workflowBundle().code.split('\n//# sourceMappingURL=');
+    // Only call stacks would need the map, and the bundle keeps none.
+    const sourceMap = { version: 3, file: FILE, sources: [], names: [], mappings: '' };
+    const bundle: Bundle = { code, filename: FILE, sourceMap };
+    return new Sandbox(await Creator.create(bundle, NO_LIMIT, new Set(ACTIVITIES), undefined));
   }
 
   async run(info: RunInfo): Promise<SandboxedRun> {

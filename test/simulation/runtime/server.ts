@@ -51,6 +51,8 @@ const [LEFT_AFTER_MS, STICKY_MS] = [10_000, 10_000];
  * open, and does nothing with them.
  */
 const [POLLS, POLL_MS] = [10, 60_000];
+/** How much likelier the worker that has a run in its cache takes its task than another one. */
+const KEEPS = 5;
 /** The part of a task's time after which a worker extends it, as Core has it. */
 const EXTEND = 0.8;
 /** The part of the heartbeat time-out between two heartbeats of a worker, as Core has it. */
@@ -234,9 +236,11 @@ export class Server {
     return isOpen && (this.#sentToFrozen.get(process) ?? 0) < POLLS;
   };
 
-  #pickWorker(): Worker {
+  /** `cachedBy`: the worker whose own queue a task is in; now and then another one takes it. */
+  #pickWorker(cachedBy: Worker | null = null): Worker {
     this.#workers = this.#workers.filter(({ process }) => process.state !== 'dead');
-    const worker = this.#machine.dice.pick(this.#workers.filter(this.#polls));
+    const open = this.#workers.filter(this.#polls);
+    const worker = this.#machine.dice.pick(open, (each) => (each === cachedBy ? KEEPS : 1));
     const { process } = worker;
     const isFrozen = process.state === 'frozen';
     this.#sentToFrozen.set(process, isFrozen ? (this.#sentToFrozen.get(process) ?? 0) + 1 : 0);
@@ -332,7 +336,7 @@ export class Server {
     const { execution } = run;
     run.isQueued = false;
     if (execution.status !== null || !execution.taskIsScheduled) return;
-    const worker = this.#pickWorker();
+    const worker = this.#pickWorker(run.cachedBy);
     if (run.cachedBy !== worker) await execution.forget();
     run.cachedBy = worker;
     this.#tasks += 1;

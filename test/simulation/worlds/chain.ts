@@ -37,9 +37,12 @@ export interface ChainOptions {
   /** The accounts that have coin and tokens at the beginning. */
   readonly accounts: readonly string[];
   readonly network: (request: string) => NetworkFault | null;
-  /** Whether this happens now, at one of its chances. */
-  readonly strikes: (fault: ChainFault) => boolean;
+  /** At one of its chances; null: it does not happen now. */
+  readonly strikes: (fault: ChainFault) => Began | null;
 }
+
+/** To be called when what has happened changes what is mined or seen, with the calls of those. */
+export type Began = (calls: readonly { readonly data: string }[]) => void;
 
 /** A token transfer in a block of the chain as it is now. */
 export interface MinedTransfer {
@@ -101,6 +104,8 @@ interface Endpoint {
   head: Block;
   lagsUntil: number;
   silentUntil: number;
+  lags: Began | null;
+  isSilent: Began | null;
 }
 
 class RpcError extends Error {
@@ -143,6 +148,8 @@ export class Chain {
   readonly #pool = new Map<string, Waiting>();
   /** Every version that an endpoint has taken, by account and nonce. */
   readonly #versions = new Map<string, Transaction[]>();
+  /** By its bytes; who signed them takes long to find. */
+  readonly #decoded = new Map<Hex, Transaction>();
   /** The blocks that have had the transaction, on any branch. */
   readonly #places = new Map<string, Block[]>();
   /** The first token transfer with each nonce, and when an endpoint took it, in milliseconds. */
@@ -150,6 +157,7 @@ export class Chain {
     [];
   #fee = USUAL_FEE;
   #feesRiseUntil = 0;
+  #risen: Began | null = null;
   #salt = 0;
 
   constructor(options: ChainOptions) {
@@ -169,6 +177,8 @@ export class Chain {
       head: genesis,
       lagsUntil: 0,
       silentUntil: 0,
+      lags: null,
+      isSilent: null,
     }));
     // A chain whose newest final block is its first would make every look an early one.
     for (let count = 0; count < FINAL_DEPTH; count += 1) this.#append();
@@ -241,9 +251,14 @@ export class Chain {
     };
     const label = `${host} ${method}`;
     const reply = (): Promise<Response> => this.#reply(endpoint, id, method, params ?? []);
+    // Each connection asks every endpoint which chain it is, more often than anything else.
+    if (method === 'eth_chainId' && endpoint.silentUntil <= machine.now) return reply();
     const isSend = method === 'eth_sendRawTransaction';
     const outcome = await machine.step(label, async () => {
-      if (endpoint.silentUntil > machine.now) return 'silent';
+      if (endpoint.silentUntil > machine.now) {
+        endpoint.isSilent?.([]);
+        return 'silent';
+      }
       const found = network(label);
       if (found === 'late' && isSend) this.#arriveLater(label, reply);
       // A read changes nothing: when it arrives makes no difference.
@@ -308,6 +323,7 @@ export class Chain {
 
   async #call(endpoint: Endpoint, method: string, params: readonly unknown[]): Promise<unknown> {
     const [first, second] = params;
+    if (endpoint.head !== this.#head && method !== 'eth_chainId') endpoint.lags?.([]);
     switch (method) {
       case 'eth_chainId':
         return numberToHex(this.#options.chain_id);
@@ -414,7 +430,8 @@ export class Chain {
   /** Takes a transaction as a client of the network does: by the state and the pool that it has. */
   async #take(endpoint: Endpoint, raw: Hex): Promise<string> {
     const { machine, chain_id } = this.#options;
-    const transaction = await decoded(raw, chain_id);
+    const transaction = this.#decoded.get(raw) ?? (await decoded(raw, chain_id));
+    this.#decoded.set(raw, transaction);
     const { hash, from, nonce, gas, maxFee, tip, value } = transaction;
     const slot = slotOf(from, nonce);
     const account = this.#accountAt(endpoint.head, from);
@@ -457,8 +474,9 @@ export class Chain {
     const { machine, strikes } = this.#options;
     this.#timer(machine.dice.between(...BLOCK_MS), () => {
       this.#weather();
-      if (strikes('reorganised')) this.#reorganise(machine.dice.between(1, DEEPEST));
-      else this.#append();
+      const began = strikes('reorganised');
+      if (began === null) this.#append();
+      else this.#reorganise(machine.dice.between(1, DEEPEST), began);
       this.#follow();
       this.#nextBlock();
     });
@@ -467,25 +485,35 @@ export class Chain {
   #weather(): void {
     const { machine, strikes } = this.#options;
     const { now, dice } = machine;
-    if (strikes('fees rise')) this.#feesRiseUntil = now + dice.between(...DEAR_MS);
+    const risen = strikes('fees rise');
+    if (risen !== null) {
+      this.#feesRiseUntil = now + dice.between(...DEAR_MS);
+      this.#risen = risen;
+    }
     // Real fees rise by an eighth for each block; here they jump, so that more is outbid.
     const usual = now < this.#feesRiseUntil ? USUAL_FEE * 6n : USUAL_FEE;
     this.#fee = (usual * BigInt(dice.between(80, 120))) / 100n;
     for (const endpoint of this.#endpoints) {
-      if (strikes('endpoint lags')) {
+      const lags = strikes('endpoint lags');
+      if (lags !== null) {
+        endpoint.lags = lags;
         endpoint.lagsUntil = now + dice.between(...SPELL_MS);
         machine.log(`${endpoint.host} lags`);
       }
-      if (strikes('endpoint silent')) {
+      const isSilent = strikes('endpoint silent');
+      if (isSilent !== null) {
+        endpoint.isSilent = isSilent;
         endpoint.silentUntil = now + dice.between(...SPELL_MS);
         machine.log(`${endpoint.host} is silent`);
       }
     }
-    for (const [slot, { transaction }] of this.#pool)
-      if (strikes('transaction dropped')) {
-        this.#pool.delete(slot);
-        machine.log(`dropped: ${named(transaction)}`);
-      }
+    for (const [slot, { transaction }] of this.#pool) {
+      const dropped = strikes('transaction dropped');
+      if (dropped === null) continue;
+      dropped([transaction]);
+      this.#pool.delete(slot);
+      machine.log(`dropped: ${named(transaction)}`);
+    }
   }
 
   #follow(): void {
@@ -495,11 +523,12 @@ export class Chain {
   }
 
   /** The newest blocks are replaced by others, one more of them, so that the branch is longer. */
-  #reorganise(depth: number): void {
+  #reorganise(depth: number, began: Began): void {
     const { machine } = this.#options;
     const gone = this.#blocks.splice(this.#blocks.length - depth);
     machine.log(`reorganised: ${String(depth)} blocks are gone`);
     const orphans = gone.flatMap(({ executed }) => executed).map((each) => each.transaction);
+    if (orphans.length > 0) began(orphans);
     for (const orphan of orphans) {
       const slot = slotOf(orphan.from, orphan.nonce);
       // A transaction whose block is gone does not wait again everywhere, and not at once.
@@ -526,7 +555,11 @@ export class Chain {
       while (executed.length < MOST_IN_A_BLOCK && !machine.dice.chance(leaves)) {
         const { nonce } = accounts.get(from) ?? EMPTY;
         const next = this.#pick(slotOf(from, nonce));
-        if (next === null || next.maxFee < this.#fee) break;
+        if (next === null) break;
+        if (next.maxFee < this.#fee) {
+          if (this.#feesRiseUntil > machine.now) this.#risen?.([next]);
+          break;
+        }
         executed.push(this.#execute(accounts, next));
       }
     }
@@ -555,8 +588,11 @@ export class Chain {
     const { machine, strikes } = this.#options;
     const versions = this.#versions.get(slot) ?? [];
     const waiting = this.#pool.get(slot)?.transaction ?? null;
-    if (versions.length > 1 && strikes('older version mined')) return machine.dice.pick(versions);
-    return waiting;
+    const older = versions.length > 1 ? strikes('older version mined') : null;
+    if (older === null) return waiting;
+    const picked = machine.dice.pick(versions);
+    if (picked !== waiting) older([picked]);
+    return picked;
   }
 
   #execute(accounts: Map<string, Account>, transaction: Transaction): Executed {
@@ -723,7 +759,9 @@ const named = ({ from, nonce, hash }: Transaction): string =>
   `nonce ${String(nonce)} of ${from} (${hash.slice(0, 10)})`;
 
 /** The payee and the amount of a call of `transfer(address,uint256)`; null: it is another call. */
-function transferOf(data: string): { readonly payee: string; readonly units: bigint } | null {
+export function transferOf(
+  data: string,
+): { readonly payee: string; readonly units: bigint } | null {
   if (!/^0xa9059cbb[0-9a-f]{128}$/i.test(data)) return null;
   return { payee: addressOf(data.slice(10, 74)), units: BigInt(`0x${data.slice(74)}`) };
 }
