@@ -54,6 +54,8 @@ interface Offer {
   readonly state?: string;
 }
 
+const canCancel = (offers: readonly Offer[], { node_key }: NodeView): boolean =>
+  offers.some((each) => each.action === 'cancel_transaction' && each.node_key === node_key);
 const isSent = ({ state }: NodeView): boolean => state === 'OBSERVING' || state === 'UNKNOWN';
 
 function isWaiting({ body }: ApiAnswer): boolean {
@@ -348,7 +350,9 @@ export class Operator {
         return false;
       case 'CANCELLED':
         for (const node of nodes)
-          if (node.state === 'UNKNOWN') await this.#resolve(id, node);
+          if (node.state === 'UNKNOWN')
+            if (canCancel(offers, node)) await this.#freeNonce(id, node);
+            else await this.#resolve(id, node);
           else if (node.state === 'FAILED' && this.#retries < 2 && dice.chance(0.5)) {
             this.#retries += 1;
             await follow('retry');
@@ -381,7 +385,13 @@ export class Operator {
     });
   }
 
-  /** A person has another transaction take the place of a payment, once at most for each node. */
+  async #freeNonce(id: string, { node_key }: NodeView): Promise<void> {
+    await this.#act(`/movements/${id}/nodes/${node_key}/actions/cancel-transaction`, {
+      reason: 'the payment is no longer wanted',
+    });
+  }
+
+  /** Some people have another transaction take the place of a payment, once for each attempt. */
   async #cancelTransaction(
     id: string,
     nodes: readonly NodeView[],
@@ -393,9 +403,7 @@ export class Operator {
       if (!isIt(node) || !this.#life.transfers.includes(node_key)) continue;
       if (this.#cancelled.has(one)) continue;
       this.#cancelled.add(one);
-      await this.#act(`/movements/${id}/nodes/${node_key}/actions/cancel-transaction`, {
-        reason: 'the payment is no longer wanted',
-      });
+      await this.#freeNonce(id, node);
     }
   }
 
