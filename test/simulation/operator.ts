@@ -19,7 +19,10 @@ const WAITS_FOR_STOP_MS = 60_000;
 const BEFORE_STOP_MS = 200;
 /** A cancel comes at most so many milliseconds after the approval. */
 const CANCELS_WITHIN_MS = [150, 4_000, 60_000] as const;
-const APPROVAL_TTL_SECONDS = 120;
+/** Longer than the long freeze, so that few movements expire before somebody may approve them. */
+const APPROVAL_TTL_SECONDS = 300;
+/** Milliseconds between two looks of a person. */
+const LOOKS_AFTER_MS = [4_000, 16_000] as const;
 /** So often a person who is needed has the movement cancelled. */
 const CALLS_OFF = 0.1;
 /** How long a person who hears of a refusal goes on to click, in milliseconds. */
@@ -100,7 +103,7 @@ export class Operator {
     life.movement_id = id;
     if (dice.chance(0.2)) await this.#createAgain(id);
     const decision = dice.pick(['approve', 'reject', 'nothing'] as const, (each) =>
-      each === 'approve' ? 18 : 1,
+      each === 'approve' ? 30 : 1,
     );
     if (dice.chance(0.06)) this.#besides(() => this.#cancel(id, dice.between(0, 20_000)));
     await sleep(this.#decidesIn());
@@ -119,7 +122,7 @@ export class Operator {
     if (dice.chance(0.4)) this.#besides(() => this.#cancel(id, dice.between(0, within)));
     const mayCancelTransaction = dice.chance(0.15);
     for (;;) {
-      await sleep(dice.between(2_000, 10_000));
+      await sleep(dice.between(...LOOKS_AFTER_MS));
       const seen = await this.#caller.send('GET', `/movements/${id}`);
       if (seen.status !== 200) continue;
       const state = String(seen.body['request_state']);

@@ -84,10 +84,10 @@ const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   refused: 0.02,
 };
 /** How much likelier each fault is behind a fence, and how much elsewhere. */
-const STATEMENT_WEIGHTS: Weights = { between: 4.5, elsewhere: 0.6 };
+const STATEMENT_WEIGHTS: Weights = { between: 3.5, elsewhere: 0.3 };
 const CALL_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
 const NETWORK_WEIGHTS: Weights = { between: 1.4, elsewhere: 0.6 };
-const CHAIN_NETWORK_WEIGHTS: Weights = { between: 1.8, elsewhere: 0.5 };
+const CHAIN_NETWORK_WEIGHTS: Weights = { between: 1.4, elsewhere: 0.4 };
 const CALLBACK_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
 /** How often a desk refuses an order for good. */
 const REFUSES = 0.08;

@@ -84,6 +84,8 @@ interface Past {
   readonly jobs: readonly Job[];
   readonly at: number;
   readonly historyLength: number;
+  /** What it commanded, in words: a replay commands the same. */
+  commanded: string;
 }
 
 interface Task {
@@ -132,6 +134,8 @@ export class Execution {
   #unwrittenAt: number | null = null;
   readonly #activities = new Map<number, Activity>();
   /** Version flags that the history has markers of. */
+  /** Flags of the SDK that the history names: a replay goes by the same ones. */
+  readonly #flags = new Set<number>();
   readonly #patches = new Set<string>();
   readonly #timers = new Map<number, { readonly fires_at: number }>();
 
@@ -396,7 +400,11 @@ export class Execution {
     );
     // What the history has no end of was under way when a task was extended: it runs again.
     for (const each of past) {
-      const commands = await this.#cached.activate(this.#activation(each, true));
+      const { commands } = await this.#cached.activate(this.#activation(each, true));
+      if (wordsOf(commands) !== each.commanded)
+        throw new Error(
+          `the replay of ${this.#options.runId} commands ${wordsOf(commands)} in place of ${each.commanded}`,
+        );
       for (const { resolveActivity } of each.jobs)
         if (resolveActivity?.isLocal === true) task.local.delete(resolveActivity.seq ?? 0);
       for (const { scheduleLocalActivity } of commands)
@@ -404,7 +412,7 @@ export class Execution {
     }
   }
 
-  #activation({ jobs, at, historyLength }: Past, isReplaying: boolean) {
+  #activation({ jobs, at, historyLength }: Omit<Past, 'commanded'>, isReplaying: boolean) {
     const { runId, suggestsNewRunAfter = Infinity } = this.#options;
     return {
       runId,
@@ -412,7 +420,7 @@ export class Execution {
       isReplaying,
       historyLength,
       continueAsNewSuggested: historyLength >= suggestsNewRunAfter,
-      availableInternalFlags: [],
+      availableInternalFlags: [...this.#flags],
       jobs: inTheirOrder(jobs),
     };
   }
@@ -420,9 +428,11 @@ export class Execution {
   async #activate(jobs: readonly Job[], at: number): Promise<void> {
     const [task, run] = [this.#task, this.#cached];
     if (task === null || run === null) throw new Error('no workflow task is under way');
-    const activation = { jobs, at, historyLength: this.history.length };
+    const activation: Past = { jobs, at, historyLength: this.history.length, commanded: '' };
     task.activations.push(activation);
-    const commands = await run.activate(this.#activation(activation, false));
+    const { commands, flags } = await run.activate(this.#activation(activation, false));
+    for (const flag of flags) this.#flags.add(flag);
+    activation.commanded = wordsOf(commands);
     const resolved: Job[] = [];
     for (const command of commands) this.#carryOut(task, command, at, resolved);
     if (resolved.length > 0) await this.#activate(resolved, at);
@@ -625,4 +635,23 @@ function resolutionOf({ activityId, type }: ActivityCall, end: ActivityEnd) {
       failure: wrapped('Activity task failed', 'failed' in end ? end.failed : end.timedOut),
     },
   };
+}
+
+/** Kinds of commands with what tells one from another: replays command the same. */
+function wordsOf(commands: readonly Command[]): string {
+  return commands
+    .flatMap((command) =>
+      // A patch that the history has is not marked again.
+      Object.entries(command).flatMap(([kind, value]) =>
+        value == null || kind === 'setPatchMarker'
+          ? []
+          : [`${kind} ${nameIn(value, 'seq')} ${nameIn(value, 'activityType')}`],
+      ),
+    )
+    .join(', ');
+}
+
+function nameIn(command: object, field: string): string {
+  const value: unknown = Reflect.get(command, field);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
 }

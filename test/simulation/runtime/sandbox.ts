@@ -45,8 +45,14 @@ const NO_LIMIT = undefined as unknown as number;
 
 /** A run of workflow code. Its methods are called one at a time. */
 export interface SandboxedRun {
-  /** @throws when the workflow code throws what is no failure of its workflow. */
-  activate(activation: Activation): Promise<readonly Command[]>;
+  /**
+   * Returns its commands, and the flags of the SDK that a replay of it needs.
+   *
+   * @throws when the workflow code throws what is no failure of its workflow.
+   */
+  activate(
+    activation: Activation,
+  ): Promise<{ readonly commands: readonly Command[]; readonly flags: readonly number[] }>;
   dispose(): Promise<void>;
 }
 
@@ -104,7 +110,7 @@ export class Sandbox {
         await workflow.getAndResetSinkCalls();
         if (successful == null)
           throw new Error(`the activation failed: ${failed?.failure?.message ?? 'unknown'}`);
-        return successful.commands ?? [];
+        return { commands: successful.commands ?? [], flags: successful.usedInternalFlags ?? [] };
       },
       dispose: () => workflow.dispose(),
     };
