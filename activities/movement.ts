@@ -75,9 +75,9 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
  */
 async function load(
   deps: PhaseDependencies,
-  { movement_id, run_id, decides }: LoadArgs,
+  { movement_id, decides, ...of }: LoadArgs,
 ): Promise<LoadedMovement | null> {
-  const view = await describedView(deps, movement_id, run_id);
+  const view = await describedView(deps, movement_id, of);
   if (view === null || decides !== true || !DECIDED_AT_ONCE.includes(view.state)) return view;
   const decision = decide(view, nextOf(view), new Set());
   if (decision === null) return view;
@@ -110,9 +110,13 @@ const DECIDED_AT_ONCE: readonly MovementState[] = [
 async function describedView(
   deps: PhaseDependencies,
   movementId: string,
-  runId: string,
+  { run_id, run_started_at, load }: Omit<LoadArgs, 'movement_id' | 'decides'>,
 ): Promise<LoadedMovement | null> {
-  const movement = await loadMovement(deps.db, movementId, runId);
+  const movement = await loadMovement(deps.db, movementId, {
+    run_id,
+    run_started_at: run_started_at ?? null,
+    load: load ?? null,
+  });
   if (movement === null) return null;
   return {
     ...movement,

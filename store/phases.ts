@@ -148,17 +148,30 @@ export async function readMovementView(
   return rows[0]?.answer ?? null;
 }
 
-/** Returns the view for a run and marks the movement's commands as seen. Null: unknown id. */
+/** A load of a run: the `load`-th, of the run that began at this time (RFC 3339). */
+export interface LoadOfRun {
+  readonly run_id: string;
+  readonly run_started_at: string | null;
+  readonly load: number | null;
+}
+
+/**
+ * Returns the view for a run and marks the movement's commands as seen. Null: unknown id.
+ *
+ * A load that was executed before marks nothing, and neither does one of an earlier run: its worker
+ * may have been held up, and then its answer reaches no run, and what it marked is never signalled.
+ */
 export async function loadMovement(
   db: Database,
   movementId: string,
-  runId: string,
+  { run_id, run_started_at, load }: LoadOfRun,
 ): Promise<LoadedMovement | null> {
   const rows = await run(
     () =>
       db.sql<{
         answer: LoadedMovement | null;
-      }>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`,
+      }>`SELECT load_movement(${movementId}::uuid, ${run_id}::text,
+        ${run_started_at}::timestamptz, ${load}::integer) AS answer`,
   );
   return rows[0]?.answer ?? null;
 }

@@ -8,6 +8,7 @@ import type { SignalledAttention } from '../domain/attention-reasons.ts';
 import { attemptOf, decided } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
+  LoadArgs,
   LoadedMovement,
   LoadedNode,
   Phase,
@@ -92,6 +93,12 @@ export class RunState {
 
   wake(): void {
     this.wakeCount += 1;
+  }
+
+  /** Names the next load, so that one which is executed late takes no command from a later one. */
+  nextLoad(): Pick<LoadArgs, 'run_id' | 'run_started_at' | 'load'> {
+    const { runId, runStartTime } = workflowInfo();
+    return { run_id: runId, run_started_at: runStartTime.toISOString(), load: this.loads + 1 };
   }
 
   /** Updates what this run remembers after the movement was loaded. */

@@ -554,7 +554,13 @@ export const CALLS: readonly Call[] = [
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
 
   // What the phases of a movement and of a transfer ask.
-  own('loadMovement', (db, samples, turn) => loadMovement(db, running(samples, turn), 'run')),
+  own('loadMovement', (db, samples, turn) =>
+    loadMovement(db, running(samples, turn), {
+      run_id: 'run',
+      run_started_at: new Date().toISOString(),
+      load: 1,
+    }),
+  ),
   own('readEnd', (db, samples, turn) => readEnd(db, running(samples, turn))),
   own('readMovementView', (db, samples, turn) => readMovementView(db, running(samples, turn))),
   own('readPhase', (db, samples, turn) => readPhase(db, running(samples, turn), 'n1')),

@@ -14,6 +14,34 @@ const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
+    id: 'late-loads-take-no-command',
+    section,
+    rule: 'A load that is executed again, or late by a worker that was held up, takes no command.',
+    test: {
+      file: 'test/store/clauses-writes.test.ts',
+      name: 'nor does an earlier one, executed late',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: 'OR (started, loads) > (run_started_at, run_loads)',
+      replace: 'OR true',
+    },
+  },
+  {
+    id: 'lost-loads-have-woken',
+    section,
+    rule: 'A load that is executed again counts as a wake: an answer that was lost may have had one.',
+    test: {
+      file: 'test/store/clauses-writes.test.ts',
+      name: 'one that comes again says that it was woken: an earlier answer was lost',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: 'WHEN woken OR NOT is_next THEN',
+      replace: 'WHEN woken THEN',
+    },
+  },
+  {
     id: 'a-command-acts-on-the-node-it-names',
     section,
     rule: 'A resume or retry that names its node, attempt and state acts on no other.',

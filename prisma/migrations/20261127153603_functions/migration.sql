@@ -2345,19 +2345,31 @@ END $$;
 
 REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
-  AS $$
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text, started timestamptz,
+  loads integer) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   at timestamptz := svc_now();
+  is_next boolean;
   woken boolean;
   result jsonb;
 BEGIN
-  WITH applied AS (
-    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
-    RETURNING kind)
-  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
-  UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
+  UPDATE movements SET run_id = run, run_started_at = started, run_loads = coalesce(loads, 0)
+  WHERE movement_id = movement AND (started IS NULL OR run_started_at IS NULL
+    OR (started, loads) > (run_started_at, run_loads));
+  is_next := FOUND;
+  IF is_next THEN
+    WITH applied AS (
+      UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+      RETURNING kind)
+    SELECT bool_or(kind = 'wake') INTO woken FROM applied;
+  END IF;
   result := movement_view(movement, at);
-  -- A command that a load has read is not signalled again, so the load returns its wake.
-  RETURN result || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
+  -- A command that a load has read is not signalled again, so the load returns its wake. The wakes
+  -- that an earlier execution of this load has read were lost with its answer.
+  RETURN result || CASE WHEN woken OR NOT is_next THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;
+
+-- For workers of 0.4.0, which number no loads.
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT load_movement(movement, run, NULL, NULL)
+$$;

@@ -676,8 +676,8 @@ const UNSIGNALLED: readonly Scenario[] = (
 }));
 
 /**
- * The worker is frozen, and wakes when others have given up on it: what it did goes on beside what
- * was begun in its place.
+ * The worker is frozen, and wakes when its time-outs are over: what it did goes on beside what
+ * was started in its place.
  */
 const frozen = (group: string): readonly Scenario[] => [
   ...[

@@ -168,7 +168,7 @@ export const PAYEE = `0x${'ab'.repeat(20)}`;
 
 /**
  * The desks: one takes each key once, one does not know keys, one is a module of the worker, which
- * goes on with the next node in the same activity, and one pays nobody.
+ * goes on with the next node in the same activity, and one moves no money.
  */
 export function desks(reach: Reach): readonly Executor[] {
   return [

@@ -32,7 +32,7 @@ export const SECONDS = {
     return group?.endsWith('-late') === true ? 14 : 0;
   },
   /**
-   * For how long a worker is frozen: until the server has given up what its activities do, and the
+   * For how long a worker is frozen: until its activities have timed out at the server, and the
    * next task, which the frozen worker was sent, has not timed out. In a group that ends with
    * `long`: until that task has timed out too.
    */

@@ -117,6 +117,9 @@ class SimulatedDate extends real.Date {
   }
 }
 
+// Others know a date by the name of its class, as the SDK does.
+Object.defineProperty(SimulatedDate, 'name', { value: 'Date' });
+
 /** What the replaced functions return in place of a timer of the platform. */
 class Handle {
   timer: Timer | null = null;

@@ -24,7 +24,7 @@ type Bundle = Parameters<typeof ReusableVMWorkflowCreator.create>[0];
 
 /**
  * The SDK follows every promise of its thread, so that a query can show where a run waits, and
- * compiles a function for each. Nobody queries here.
+ * compiles a function for each. No query comes here.
  */
 const { globalHandlers } = require('@temporalio/worker/lib/workflow/vm-shared.js') as {
   readonly globalHandlers: { setPromiseHook: () => void };
