@@ -9,7 +9,7 @@ import type {
   RecoverArgs,
 } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
-import { loadMovement } from '../store/phases.ts';
+import { loadMovement, type LoadOfRun } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 import { writeDecision, writeIfItFollows } from './decisions.ts';
 import { beating, named } from './guarded.ts';
@@ -110,13 +110,9 @@ const DECIDED_AT_ONCE: readonly MovementState[] = [
 async function describedView(
   deps: PhaseDependencies,
   movementId: string,
-  { run_id, run_started_at, load }: Omit<LoadArgs, 'movement_id' | 'decides'>,
+  of: LoadOfRun,
 ): Promise<LoadedMovement | null> {
-  const movement = await loadMovement(deps.db, movementId, {
-    run_id,
-    run_started_at: run_started_at ?? null,
-    load: load ?? null,
-  });
+  const movement = await loadMovement(deps.db, movementId, of);
   if (movement === null) return null;
   return {
     ...movement,

@@ -317,9 +317,9 @@ export interface RecordArgs extends AskArgs {
 export interface LoadArgs {
   readonly movement_id: string;
   readonly run_id: string;
-  /** When the run began (RFC 3339), and which of its loads this is, from 1; absent before 0.5.0. */
-  readonly run_started_at?: string;
-  readonly load?: number;
+  /** When the run began (RFC 3339), and which of its loads this is, from 1. */
+  readonly run_started_at: string;
+  readonly load: number;
   /**
    * Decisions that follow from the load are written in the same activity; the load returns the
    * state after them.

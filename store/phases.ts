@@ -151,8 +151,8 @@ export async function readMovementView(
 /** A load of a run: the `load`-th, of the run that began at this time (RFC 3339). */
 export interface LoadOfRun {
   readonly run_id: string;
-  readonly run_started_at: string | null;
-  readonly load: number | null;
+  readonly run_started_at: string;
+  readonly load: number;
 }
 
 /**

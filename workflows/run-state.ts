@@ -97,8 +97,8 @@ export class RunState {
 
   /** Names the next load, so that one which is executed late takes no command from a later one. */
   nextLoad(): Pick<LoadArgs, 'run_id' | 'run_started_at' | 'load'> {
-    const { runId, runStartTime } = workflowInfo();
-    return { run_id: runId, run_started_at: runStartTime.toISOString(), load: this.loads + 1 };
+    const { runId, startTime } = workflowInfo();
+    return { run_id: runId, run_started_at: startTime.toISOString(), load: this.loads + 1 };
   }
 
   /** Updates what this run remembers after the movement was loaded. */

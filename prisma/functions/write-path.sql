@@ -553,8 +553,8 @@ DECLARE
   woken boolean;
   result jsonb;
 BEGIN
-  UPDATE movements SET run_id = run, run_started_at = started, run_loads = coalesce(loads, 0)
-  WHERE movement_id = movement AND (started IS NULL OR run_started_at IS NULL
+  UPDATE movements SET run_id = run, run_started_at = started, run_loads = loads
+  WHERE movement_id = movement AND (run_started_at IS NULL
     OR (started, loads) > (run_started_at, run_loads));
   is_next := FOUND;
   IF is_next THEN
@@ -569,7 +569,17 @@ BEGIN
   RETURN result || CASE WHEN woken OR NOT is_next THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;
 
--- For workers of 0.4.0, which number no loads.
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT load_movement(movement, run, NULL, NULL)
-$$;
+-- For workers of 0.4.0, which number no loads; their role may not have the rights to numbers yet.
+CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
+  AS $$
+DECLARE
+  at timestamptz := svc_now();
+  woken boolean;
+BEGIN
+  WITH applied AS (
+    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+    RETURNING kind)
+  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
+  UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
+  RETURN movement_view(movement, at) || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
+END $$;
