@@ -459,8 +459,9 @@ export const commandRules: readonly Rule[] = [
     test: { file: RERUN, name: 'a load changes nothing that the first one has not' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: 'UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
-      replace: 'UPDATE commands SET applied_at = at WHERE false',
+      // As it is indented where loads are numbered.
+      find: '      UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
+      replace: '      UPDATE commands SET applied_at = at WHERE false',
     },
   },
   {

@@ -25,11 +25,13 @@ test('a migrated database has exactly these functions', async () => {
   const rows = await bench.sql<{ name: string; body: string }>(
     `SELECT p.proname AS name, p.prosrc AS body FROM pg_proc p JOIN pg_namespace n
       ON n.oid = p.pronamespace
-     WHERE n.nspname = 'public' ORDER BY p.proname`,
+     WHERE n.nspname = 'public'`,
   );
   expect(bodies.length).toBeGreaterThan(50);
-  const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
-  expect(rows).toEqual([...bodies].sort(byName));
+  // A function that workers of the release before call as well is there twice.
+  const inOrder = (all: readonly { readonly name: string; readonly body: string }[]) =>
+    all.map(({ name, body }) => `${name} ${body}`).sort();
+  expect(inOrder(rows)).toEqual(inOrder(bodies));
 });
 
 test('every body can be read by the database', async () => {
