@@ -57,6 +57,14 @@ beforeAll(async () => {
     ],
     completion_policy: { completion_assurance: 'provider_completed' },
   });
+  await own.api.expect(201, 'POST', '/plan-templates', {
+    template_key: 'test/alone',
+    version: 1,
+    name: 'An outcome that may stay unknown, with no other way',
+    nodes: [withdrawal],
+    edges: [],
+    completion_policy: { completion_assurance: 'provider_completed' },
+  });
 });
 
 afterEach(() => own.venueFaults(null));
@@ -208,7 +216,7 @@ test('only an unknown node can be resolved, and two people at once resolve it on
 });
 
 test('a word that names no attempt is about the first one', async () => {
-  const id = await unknown(DEAD);
+  const id = await unknown(DEAD, 'test/alone');
   expect((await resolve(id, 'failed')).status).toBe(200);
   await own.api.reaches(id, 'FAILED');
   await own.api.act('retry', id);

@@ -121,11 +121,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     machine,
     url: options.databaseUrl,
     fault: (statement) =>
-      strikeStatement(
-        faults,
-        statement,
-        (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT,
-      ),
+      strikeStatement(faults, statement, (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
     died: (process) => died(process),
     moved: (moved) => faults.fences.moved(moved),
   });

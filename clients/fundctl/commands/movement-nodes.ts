@@ -25,7 +25,10 @@ export const resolve = operation('resolveMovementNode', {
     ...REASON,
     evidence: many('key=value', 'what proves it'),
     evidenceFile: file('the evidence as a JSON object'),
-    attempt: whole('number', 'the attempt that you looked into, the first unless named; another one is left alone'),
+    attempt: whole(
+      'number',
+      'the attempt that you looked into, the first unless named; another one is left alone',
+    ),
     outputFile: file('with completed: what its executor would have returned, as a JSON object'),
     mintTx: many(
       'hash',
