@@ -5,7 +5,7 @@
 import { compare } from '../support/amounts.ts';
 import { fencesOf, Switches, type Act } from './acts.ts';
 import type { Statements } from './machine/database.ts';
-import type { Life, Lives } from './lives.ts';
+import type { Life, Lives } from './life.ts';
 import { stillnessOf, type Stillness } from './liveness.ts';
 import { PAYEES } from './payees.ts';
 import { COURSES, DEAR, FIXED, MOST } from './plans.ts';

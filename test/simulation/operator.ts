@@ -1,7 +1,7 @@
 /** Whoever looks after one movement: a caller that creates it, and the people who decide. */
 import type { PlannedStop } from './administrator.ts';
 import { codeOf, type Caller } from './caller.ts';
-import type { Click, Command, Life, Lives, LivesOptions } from './lives.ts';
+import type { Click, Command, Life, Lives, LivesOptions } from './life.ts';
 import { PAYEES } from './payees.ts';
 import { CALLBACK_HOST, type ApiAnswer } from './service.ts';
 import { receivedOf } from './worlds/desk.ts';
