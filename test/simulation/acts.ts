@@ -38,18 +38,23 @@ export function payeesOf({ node_key, executor_key }: Needs): readonly string[] {
   return executor_key?.startsWith('evm.') === true && own !== undefined ? [own] : [];
 }
 
+/** Whether it switches off the cutover mode, an executor, a signer or an address. */
+export function switchesOff({ kind, value }: Pick<Act, 'kind' | 'value'>): boolean {
+  return (
+    (kind === 'cutover' && value === 'frozen') ||
+    ((kind === 'executors' || kind === 'signers') && value !== 'active') ||
+    (kind === 'allowed_addresses' && value !== 'true')
+  );
+}
+
 /** What is switched off: `<kind> <subject>`, each with the time since when. */
 export class Switches {
   readonly #off = new Map<string, number>();
 
   take({ kind, subject, value, at }: Act): void {
-    const isOff =
-      (kind === 'movements' && value === 'CANCELLED') ||
-      (kind === 'cutover' && value === 'frozen') ||
-      ((kind === 'executors' || kind === 'signers') && value !== 'active') ||
-      (kind === 'allowed_addresses' && value !== 'true');
     const key = nameOf(kind, subject);
-    if (isOff) this.#off.set(key, this.#off.get(key) ?? at);
+    if ((kind === 'movements' && value === 'CANCELLED') || switchesOff({ kind, value }))
+      this.#off.set(key, this.#off.get(key) ?? at);
     else if (kind !== 'movement_nodes') this.#off.delete(key);
   }
 

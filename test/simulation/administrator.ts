@@ -4,7 +4,7 @@
  * approve right before it.
  */
 import type { Dice } from '../chaos/random.ts';
-import type { Caller } from './caller.ts';
+import { sleep, type Caller } from './caller.ts';
 import type { Machine } from './machine/machine.ts';
 import { PAYEES } from './payees.ts';
 import { DESKS } from './plans.ts';
@@ -130,5 +130,3 @@ async function set(caller: Caller, stopped: Stopped, isOn: boolean): Promise<voi
     await caller.insist('PATCH', `/${stopped.what}/${stopped.key}`, { status, reason });
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -17,7 +17,8 @@ type Headers = Readonly<Record<string, string>>;
 const PATIENCE_MS = 30_000;
 const NONE: ApiAnswer = { status: 0, body: {} };
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Caller {
   readonly #options: CallerOptions;

@@ -313,8 +313,9 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         (accepted.cancel !== null && state !== 'CANCELLED');
       return isWrong ? [[movement_id, `it is ${state} after ${JSON.stringify(accepted)}`]] : [];
     }),
-  'a movement ends as its plan says': (facts) =>
-    facts.lives.flatMap(({ movement_id, template }): Found[] => {
+  'a movement ends as its plan says': (facts) => {
+    const transfers = transfersOf(facts);
+    return facts.lives.flatMap(({ movement_id, template }): Found[] => {
       const course = COURSES[template.replace('simulation/', '')];
       const state = movementOf(facts, movement_id)?.request_state;
       if (course === undefined || state === undefined)
@@ -322,9 +323,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
       const orders = paidOf(facts).filter((order) => order.movement_id === movement_id);
       const paid = new Set([
         ...orders.map(({ node_key }) => node_key),
-        ...transfersOf(facts).flatMap((each) =>
-          each.movement_id === movement_id ? [each.node_key] : [],
-        ),
+        ...transfers.flatMap((each) => (each.movement_id === movement_id ? [each.node_key] : [])),
       ]);
       const isFailed = facts.nodes.some(
         (node) => node.movement_id === movement_id && node.state === 'FAILED',
@@ -353,7 +352,8 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
             found.push(`${key} is ordered before ${before}`);
       }
       return found.map((each) => [movement_id, each]);
-    }),
+    });
+  },
   // Whoever is answered that something is stopped knows that nothing passes its fence from then on.
   'nothing passes its fence after it was stopped': (facts) => {
     const switches = new Switches();
@@ -566,30 +566,34 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         movement_id,
         `it is ${request_state}, and its reservation ${reservation_status}`,
       ]),
-  'what was paid and cancelled stays held': (facts) =>
-    facts.movements
+  'what was paid and cancelled stays held': (facts) => {
+    const transfers = transfersOf(facts);
+    return facts.movements
       .filter(
         ({ movement_id, request_state, reservation_status }) =>
           request_state === 'CANCELLED' &&
           reservation_status !== 'held' &&
           (facts.orders.some((each) => each.movement_id === movement_id && each.state === 'paid') ||
-            transfersOf(facts).some((transfer) => transfer.movement_id === movement_id)),
+            transfers.some((transfer) => transfer.movement_id === movement_id)),
       )
       .map(({ movement_id, reservation_status }) => [
         movement_id,
         `it is CANCELLED and paid, and its reservation ${reservation_status}`,
-      ]),
+      ]);
+  },
   // A cancelled movement goes on to say that it holds what it has paid.
-  'nothing is held for what has ended and paid nothing': (facts) =>
-    facts.movements
+  'nothing is held for what has ended and paid nothing': (facts) => {
+    const transfers = transfersOf(facts);
+    return facts.movements
       .filter(
         ({ movement_id, request_state, reservation_status }) =>
           ENDED.includes(request_state) &&
           reservation_status === 'held' &&
           !paidOf(facts).some((order) => order.movement_id === movement_id) &&
-          !transfersOf(facts).some((transfer) => transfer.movement_id === movement_id),
+          !transfers.some((transfer) => transfer.movement_id === movement_id),
       )
-      .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]),
+      .map(({ movement_id, request_state }) => [movement_id, `it is ${request_state}, and held`]);
+  },
 };
 
 function stateOf({ movements, nodes }: Facts, movementId: string | null): string {

@@ -1,5 +1,5 @@
 /** How long movements stood still that nothing held up: no stop, no person, no other movement. */
-import type { Act } from './acts.ts';
+import { switchesOff, type Act } from './acts.ts';
 
 export interface Stillness {
   readonly movement_id: string;
@@ -82,9 +82,8 @@ function stopsOf(acts: readonly Act[]): readonly { readonly from: number; readon
   const stops: { from: number; to: number }[] = [];
   for (const { kind, subject, value, at } of acts) {
     if (kind === 'movements' || kind === 'movement_nodes') continue;
-    const isOff = value === 'frozen' || value === 'disabled' || value === 'false';
     const before = off.size;
-    if (isOff) off.add(`${kind} ${subject}`);
+    if (switchesOff({ kind, value })) off.add(`${kind} ${subject}`);
     else off.delete(`${kind} ${subject}`);
     const last = stops.at(-1);
     if (before === 0 && off.size > 0) stops.push({ from: at, to: Infinity });

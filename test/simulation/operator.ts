@@ -1,6 +1,6 @@
 /** Whoever looks after one movement: a caller that creates it, and the people who decide. */
 import type { PlannedStop } from './administrator.ts';
-import { codeOf, type Caller } from './caller.ts';
+import { codeOf, sleep, type Caller } from './caller.ts';
 import type { Click, Command, Life, Lives, LivesOptions } from './life.ts';
 import { PAYEES } from './payees.ts';
 import { CALLBACK_HOST, type ApiAnswer } from './service.ts';
@@ -41,8 +41,6 @@ const FOR_NOW = [
   'binding_unresolved',
   'binding_unavailable',
 ];
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface NodeView {
   readonly node_key: string;
