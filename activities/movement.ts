@@ -4,12 +4,13 @@ import { decide, decided, nextOf } from '../domain/decision.ts';
 import type {
   LoadArgs,
   LoadedMovement,
+  LoadOfRun,
   MovementActivities,
   Phase,
   RecoverArgs,
 } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
-import { loadMovement, type LoadOfRun } from '../store/phases.ts';
+import { loadMovement } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 import { writeDecision, writeIfItFollows } from './decisions.ts';
 import { beating, named } from './guarded.ts';

@@ -1,7 +1,12 @@
 /** Reads all data of a node that its phase needs, with one statement. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
+import type {
+  ConditionResults,
+  LoadedMovement,
+  LoadOfRun,
+  RecoverArgs,
+} from '../domain/messages.ts';
 import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
@@ -146,13 +151,6 @@ export async function readMovementView(
       SELECT movement_view(${movementId}::uuid, svc_now()) AS answer`,
   );
   return rows[0]?.answer ?? null;
-}
-
-/** A load of a run: the `load`-th, of the run that began at this time (RFC 3339). */
-export interface LoadOfRun {
-  readonly run_id: string;
-  readonly run_started_at: string;
-  readonly load: number;
 }
 
 /**

@@ -8,9 +8,9 @@ import type { SignalledAttention } from '../domain/attention-reasons.ts';
 import { attemptOf, decided } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
-  LoadArgs,
   LoadedMovement,
   LoadedNode,
+  LoadOfRun,
   Phase,
   PhaseArgs,
   PhaseResult,
@@ -96,7 +96,7 @@ export class RunState {
   }
 
   /** Names the next load, so that one which is executed late takes no command from a later one. */
-  nextLoad(): Pick<LoadArgs, 'run_id' | 'run_started_at' | 'load'> {
+  nextLoad(): LoadOfRun {
     const { runId, startTime } = workflowInfo();
     return { run_id: runId, run_started_at: startTime.toISOString(), load: this.loads + 1 };
   }

@@ -37,8 +37,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: 'WHEN woken OR NOT is_next THEN',
-      replace: 'WHEN woken THEN',
+      find: 'ELSE woken := true;',
+      replace: 'ELSE woken := false;',
     },
   },
   {
@@ -459,9 +459,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: RERUN, name: 'a load changes nothing that the first one has not' },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      // As it is indented where loads are numbered.
-      find: '      UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
-      replace: '      UPDATE commands SET applied_at = at WHERE false',
+      find: 'UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL',
+      replace: 'UPDATE commands SET applied_at = at WHERE false',
     },
   },
   {
