@@ -105,7 +105,10 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   const movement = await created('41.5');
   const page = await desk.pageOf('ada');
   await opened(page, movement);
-  await heading(page, /Moves at most 41\.5 USDC to .*: it waits for an approval/).waitFor();
+  await heading(
+    page,
+    /Moves at most 41\.5 USDC to .*: the movement waits for an approval/,
+  ).waitFor();
   expect(await button(page, 'Resume').getAttribute('aria-disabled')).toBe('true');
   await accessible(page);
 
