@@ -4,7 +4,6 @@ import { decide, decided, nextOf } from '../domain/decision.ts';
 import type {
   LoadArgs,
   LoadedMovement,
-  LoadOfRun,
   MovementActivities,
   Phase,
   RecoverArgs,
@@ -76,9 +75,9 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
  */
 async function load(
   deps: PhaseDependencies,
-  { movement_id, decides, ...of }: LoadArgs,
+  { movement_id, run_id, decides }: LoadArgs,
 ): Promise<LoadedMovement | null> {
-  const view = await describedView(deps, movement_id, of);
+  const view = await describedView(deps, movement_id, run_id);
   if (view === null || decides !== true || !DECIDED_AT_ONCE.includes(view.state)) return view;
   const decision = decide(view, nextOf(view), new Set());
   if (decision === null) return view;
@@ -111,9 +110,9 @@ const DECIDED_AT_ONCE: readonly MovementState[] = [
 async function describedView(
   deps: PhaseDependencies,
   movementId: string,
-  of: LoadOfRun,
+  runId: string,
 ): Promise<LoadedMovement | null> {
-  const movement = await loadMovement(deps.db, movementId, of);
+  const movement = await loadMovement(deps.db, movementId, runId);
   if (movement === null) return null;
   return {
     ...movement,

@@ -314,17 +314,9 @@ export interface RecordArgs extends AskArgs {
   readonly given: TeamAnswer;
 }
 
-/** Which load of which run it is. */
-export interface LoadOfRun {
-  readonly run_id: string;
-  /** When the run began (RFC 3339). */
-  readonly run_started_at: string;
-  /** The number of the load in its run, from 1. */
-  readonly load: number;
-}
-
-export interface LoadArgs extends LoadOfRun {
+export interface LoadArgs {
   readonly movement_id: string;
+  readonly run_id: string;
   /**
    * Decisions that follow from the load are written in the same activity; the load returns the
    * state after them.

@@ -1,12 +1,7 @@
 /** Reads all data of a node that its phase needs, with one statement. */
 import type { SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type {
-  ConditionResults,
-  LoadedMovement,
-  LoadOfRun,
-  RecoverArgs,
-} from '../domain/messages.ts';
+import type { ConditionResults, LoadedMovement, RecoverArgs } from '../domain/messages.ts';
 import type { CompiledNode, CompiledPlan } from '../domain/plan/types.ts';
 import type { MovementState, ReservationStatus } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
@@ -153,23 +148,17 @@ export async function readMovementView(
   return rows[0]?.answer ?? null;
 }
 
-/**
- * Returns the view for a run and marks the movement's commands as seen. Null: unknown id.
- *
- * A load that was executed before marks nothing, and neither does one of an earlier run: its worker
- * may have been held up, and then its answer reaches no run, and what it marked is never signalled.
- */
+/** Returns the view for a run and marks the movement's commands as seen. Null: unknown id. */
 export async function loadMovement(
   db: Database,
   movementId: string,
-  { run_id, run_started_at, load }: LoadOfRun,
+  runId: string,
 ): Promise<LoadedMovement | null> {
   const rows = await run(
     () =>
       db.sql<{
         answer: LoadedMovement | null;
-      }>`SELECT load_movement(${movementId}::uuid, ${run_id}::text,
-        ${run_started_at}::timestamptz, ${load}::integer) AS answer`,
+      }>`SELECT load_movement(${movementId}::uuid, ${runId}) AS answer`,
   );
   return rows[0]?.answer ?? null;
 }

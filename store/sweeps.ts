@@ -11,7 +11,7 @@ export interface Swept extends About {
  * Claims movements that need a run and have not changed for `idleSeconds`. Each is claimed at most
  * once in four times that period. A movement that waits for approval is claimed only shortly before
  * its approval expires; until then its run only displays it, and {@link takeWaitingTurn} handles
- * it.
+ * it. One that no sweep has seen since its last command was read is of {@link listUnwoken}.
  */
 export async function claimIdle(
   db: Database,
@@ -22,14 +22,6 @@ export async function claimIdle(
     () => db.sql<Swept>`
       UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
         SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
-          -- Never swept movements and swept ones are two queries, each of which reads one range of
-          -- an index; a single query would scan the whole index.
-          (SELECT movement_id FROM movements
-            WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
-              AND updated_at <= (SELECT svc_now()) - make_interval(
-              secs => ${options.idleSeconds}::double precision)
-            LIMIT ${options.limit})
-          UNION ALL
           (SELECT movement_id FROM movements
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL'
               AND swept_at <= (SELECT svc_now()) - make_interval(
@@ -52,6 +44,48 @@ export async function claimIdle(
           AND m.ended_at IS NULL
         ORDER BY m.swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
+  );
+}
+
+/** A movement whose last command was read, perhaps by a load whose answer reached no run. */
+export interface Unwoken extends Swept {
+  /** The version of its row (`xmin`), which every write changes. */
+  readonly row: string;
+}
+
+/**
+ * Returns movements that have stood still for `idleSeconds`, whose commands were all read, and that
+ * no sweep has seen since (`load_movement` sets `swept_at` to null). They are not claimed: a
+ * process that ends before it has woken them leaves them to the next one, and two wakes do no harm.
+ */
+export async function listUnwoken(
+  db: Database,
+  options: { readonly idleSeconds: number; readonly limit: number },
+): Promise<readonly Unwoken[]> {
+  return run(
+    () => db.sql<Unwoken>`
+      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key,
+        xmin::text AS row
+      FROM movements m
+      WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
+        AND updated_at <= (SELECT svc_now()) - make_interval(
+        secs => ${options.idleSeconds}::double precision)
+        -- Those with open commands are woken by the relay, at its pace.
+        AND NOT EXISTS (SELECT FROM commands c
+          WHERE c.movement_id = m.movement_id AND c.applied_at IS NULL)
+      LIMIT ${options.limit}`,
+  );
+}
+
+/** Notes that these were woken. One whose row was written since they were listed is listed again. */
+export async function noteWoken(db: Database, woken: readonly Unwoken[]): Promise<void> {
+  const list = (items: readonly string[]): string => `{${items.join(',')}}`;
+  await run(
+    () => db.sql`
+      UPDATE movements m SET swept_at = svc_now()
+      FROM unnest(${list(woken.map(({ movement_id }) => movement_id))}::uuid[],
+        ${list(woken.map(({ row }) => row))}::text[]) AS w (id, row)
+      WHERE m.movement_id = w.id AND m.xmin::text = w.row`,
   );
 }
 

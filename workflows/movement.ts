@@ -9,6 +9,7 @@ import {
   continueAsNew,
   defineSignal,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { readSignal } from '../domain/attention-reasons.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
@@ -48,7 +49,7 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
   for (;;) {
     const seen = run.wakes;
     let view = await locally(LOCAL_OPTIONS, (local) =>
-      local.load({ movement_id: movementId, ...run.nextLoad(), decides: true }),
+      local.load({ movement_id: movementId, run_id: workflowInfo().runId, decides: true }),
     );
     if (view === null)
       throw ApplicationFailure.nonRetryable(

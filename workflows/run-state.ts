@@ -10,7 +10,6 @@ import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
   LoadedMovement,
   LoadedNode,
-  LoadOfRun,
   Phase,
   PhaseArgs,
   PhaseResult,
@@ -93,12 +92,6 @@ export class RunState {
 
   wake(): void {
     this.wakeCount += 1;
-  }
-
-  /** Names the next load, so that one which is executed late takes no command from a later one. */
-  nextLoad(): LoadOfRun {
-    const { runId, startTime } = workflowInfo();
-    return { run_id: runId, run_started_at: startTime.toISOString(), load: this.loads + 1 };
   }
 
   /** Updates what this run remembers after the movement was loaded. */

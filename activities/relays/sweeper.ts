@@ -1,4 +1,4 @@
-/** Restarts movements whose Temporal run is missing. */
+/** Wakes movements that stand still, and restarts those whose Temporal run is missing. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
@@ -7,10 +7,13 @@ import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
   claimIdle,
+  listUnwoken,
   listWaiting,
+  noteWoken,
   returnWaitingTurn,
   takeWaitingTurn,
   type Swept,
+  type Unwoken,
   type WaitingPlace,
 } from '../../store/sweeps.ts';
 
@@ -38,7 +41,11 @@ export interface SweeperOptions {
   readonly isOfSample?: (oneIn: number) => boolean;
 }
 
-/** Compares open movements without progress with Temporal's runs, and starts missing runs again. */
+/**
+ * Compares open movements without progress with Temporal's runs, and starts missing runs again.
+ * Wakes each once after its last command was read: a worker that was frozen, or died, may have read
+ * it for no run.
+ */
 export function startSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
   return startLoop({
@@ -46,6 +53,7 @@ export function startSweeper(options: SweeperOptions): Loop {
     pauseMs: Math.max(250, (idleSeconds * 1000) / 4),
     log,
     work: async () => {
+      await wakeOnce(options, await listUnwoken(db, { idleSeconds, limit: BATCH }));
       const idle = await claimIdle(db, { idleSeconds, limit: BATCH });
       const running = idle.length > FEW ? await readRunning(options) : NOTHING;
       await reviveMissing(options, idle, running);
@@ -100,6 +108,16 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
   return running;
 }
 
+async function wakeOnce(
+  { db, temporal }: SweeperOptions,
+  unwoken: readonly Unwoken[],
+): Promise<void> {
+  const outcomes = await settleEach(unwoken, AT_ONCE, (each) => wake(temporal, each));
+  const woken = unwoken.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+  if (woken.length > 0) await noteWoken(db, woken);
+  throwFirst(outcomes);
+}
+
 /**
  * Wakes only movements whose run is missing. Temporal's list is cheap but lags: runs that it does
  * not show are checked by id, and also a sample of those that it shows, so that a wrong list cannot
@@ -114,15 +132,21 @@ async function reviveMissing(
   const doubtful = swept.filter(
     ({ movement_id }) => !running.has(movement_id) || isOfSample(oneIn),
   );
-  const outcomes = await settleEach(doubtful, AT_ONCE, async (about) => {
-    const { movement_id: movementId } = about;
-    if (await temporal.isRunning({ movementId })) return;
-    log.warn(
-      { movement_id: movementId },
-      'the run of an open movement is gone; it is started again',
-    );
-    await temporal.wake({ movementId, kind: 'wake', commandId: null, about });
+  const outcomes = await settleEach(doubtful, AT_ONCE, async (each) => {
+    const { movement_id } = each;
+    if (await temporal.isRunning({ movementId: movement_id })) return;
+    log.warn({ movement_id }, 'the run of an open movement is gone; it is started again');
+    await wake(temporal, each);
   });
+  throwFirst(outcomes);
+}
+
+/** Sends a signal to look again, which starts the run where there is none. */
+function wake(temporal: SweeperOptions['temporal'], { movement_id, ...about }: Swept) {
+  return temporal.wake({ movementId: movement_id, kind: 'wake', commandId: null, about });
+}
+
+function throwFirst(outcomes: readonly PromiseSettledResult<void>[]): void {
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

@@ -70,7 +70,9 @@ import {
   claimIdle,
   listOpen,
   listOpenTransfers,
+  listUnwoken,
   listWaiting,
+  noteWoken,
   returnWaitingTurn,
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
@@ -453,6 +455,18 @@ export const CALLS: readonly Call[] = [
   own('listOpenTransfers', listOpenTransfers),
   own('readNewestRestore', (db) => readNewestRestore(db)),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
+  own('listUnwoken', (db) => listUnwoken(db, { idleSeconds: 30, limit: 50 })),
+  own('noteWoken', (db, samples, turn) =>
+    noteWoken(db, [
+      {
+        movement_id: running(samples, turn),
+        row: '1',
+        asset: 'USDC',
+        amount: '1',
+        template_key: 'growth/t3',
+      },
+    ]),
+  ),
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {
     const [first] = await claimCallbacks(db, { limit: 2, leaseSeconds: 0 });
@@ -554,13 +568,7 @@ export const CALLS: readonly Call[] = [
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
 
   // What the phases of a movement and of a transfer ask.
-  own('loadMovement', (db, samples, turn) =>
-    loadMovement(db, running(samples, turn), {
-      run_id: 'run',
-      run_started_at: new Date().toISOString(),
-      load: 1,
-    }),
-  ),
+  own('loadMovement', (db, samples, turn) => loadMovement(db, running(samples, turn), 'run')),
   own('readEnd', (db, samples, turn) => readEnd(db, running(samples, turn))),
   own('readMovementView', (db, samples, turn) => readMovementView(db, running(samples, turn))),
   own('readPhase', (db, samples, turn) => readPhase(db, running(samples, turn), 'n1')),

@@ -14,31 +14,31 @@ const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
-    id: 'late-loads-take-no-command',
+    id: 'what-was-read-is-woken-again',
     section,
-    rule: 'A load that is executed again, or late by a worker that was held up, takes no command.',
+    rule: 'A movement that stands still after a load has read its commands is woken once more: the load may have been a frozen worker’s, which no run hears of.',
     test: {
-      file: 'test/store/clauses-writes.test.ts',
-      name: 'nor does an earlier one, executed late',
+      file: SWEEPS,
+      name: 'wakes what a load of no run has read, once, and again after its next command',
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: 'OR (started, loads) > (run_started_at, run_loads)',
-      replace: 'OR true',
+      find: 'swept_at = CASE WHEN woken IS NULL THEN swept_at END',
+      replace: 'swept_at = swept_at',
     },
   },
   {
-    id: 'lost-loads-have-woken',
+    id: 'a-wake-in-doubt-is-sent-again',
     section,
-    rule: 'A load that is executed again counts as a wake: an answer that was lost may have had one.',
+    rule: 'A second wake counts as sent when Temporal has taken it, and only if no load has read a command meanwhile.',
     test: {
-      file: 'test/store/clauses-writes.test.ts',
-      name: 'one that comes again says that it was woken: an earlier answer was lost',
+      file: SWEEPS,
+      name: 'wakes again what was read while its wake was under way, and what Temporal did not take',
     },
     broken: {
-      file: 'prisma/functions/write-path.sql',
-      find: 'ELSE woken := true;',
-      replace: 'ELSE woken := false;',
+      file: 'store/sweeps.ts',
+      find: ' AND m.xmin::text = w.row',
+      replace: '',
     },
   },
   {

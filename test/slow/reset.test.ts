@@ -214,7 +214,7 @@ async function rowsOf({ movement_id }: Created): Promise<Record<string, unknown>
     [
       'movements',
       await own.query(
-        `SELECT to_jsonb(m) - 'run_id' - 'run_started_at' - 'run_loads' AS row FROM movements m WHERE movement_id = $1`,
+        `SELECT to_jsonb(m) - 'run_id' AS row FROM movements m WHERE movement_id = $1`,
         [movement_id],
       ),
     ],

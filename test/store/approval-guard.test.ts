@@ -236,8 +236,6 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
     'approver_id',
     'approved_by',
     'run_id',
-    'run_started_at',
-    'run_loads',
     'expires_at',
     'updated_at',
     'ended_at',

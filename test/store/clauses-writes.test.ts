@@ -1119,8 +1119,7 @@ const loaded = (first: string, ask: string): [string, string] => [
   ask,
 ];
 const load = `load_movement('${OWN}', 'run')`;
-const numbered = (nth: number, started = SINCE): string =>
-  `load_movement('${OWN}', 'run', '${started}', ${String(nth)})`;
+const SWEPT = '2026-01-02T03:04:05';
 const wake = COMMAND.replace(`'k'`, `'wake'`).replaceAll(ID('8'), ID('9'));
 const nodeView = `(SELECT e FROM jsonb_array_elements(movement_view('${OWN}', '${SINCE}') -> 'nodes') e WHERE e ->> 'node_key' = 'n')`;
 const stopped = { state: 'FAILED', error_code: 'TRANSACTION_CANCELLED' };
@@ -1144,26 +1143,15 @@ holds('what a run loads', [
   ['notes the run', `SELECT ${load};`, ofMovement('run_id'), { run_id: 'run' }],
   ...(
     [
-      ['a first one takes what it sees', [], numbered(1), true],
-      ['the next one takes it', [numbered(1)], numbered(2), true],
-      ['one that comes again takes nothing', [numbered(2)], numbered(2), false],
-      ['nor does an earlier one, executed late', [numbered(2)], numbered(1), false],
-      ['the first one of the next run takes it', [numbered(2)], numbered(1, LATER), true],
-      ['one of an earlier run takes nothing', [numbered(1, LATER)], numbered(3), false],
-      ['one without a number takes it', [numbered(2)], load, true],
+      ['was swept no more when it has read a command', wake, null],
+      ['was swept when it was, where it has read none', '', SWEPT],
     ] as const
-  ).map(([name, before, last, isTaken]): [string, string, string, boolean] => [
+  ).map(([name, command, swept]): [string, string, string, string | null] => [
     name,
-    `${before.map((each) => `SELECT ${each};`).join(' ')} ${wake} SELECT ${last};`,
-    `(SELECT applied_at IS NOT NULL FROM commands WHERE command_id = '${ID('9')}')`,
-    isTaken,
+    `SELECT ${load}; UPDATE movements SET swept_at = '${SWEPT}', run_id = 'another'; ${command} SELECT ${load};`,
+    `(SELECT to_json(swept_at AT TIME ZONE 'UTC') #>> '{}' FROM movements WHERE movement_id = '${OWN}')`,
+    swept,
   ]),
-  [
-    'one that comes again says that it was woken: an earlier answer was lost',
-    `SELECT ${numbered(1)};`,
-    `${numbered(1)} -> 'woken'`,
-    true,
-  ],
   [
     'of this movement',
     `SELECT ${load};`,

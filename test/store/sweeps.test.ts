@@ -1,7 +1,12 @@
 /** Which movements are looked for at Temporal and when, and whose answers are believed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { startWaitingSweeper, type SweeperOptions } from '../../activities/relays/sweeper.ts';
+import {
+  startSweeper,
+  startWaitingSweeper,
+  type SweeperOptions,
+} from '../../activities/relays/sweeper.ts';
+import { loadMovement } from '../../store/phases.ts';
 import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
 import { storeBench } from './support.ts';
 
@@ -164,5 +169,75 @@ describe('the sweeper', () => {
     // Four idle times, and not forty; but no turn that is due at once, again and again.
     expect(turn?.seconds).toBeLessThan(4);
     expect(turn?.seconds).toBeGreaterThan(0);
+  });
+});
+
+describe('a movement whose commands were read', () => {
+  /** An approved movement that has stood still for a minute, and whose commands a load has read. */
+  async function standing(): Promise<string> {
+    const { movement_id } = await bench.movement({ unheld: true });
+    await loadMovement(bench.db, movement_id, 'a run');
+    await bench.sql(
+      "UPDATE movements SET request_state = 'EXECUTING', updated_at = updated_at - interval '1 minute' WHERE movement_id = $1::uuid",
+      movement_id,
+    );
+    return movement_id;
+  }
+
+  const command = (movementId: string): Promise<unknown> =>
+    bench.sql(
+      "INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until) SELECT gen_random_uuid(), $1::uuid, 'wake', now(), now()",
+      movementId,
+    );
+
+  /** Sweeps for a while, a few times; `onWake` is called before each wake is taken. */
+  async function sweeps(onWake: () => Promise<unknown> = () => Promise.resolve()) {
+    const woken: string[] = [];
+    const sweeper = startSweeper({
+      db: bench.db,
+      log,
+      sweepIdleSeconds: 1,
+      temporal: {
+        listRunning: async function* () {
+          yield await Promise.resolve([]);
+        },
+        isRunning: () => Promise.resolve(true),
+        wake: async (wake) => {
+          woken.push('movementId' in wake ? wake.movementId : '');
+          await onWake();
+        },
+      },
+    });
+    await sleep(900);
+    await sweeper.stop();
+    return woken;
+  }
+
+  test('wakes what a load of no run has read, once, and again after its next command', async () => {
+    const id = await standing();
+    expect(await sweeps()).toEqual([id]);
+    expect(await sweeps()).toEqual([]);
+    await command(id);
+    // The relay's until a load has read it.
+    expect(await sweeps()).toEqual([]);
+    await loadMovement(bench.db, id, 'another run');
+    expect(await sweeps()).toEqual([id]);
+    // A load that reads nothing is no reason.
+    await loadMovement(bench.db, id, 'another run');
+    expect(await sweeps()).toEqual([]);
+  });
+
+  test('wakes again what was read while its wake was under way, and what Temporal did not take', async () => {
+    const id = await standing();
+    let calls = 0;
+    const woken = await sweeps(async () => {
+      calls += 1;
+      if (calls === 1) throw new Error('away');
+      if (calls > 2) return;
+      await command(id);
+      await loadMovement(bench.db, id, 'a frozen worker');
+    });
+    expect(woken).toEqual([id, id, id]);
+    expect(await sweeps()).toEqual([]);
   });
 });

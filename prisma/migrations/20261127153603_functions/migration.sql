@@ -2345,40 +2345,20 @@ END $$;
 
 REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
 
--- Marks the movement's commands as read by a load. Returns whether one of them was a wake; null: there
--- was none.
-CREATE OR REPLACE FUNCTION take_commands(movement uuid, at timestamptz) RETURNS boolean LANGUAGE sql
-  AS $$
-  WITH applied AS (
-    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
-    RETURNING kind)
-  SELECT bool_or(kind = 'wake') FROM applied
-$$;
-
-CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text, started timestamptz,
-  loads integer) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE
-  at timestamptz := svc_now();
-  woken boolean;
-BEGIN
-  UPDATE movements SET run_id = run, run_started_at = started, run_loads = loads
-  WHERE movement_id = movement AND (run_started_at IS NULL
-    OR (started, loads) > (run_started_at, run_loads));
-  -- A command that a load has read is not signalled again, so the load returns its wake.
-  IF FOUND THEN woken := take_commands(movement, at);
-  -- The wakes that an earlier execution of this load has read were lost with its answer.
-  ELSE woken := true;
-  END IF;
-  RETURN movement_view(movement, at) || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
-END $$;
-
--- For workers of 0.4.0, which number no loads; their role may not have the rights to numbers yet.
+-- Returns the view and marks the movement's commands as read, which are not signalled again: the load
+-- returns their wake. The answer may reach no run (its worker died, or another one had taken the run
+-- over), so the sweeper wakes the movement once more if it stands still after that.
 CREATE OR REPLACE FUNCTION load_movement(movement uuid, run text) RETURNS jsonb LANGUAGE plpgsql
   AS $$
 DECLARE
   at timestamptz := svc_now();
-  woken boolean := take_commands(movement, at);
+  woken boolean; -- null: no command was read
 BEGIN
-  UPDATE movements SET run_id = run WHERE movement_id = movement AND run_id IS DISTINCT FROM run;
+  WITH applied AS (
+    UPDATE commands SET applied_at = at WHERE movement_id = movement AND applied_at IS NULL
+    RETURNING kind)
+  SELECT bool_or(kind = 'wake') INTO woken FROM applied;
+  UPDATE movements SET run_id = run, swept_at = CASE WHEN woken IS NULL THEN swept_at END
+  WHERE movement_id = movement AND (woken IS NOT NULL OR run_id IS DISTINCT FROM run);
   RETURN movement_view(movement, at) || CASE WHEN woken THEN '{"woken": true}' ELSE '{}' END::jsonb;
 END $$;
