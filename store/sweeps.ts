@@ -49,8 +49,8 @@ export async function claimIdle(
 
 /** A movement whose last command was read, perhaps by a load whose answer reached no run. */
 export interface Unwoken extends Swept {
-  /** The version of its row (`xmin`), which every write changes. */
-  readonly row: string;
+  /** The transaction that wrote its row last. */
+  readonly xmin: string;
 }
 
 /**
@@ -64,8 +64,7 @@ export async function listUnwoken(
 ): Promise<readonly Unwoken[]> {
   return run(
     () => db.sql<Unwoken>`
-      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key,
-        xmin::text AS row
+      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key, xmin::text
       FROM movements m
       WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
         AND updated_at <= (SELECT svc_now()) - make_interval(
@@ -77,15 +76,15 @@ export async function listUnwoken(
   );
 }
 
-/** Notes that these were woken. One whose row was written since they were listed is listed again. */
+/** Notes that these were woken. One whose row was written since it was listed is listed again. */
 export async function noteWoken(db: Database, woken: readonly Unwoken[]): Promise<void> {
   const list = (items: readonly string[]): string => `{${items.join(',')}}`;
   await run(
     () => db.sql`
       UPDATE movements m SET swept_at = svc_now()
       FROM unnest(${list(woken.map(({ movement_id }) => movement_id))}::uuid[],
-        ${list(woken.map(({ row }) => row))}::text[]) AS w (id, row)
-      WHERE m.movement_id = w.id AND m.xmin::text = w.row`,
+        ${list(woken.map(({ xmin }) => xmin))}::text[]) AS w (id, writer)
+      WHERE m.movement_id = w.id AND m.xmin::text = w.writer`,
   );
 }
 

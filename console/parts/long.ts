@@ -134,10 +134,11 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
       },
       onKeyDown: (event) => {
         // A browser scrolls in steps to where the end was at the key press; rows that are rendered
-        // on the way move that end.
+        // on the way move that end. The virtualizer follows a row, but not an offset: it moves the
+        // offset with what it measures above.
         if (!['Home', 'End'].includes(event.key) || isWritten(event.target)) return;
         event.preventDefault();
-        if (event.key === 'Home') virtualizer.scrollToOffset(0);
+        if (event.key === 'Home') virtualizer.scrollToIndex(0, { align: 'start' });
         else virtualizer.scrollToIndex(count - 1, { align: 'end' });
       },
     },

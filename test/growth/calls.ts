@@ -460,7 +460,7 @@ export const CALLS: readonly Call[] = [
     noteWoken(db, [
       {
         movement_id: running(samples, turn),
-        row: '1',
+        xmin: '1',
         asset: 'USDC',
         amount: '1',
         template_key: 'growth/t3',

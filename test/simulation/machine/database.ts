@@ -230,7 +230,7 @@ export class Statements {
     const deliver = async (): Promise<void> => {
       const result = await done;
       if (result instanceof Error) connection.moved = [];
-      this.#world.machine.note(`${JSON.stringify(query.values ?? [])} ${rowsOf(result)}`);
+      this.#world.machine.note(`${valuesOf(query)} ${rowsOf(result)}`);
       await then(result);
     };
     if (this.#holders.size === 0) return deliver();
@@ -310,11 +310,17 @@ interface Answer {
   readonly reject: (error: unknown) => void;
 }
 
+/** A number of a transaction, like a position in the server's log, tells of all its databases. */
+function valuesOf({ text, values = [] }: pg.QueryConfig): string {
+  return text.includes('xmin') ? '' : JSON.stringify(values);
+}
+
 function rowsOf(result: unknown): string {
   return result instanceof Error
     ? result.message
-    : // A position in the log of the server tells of all its databases.
-      JSON.stringify((result as pg.QueryResult).rows).replace(/"[0-9A-F]+\/[0-9A-F]+"/g, '""');
+    : JSON.stringify((result as pg.QueryResult).rows)
+        .replace(/"[0-9A-F]+\/[0-9A-F]+"/g, '""')
+        .replace(/"xmin":"[0-9]+"/g, '"xmin":""');
 }
 
 function conflict(): Error {
