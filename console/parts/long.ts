@@ -9,6 +9,7 @@ import {
   type FocusEvent,
   type KeyboardEvent,
   type RefObject,
+  type UIEvent,
 } from 'react';
 
 /** Up to this number of rows, all rows are rendered. */
@@ -50,6 +51,9 @@ export interface Long {
     readonly onKeyDown: (event: KeyboardEvent) => void;
     readonly onPointerEnter: () => void;
     readonly onPointerLeave: () => void;
+    readonly onPointerDown: () => void;
+    readonly onWheel: () => void;
+    readonly onScrollEnd: (event: UIEvent<HTMLDivElement>) => void;
   };
   readonly drawn: readonly DrawnRow[];
   /** Height of the rows left out after the last rendered row, in pixels. */
@@ -94,6 +98,11 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
    * While the pointer is over the list, rows must not move, so that a click hits the intended row.
    */
   const isPointedAt = useRef(false);
+  /**
+   * Home was the last that moved the list. A slow browser adds what was left of an earlier scroll,
+   * such as that of PageDown.
+   */
+  const goesHome = useRef(false);
   const before = useRef({ keyOf, items });
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -132,13 +141,24 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
       onPointerLeave: () => {
         isPointedAt.current = false;
       },
+      onPointerDown: () => {
+        goesHome.current = false;
+      },
+      onWheel: () => {
+        goesHome.current = false;
+      },
+      onScrollEnd: ({ currentTarget }) => {
+        if (goesHome.current && currentTarget.scrollTop > 0) currentTarget.scrollTop = 0;
+      },
       onKeyDown: (event) => {
+        goesHome.current = false;
         // A browser scrolls in steps to where the end was at the key press; rows that are rendered
         // on the way move that end. The virtualizer follows a row, but not an offset: it moves the
         // offset with what it measures above.
         if (!['Home', 'End'].includes(event.key) || isWritten(event.target)) return;
         event.preventDefault();
-        if (event.key === 'Home') virtualizer.scrollToIndex(0, { align: 'start' });
+        goesHome.current = event.key === 'Home';
+        if (goesHome.current) virtualizer.scrollToIndex(0, { align: 'start' });
         else virtualizer.scrollToIndex(count - 1, { align: 'end' });
       },
     },
