@@ -103,7 +103,7 @@ export const ERROR_TABLE = {
   payment_mined: row(409, 'never', 'What was signed for this node is mined (`tx_hash` on `chain`), so it cannot be resolved as failed; resolve it as completed.'),
   nothing_signed: row(409, 'never', 'No transaction of this node waits to be mined, so there is none to cancel.'),
   no_on_cancel_edge: row(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
-  node_differs: row(409, 'never', 'Another node would run than the one that you named: see `node_key`, `attempt` and `state`, and decide about that one.'),
+  node_differs: row(409, 'never', 'The command would act on another node, attempt or state than the request names (a resolve without `attempt` names attempt 1). See `node_key`, `attempt` and `state`, and decide about that one.'),
   no_retryable_node: row(409, 'never', 'No node is FAILED or UNKNOWN and free to be retried.'),
   idempotency_conflict: row(409, 'after_change', 'This idempotency key was used for a different request; use a new key.'),
   external_reference_exists: row(409, 'after_change', 'Another movement of this client (`movement_id`) holds this external_reference as unique; use that movement, or send another reference.'),

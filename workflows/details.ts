@@ -106,6 +106,8 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
     .slice(0, MOST_UNKNOWN)
     .flatMap((node) => {
       const key = plain(node.node_key);
+      // The API assumes the first attempt when the command names none.
+      const attempt = node.attempt === 1 ? '' : ` --attempt ${String(node.attempt)}`;
       return [
         '',
         `**${key}** is UNKNOWN · ${plain(node.error_code ?? '')}`,
@@ -116,7 +118,7 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
         '',
         `then: fundctl movements resolve ${plain(movement_id)} ${key}`,
         '',
-        '--outcome completed|failed --reason … --evidence reference=…',
+        `--outcome completed|failed${attempt} --reason … --evidence reference=…`,
       ];
     });
 }

@@ -192,7 +192,7 @@ function commandOf(
       return node !== undefined &&
         legOn('attested', node.action_type) === 1 &&
         node.state !== 'UNKNOWN'
-        ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed --mint-tx 0x… --reason "…" --evidence reference=…`
+        ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed${attemptOption(node.attempt)} --mint-tx 0x… --reason "…" --evidence reference=…`
         : resolveCommand(id, { node_key: key, attempt: node?.attempt ?? 1 });
     }
     case 'enable_executor': {
@@ -222,8 +222,12 @@ export function resolveCommand(
   movementId: string,
   { node_key, attempt }: { readonly node_key: string; readonly attempt: number },
 ): string {
-  const which = attempt === 1 ? '' : ` --attempt ${String(attempt)}`;
-  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed${which} --reason "…" --evidence reference=…`;
+  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed${attemptOption(attempt)} --reason "…" --evidence reference=…`;
+}
+
+/** Returns the option that names the attempt; empty for the first, which the API assumes. */
+function attemptOption(attempt: number): string {
+  return attempt === 1 ? '' : ` --attempt ${String(attempt)}`;
 }
 
 /** Quotes a word for a shell: a template's author may put any character into a node key. */

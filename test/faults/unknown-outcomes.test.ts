@@ -225,6 +225,11 @@ test('a word that names no attempt is about the first one', async () => {
     status: 409,
     body: { detail: { error: 'node_differs', node_key: 'out', attempt: 2, state: 'UNKNOWN' } },
   });
+  const env = clientEnv(own.stack.apiUrl, own.stack.keys.admin);
+  for (const word of ['show', 'timeline'])
+    expect((await runFundctl(env, ['movements', word, id])).out).toContain(
+      `fundctl movements resolve ${id} out --outcome completed|failed --attempt 2 --reason`,
+    );
   expect((await resolve(id, 'failed', { attempt: 2 })).status).toBe(200);
   await own.api.reaches(id, 'FAILED');
   await consistent(id);
