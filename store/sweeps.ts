@@ -7,6 +7,11 @@ export interface Swept extends About {
   readonly movement_id: string;
 }
 
+/** A movement with the transaction that wrote its row last. */
+export interface Listed extends Swept {
+  readonly xmin: string;
+}
+
 /**
  * Claims movements that need a run and have not changed for `idleSeconds`. Each is claimed at most
  * once in four times that period. A movement that waits for approval is claimed only shortly before
@@ -18,10 +23,20 @@ export async function claimIdle(
   options: { readonly idleSeconds: number; readonly limit: number },
 ): Promise<readonly Swept[]> {
   const again = Math.max(options.idleSeconds, 1) * 4;
-  return run(
-    () => db.sql<Swept>`
-      UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
-        SELECT m.movement_id FROM movements m WHERE m.movement_id = ANY (ARRAY(
+  const idle = await run(
+    () => db.sql<Listed>`
+      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key, xmin::text
+      FROM movements m WHERE m.movement_id = ANY (ARRAY(
+          -- Never swept movements and swept ones are two queries, each of which reads one range of
+          -- an index; a single query would scan the whole index.
+          (SELECT movement_id FROM movements o
+            WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
+              AND updated_at <= (SELECT svc_now()) - make_interval(
+              secs => ${options.idleSeconds}::double precision)
+              AND EXISTS (SELECT FROM commands c
+                WHERE c.movement_id = o.movement_id AND c.applied_at IS NULL)
+            LIMIT ${options.limit})
+          UNION ALL
           (SELECT movement_id FROM movements
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL'
               AND swept_at <= (SELECT svc_now()) - make_interval(
@@ -41,16 +56,11 @@ export async function claimIdle(
               AND updated_at <= (SELECT svc_now()) - make_interval(
               secs => ${options.idleSeconds}::double precision)
             ORDER BY expires_at LIMIT ${options.limit})))
-          AND m.ended_at IS NULL
-        ORDER BY m.swept_at NULLS FIRST LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
-      RETURNING movement_id::text, asset, trim_scale(amount)::text AS amount, template_key`,
+        AND m.ended_at IS NULL
+      ORDER BY m.swept_at NULLS FIRST, m.movement_id LIMIT ${options.limit}`,
   );
-}
-
-/** A movement whose last command was read, perhaps by a load whose answer reached no run. */
-export interface Unwoken extends Swept {
-  /** The transaction that wrote its row last. */
-  readonly xmin: string;
+  const claimed = new Set(await noteSwept(db, idle));
+  return idle.filter(({ movement_id }) => claimed.has(movement_id));
 }
 
 /**
@@ -61,9 +71,9 @@ export interface Unwoken extends Swept {
 export async function listUnwoken(
   db: Database,
   options: { readonly idleSeconds: number; readonly limit: number },
-): Promise<readonly Unwoken[]> {
+): Promise<readonly Listed[]> {
   return run(
-    () => db.sql<Unwoken>`
+    () => db.sql<Listed>`
       SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key, xmin::text
       FROM movements m
       WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
@@ -76,16 +86,27 @@ export async function listUnwoken(
   );
 }
 
-/** Notes that these were woken. One whose row was written since it was listed is listed again. */
-export async function noteWoken(db: Database, woken: readonly Unwoken[]): Promise<void> {
+/**
+ * Notes that these were swept, and returns their ids. Leaves out one whose row is locked, or was
+ * written since it was listed: a load may have read a command in between.
+ */
+export async function noteSwept(
+  db: Database,
+  listed: readonly Listed[],
+): Promise<readonly string[]> {
+  if (listed.length === 0) return [];
   const list = (items: readonly string[]): string => `{${items.join(',')}}`;
-  await run(
-    () => db.sql`
-      UPDATE movements m SET swept_at = svc_now()
-      FROM unnest(${list(woken.map(({ movement_id }) => movement_id))}::uuid[],
-        ${list(woken.map(({ xmin }) => xmin))}::text[]) AS w (id, writer)
-      WHERE m.movement_id = w.id AND m.xmin::text = w.writer`,
+  const rows = await run(
+    () => db.sql<{ movement_id: string }>`
+      UPDATE movements SET swept_at = svc_now() WHERE movement_id IN (
+        SELECT m.movement_id
+        FROM unnest(${list(listed.map(({ movement_id }) => movement_id))}::uuid[],
+          ${list(listed.map(({ xmin }) => xmin))}::text[]) AS l (id, writer)
+        JOIN movements m ON m.movement_id = l.id AND m.xmin::text = l.writer
+        ORDER BY m.movement_id FOR UPDATE OF m SKIP LOCKED)
+      RETURNING movement_id::text`,
   );
+  return rows.map(({ movement_id }) => movement_id);
 }
 
 /** A turn: the right of one process to do a rare task now. */

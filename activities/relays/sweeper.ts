@@ -9,11 +9,10 @@ import {
   claimIdle,
   listUnwoken,
   listWaiting,
-  noteWoken,
+  noteSwept,
   returnWaitingTurn,
   takeWaitingTurn,
   type Swept,
-  type Unwoken,
   type WaitingPlace,
 } from '../../store/sweeps.ts';
 
@@ -47,17 +46,16 @@ export interface SweeperOptions {
  * it for no run.
  */
 export function startSweeper(options: SweeperOptions): Loop {
-  const { db, log, sweepIdleSeconds: idleSeconds } = options;
+  const { log, sweepIdleSeconds } = options;
   return startLoop({
     name: 'sweeper',
-    pauseMs: Math.max(250, (idleSeconds * 1000) / 4),
+    pauseMs: Math.max(250, (sweepIdleSeconds * 1000) / 4),
     log,
     work: async () => {
-      await wakeOnce(options, await listUnwoken(db, { idleSeconds, limit: BATCH }));
-      const idle = await claimIdle(db, { idleSeconds, limit: BATCH });
-      const running = idle.length > FEW ? await readRunning(options) : NOTHING;
-      await reviveMissing(options, idle, running);
-      return idle.length === BATCH;
+      // What fails in one part does not stop the other.
+      const outcomes = await settleEach([sweepIdle, wakeOnce], 1, (part) => part(options));
+      throwFirst(outcomes);
+      return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value);
     },
   });
 }
@@ -108,14 +106,33 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
   return running;
 }
 
-async function wakeOnce(
-  { db, temporal }: SweeperOptions,
-  unwoken: readonly Unwoken[],
-): Promise<void> {
-  const outcomes = await settleEach(unwoken, AT_ONCE, (each) => wake(temporal, each));
-  const woken = unwoken.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-  if (woken.length > 0) await noteWoken(db, woken);
+/** Returns whether there may be more. */
+async function sweepIdle(options: SweeperOptions): Promise<boolean> {
+  const { db, sweepIdleSeconds: idleSeconds } = options;
+  const idle = await claimIdle(db, { idleSeconds, limit: BATCH });
+  const running = idle.length > FEW ? await readRunning(options) : NOTHING;
+  await reviveMissing(options, idle, running);
+  return idle.length === BATCH;
+}
+
+/**
+ * Wakes those of {@link listUnwoken}, few at a time, since each wake is work for its run. Returns
+ * false: the others come after the pause.
+ */
+async function wakeOnce(options: SweeperOptions): Promise<boolean> {
+  const { db, sweepIdleSeconds: idleSeconds } = options;
+  const unwoken = await listUnwoken(db, { idleSeconds, limit: FEW });
+  const outcomes = await settleEach(unwoken, AT_ONCE, async (each) => {
+    if (!(await options.temporal.isRunning({ movementId: each.movement_id })))
+      noteGone(options, each);
+    await wake(options, each);
+  });
+  await noteSwept(
+    db,
+    unwoken.filter((_, index) => outcomes[index]?.status === 'fulfilled'),
+  );
   throwFirst(outcomes);
+  return false;
 }
 
 /**
@@ -124,29 +141,34 @@ async function wakeOnce(
  * hide a missing run forever. Throws the first error after all were checked.
  */
 async function reviveMissing(
-  { temporal, log, isOfSample = (oneIn) => randomInt(oneIn) === 0 }: SweeperOptions,
+  options: SweeperOptions,
   swept: readonly Swept[],
   running: ReadonlySet<string>,
 ): Promise<void> {
+  const { temporal, isOfSample = (oneIn) => randomInt(oneIn) === 0 } = options;
   const oneIn = Math.max(SAMPLE, Math.ceil(running.size / FEW));
   const doubtful = swept.filter(
     ({ movement_id }) => !running.has(movement_id) || isOfSample(oneIn),
   );
   const outcomes = await settleEach(doubtful, AT_ONCE, async (each) => {
-    const { movement_id } = each;
-    if (await temporal.isRunning({ movementId: movement_id })) return;
-    log.warn({ movement_id }, 'the run of an open movement is gone; it is started again');
-    await wake(temporal, each);
+    const { movement_id: movementId } = each;
+    if (await temporal.isRunning({ movementId })) return;
+    noteGone(options, each);
+    await wake(options, each);
   });
   throwFirst(outcomes);
 }
 
-/** Sends a signal to look again, which starts the run where there is none. */
-function wake(temporal: SweeperOptions['temporal'], { movement_id, ...about }: Swept) {
-  return temporal.wake({ movementId: movement_id, kind: 'wake', commandId: null, about });
+function noteGone({ log }: SweeperOptions, { movement_id }: Swept): void {
+  log.warn({ movement_id }, 'the run of an open movement is gone; it is started again');
 }
 
-function throwFirst(outcomes: readonly PromiseSettledResult<void>[]): void {
+/** Sends a signal to look again, which starts the run where there is none. */
+function wake({ temporal }: SweeperOptions, about: Swept): Promise<void> {
+  return temporal.wake({ movementId: about.movement_id, kind: 'wake', commandId: null, about });
+}
+
+function throwFirst(outcomes: readonly PromiseSettledResult<unknown>[]): void {
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

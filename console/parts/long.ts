@@ -110,6 +110,7 @@ export function useLong({ count, keyOf, height }: LongOptions): Long {
     before.current = { keyOf, items };
     if (element === null || was.keyOf === keyOf) return;
     if (element.scrollTop === 0 && !isPointedAt.current) return;
+    goesHome.current = false;
     const now = new Map(virtualizer.measurementsCache.map(({ key, start }) => [key, start]));
     const kept = was.items.find(({ key, end }) => end > element.scrollTop && now.has(key));
     if (kept !== undefined) element.scrollTop += (now.get(kept.key) ?? kept.start) - kept.start;

@@ -72,7 +72,7 @@ import {
   listOpenTransfers,
   listUnwoken,
   listWaiting,
-  noteWoken,
+  noteSwept,
   returnWaitingTurn,
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
@@ -456,8 +456,8 @@ export const CALLS: readonly Call[] = [
   own('readNewestRestore', (db) => readNewestRestore(db)),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('listUnwoken', (db) => listUnwoken(db, { idleSeconds: 30, limit: 50 })),
-  own('noteWoken', (db, samples, turn) =>
-    noteWoken(db, [
+  own('noteSwept', (db, samples, turn) =>
+    noteSwept(db, [
       {
         movement_id: running(samples, turn),
         xmin: '1',

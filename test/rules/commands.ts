@@ -37,7 +37,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'store/sweeps.ts',
-      find: ' AND m.xmin::text = w.writer',
+      find: ' AND m.xmin::text = l.writer',
       replace: '',
     },
   },

@@ -7,7 +7,14 @@ import {
   type SweeperOptions,
 } from '../../activities/relays/sweeper.ts';
 import { loadMovement } from '../../store/phases.ts';
-import { claimIdle, listWaiting, returnWaitingTurn, takeWaitingTurn } from '../../store/sweeps.ts';
+import {
+  claimIdle,
+  listUnwoken,
+  listWaiting,
+  noteSwept,
+  returnWaitingTurn,
+  takeWaitingTurn,
+} from '../../store/sweeps.ts';
 import { storeBench } from './support.ts';
 
 const log = pino({ level: 'silent' });
@@ -191,7 +198,10 @@ describe('a movement whose commands were read', () => {
     );
 
   /** Sweeps for a while, a few times; `onWake` is called before each wake is taken. */
-  async function sweeps(onWake: () => Promise<unknown> = () => Promise.resolve()) {
+  async function sweeps(
+    onWake: (id: string) => Promise<unknown> = () => Promise.resolve(),
+    gone: string | null = null,
+  ) {
     const woken: string[] = [];
     const sweeper = startSweeper({
       db: bench.db,
@@ -201,10 +211,11 @@ describe('a movement whose commands were read', () => {
         listRunning: async function* () {
           yield await Promise.resolve([]);
         },
-        isRunning: () => Promise.resolve(true),
+        isRunning: (of) => Promise.resolve(!('movementId' in of) || of.movementId !== gone),
         wake: async (wake) => {
-          woken.push('movementId' in wake ? wake.movementId : '');
-          await onWake();
+          const id = 'movementId' in wake ? wake.movementId : '';
+          woken.push(id);
+          await onWake(id);
         },
       },
     });
@@ -239,5 +250,34 @@ describe('a movement whose commands were read', () => {
     });
     expect(woken).toEqual([id, id, id]);
     expect(await sweeps()).toEqual([]);
+  });
+
+  test('that cannot be woken keep no lost run from being started again', async () => {
+    const id = await standing();
+    const lost = await standing();
+    await bench.sql(
+      "UPDATE movements SET swept_at = now() - interval '1 minute' WHERE movement_id = $1::uuid",
+      lost,
+    );
+    const woken = await sweeps(
+      (each) => (each === id ? Promise.reject(new Error('too many signals')) : Promise.resolve()),
+      lost,
+    );
+    expect(woken).toContain(id);
+    expect(woken).toContain(lost);
+  });
+
+  test('whose command no load has read are looked at, and their mark is left to the load', async () => {
+    const id = await standing();
+    await command(id);
+    expect(idsOf(await claimIdle(bench.db, { idleSeconds: 1, limit: 10 }))).toEqual([id]);
+    expect(await claimIdle(bench.db, { idleSeconds: 1, limit: 10 })).toEqual([]);
+    await loadMovement(bench.db, id, 'a run');
+    const [listed] = await listUnwoken(bench.db, { idleSeconds: 1, limit: 10 });
+    await command(id);
+    await loadMovement(bench.db, id, 'a run');
+    expect(listed?.movement_id).toBe(id);
+    expect(await noteSwept(bench.db, listed === undefined ? [] : [listed])).toEqual([]);
+    expect(idsOf(await listUnwoken(bench.db, { idleSeconds: 1, limit: 10 }))).toEqual([id]);
   });
 });
