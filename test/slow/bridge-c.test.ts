@@ -105,7 +105,7 @@ test('nothing is sent over a path that is not ready, and each step says what is 
     'BRIDGE_PATH_NOT_READY: the path is disabled: its library was changed',
   );
   await putPath({ fee_native_budget: '0.0004' });
-  expect(await refusal()).toMatch(/^BRIDGE_FEE_OVER_BUDGET: the bridge asks 0.0005 /);
+  expect(await refusal()).toMatch(/^BRIDGE_FEE_OVER_BUDGET: the bridge charges 0.0005 /);
   // Six decimals travel: of the seventh nothing would arrive.
   await putPath();
   expect(await refusal('1.0000001')).toMatch(/^AMOUNT_PRECISION/);

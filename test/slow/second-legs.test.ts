@@ -234,7 +234,7 @@ test(
       });
     await verify(`0x${'01'.repeat(32)}`);
     const { error_message } = await reaches(made, 'arrive', 'UNKNOWN');
-    expect(error_message).toContain('something else in its place');
+    expect(error_message).toContain('another one has its nonce');
     const { request_state } = await own.api.movement(made.movement_id);
     expect(request_state).toBe('MANUAL_INTERVENTION');
     await faults(bridges.delivererUrl, null);
