@@ -303,17 +303,22 @@ test('what follows from what people saw, and leaves before a stop, contradicts n
 
 describe('a movement that nothing holds up', () => {
   const moved = { ...act, kind: 'movements' as const, node_key: null, value: 'EXECUTING' };
-  const seen = (acts: readonly Act[], calmSince = Infinity) =>
-    stillnessOf({ acts, nodes: [node], events: [{ movement_id: ID, at: 400_000 }], calmSince });
+  const events = [{ movement_id: ID, at: 400_000 }];
+  const seen = (acts: readonly Act[], calmSince = Infinity, of: Facts['nodes'][number] = node) =>
+    stillnessOf({ acts, nodes: [of], events, calmSince });
 
   test('may not stand still for long', () => {
     expect(seen([{ ...moved, at: 0 }])).toMatchObject([{ movement_id: ID, ms: 400_000 }]);
     expect(seen([{ ...moved, at: 200_000 }])).toEqual([]);
     expect(seen([{ ...moved, at: 200_000 }], 100_000)).toMatchObject([{ isCalm: true }]);
+    const known = { ...moved, at: 0, value: 'MANUAL_INTERVENTION' };
+    expect(seen([known])).toMatchObject([{ state: 'MANUAL_INTERVENTION' }]);
   });
 
   test('may while it waits for a person, or something is switched off', () => {
-    expect(seen([{ ...moved, at: 0, value: 'WAITING_MANUAL_ACTION' }])).toEqual([]);
+    const waits = { ...moved, at: 0, value: 'WAITING_MANUAL_ACTION' };
+    const open = { ...act, at: 0, value: 'READY' };
+    expect(seen([waits, open], Infinity, { ...node, executor_key: null })).toEqual([]);
     const unknown = { ...act, at: 0, value: 'UNKNOWN' };
     expect(seen([{ ...moved, at: 0 }, unknown])).toEqual([]);
     const stop = { ...off('executors', 'any', 'disabled'), at: 100_000 };

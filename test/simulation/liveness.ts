@@ -19,6 +19,8 @@ const LONGEST_MS = 300_000;
 const LONGEST_CALM_MS = 150_000;
 
 const MOVES_BY_ITSELF = ['APPROVED', 'EXECUTING', 'CANCELLED'];
+/** A person leads on while a gate is open; after that, the run does. */
+const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
 const SETTLED = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'];
 
 interface Seen {
@@ -48,6 +50,7 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
     const own = nodes.filter((node) => node.movement_id === movement_id);
     // What waits for the nonce of another movement is that one's to move.
     if (own.some(({ executor_key }) => executor_key?.startsWith('evm.') === true)) continue;
+    const gates = own.filter(({ executor_key }) => executor_key === null);
     const states = new Map(own.map(({ node_key }) => [node_key, 'BLOCKED']));
     let state = 'PENDING_APPROVAL';
     const moments = [
@@ -61,8 +64,9 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
       if (kind === 'movement_nodes' && node_key !== null) states.set(node_key, value);
       const next = moments[index + 1]?.at;
       const open = [...states.values()].filter((each) => !SETTLED.includes(each));
-      if (next === undefined || !MOVES_BY_ITSELF.includes(state) || open.includes('UNKNOWN'))
-        continue;
+      if (next === undefined || open.includes('UNKNOWN')) continue;
+      const isGateOpen = gates.some((gate) => states.get(gate.node_key) === 'READY');
+      if (NEEDS_A_PERSON.includes(state) ? isGateOpen : !MOVES_BY_ITSELF.includes(state)) continue;
       const isCalm = at >= calmSince;
       found.push({
         movement_id,

@@ -44,6 +44,7 @@ const FOR_NOW = [
 
 interface NodeView {
   readonly node_key: string;
+  readonly node_kind: string;
   readonly state: string;
   readonly attempt: number;
 }
@@ -61,6 +62,11 @@ const isSent = ({ state }: NodeView): boolean => state === 'OBSERVING' || state 
 
 function isWaiting({ body }: ApiAnswer): boolean {
   return ['FAILED', ...NEEDS_A_PERSON].includes(String(body['request_state']));
+}
+
+/** Whether only a person, or an answer about what was sent, leads on. */
+function waitsForAPerson({ node_kind, state }: NodeView): boolean {
+  return state === 'UNKNOWN' || (state === 'READY' && node_kind === 'manual_gate');
 }
 
 function offersOf({ body }: ApiAnswer): readonly Offer[] {
@@ -127,12 +133,11 @@ export class Operator {
       life.state = state;
       const offers = offersOf(seen);
       const leads = LEADS_ON[state];
-      if (
-        (NEEDS_A_PERSON.includes(state) && seen.body['attention'] == null) ||
-        (leads !== undefined && !offers.some(({ action }) => leads.includes(action)))
-      )
-        this.#lives.silent.push({ movement_id: id, state });
       const nodes = seen.body['nodes'] as readonly NodeView[];
+      // Of a node whose outcome is known, the run has still to be told: liveness.ts has that.
+      if (leads !== undefined && nodes.some(waitsForAPerson))
+        if (!offers.some(({ action }) => leads.includes(action)))
+          this.#lives.silent.push({ movement_id: id, state });
       if (mayCancelTransaction && dice.chance(0.5))
         await this.#cancelTransaction(id, nodes, isSent);
       const isOver = await this.#isOver(id, state, nodes, offers);

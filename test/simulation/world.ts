@@ -46,6 +46,7 @@ const STATEMENT: Readonly<Record<StatementFault, number>> = {
   conflict: 0.002,
   'dies before': 0.0007,
   'dies after': 0.001,
+  'freezes before': 0.0005,
   held: 0.01,
   'held, then lost': 0.001,
   'held, then dies': 0.0005,
@@ -57,12 +58,18 @@ const CALL: Readonly<Record<CallFault, number>> = {
   'lost after': 0.03,
   twice: 0.03,
 };
-const NETWORK: Readonly<Record<NetworkFault, number>> = {
+const NETWORK: Readonly<Record<NetworkFault | 'away', number>> = {
   'lost request': 0.03,
   'lost answer': 0.04,
   late: 0.03,
   broken: 0.03,
+  away: 0.002,
 };
+/**
+ * For how long a desk that is away answers nothing, in milliseconds: longer than the service waits
+ * before a person decides. Half of what it is sent arrives.
+ */
+const AWAY_MS = 120_000;
 /** One look at a chain is many requests. */
 const CHAIN_NETWORK: Readonly<Record<NetworkFault, number>> = {
   'lost request': 0.004,
@@ -124,6 +131,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     fault: (statement) =>
       strikeStatement(faults, statement, (lives?.deciding ?? 0) > 0 ? BESIDE_A_STOP : STATEMENT),
     died: (process) => died(process),
+    froze: (process) => freeze(process),
     moved: (moved) => faults.fences.moved(moved),
   });
   const server = new Server({
@@ -147,7 +155,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         ...each,
         machine,
         refuses: REFUSES,
-        fault: () => counted(faults.strike('network', NETWORK, NETWORK_WEIGHTS)),
+        fault: networkOf(machine, faults),
       }),
   );
   const signers = signersOf();
@@ -208,21 +216,26 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       label: 'weather',
       go,
     });
+  const freeze = (process: Process): void => {
+    if (process.state !== 'up') return;
+    machine.freeze(process);
+    machine.log(`${process.name} is frozen`);
+    later(FROZEN_MS, () => {
+      if (process.state !== 'frozen') return;
+      machine.thaw(process);
+      machine.log(`${process.name} goes on`);
+    });
+  };
   const freezeLater = (process: Process): void =>
     later(FREEZE_MS, () => {
-      if (process.state !== 'up') return;
-      const frozen = faults.strike('process', { frozen: 1 });
-      if (frozen === null) return;
-      const movements = faults.movementsOf(process);
-      if (movements.length > 0) frozen.counts(movements);
-      machine.freeze(process);
-      machine.log(`${process.name} is frozen`);
-      later(FROZEN_MS, () => {
-        if (process.state !== 'frozen') return;
-        machine.thaw(process);
-        machine.log(`${process.name} goes on`);
-        freezeLater(process);
-      });
+      if (process.state === 'dead') return;
+      const frozen = process.state === 'up' ? faults.strike('process', { frozen: 1 }) : null;
+      if (frozen !== null) {
+        const movements = faults.movementsOf(process);
+        if (movements.length > 0) frozen.counts(movements);
+        freeze(process);
+      }
+      freezeLater(process);
     });
   const died = (process: Process): void => {
     if (process.state === 'dead') return;
@@ -331,12 +344,32 @@ function movementOf({ data }: { readonly data: string }, lives: Lives | null): s
   return life?.movement_id == null ? [] : [life.movement_id];
 }
 
+/** What befalls the requests to one desk. */
+function networkOf(machine: Machine, faults: Faults): () => NetworkFault | null {
+  let away: { readonly until: number; readonly counts: Strike<string>['counts'] } | null = null;
+  return () => {
+    if (faults.isCalm) return null;
+    if (away === null || machine.now >= away.until) {
+      const strike = faults.strike('network', NETWORK, NETWORK_WEIGHTS);
+      if (strike === null) return null;
+      const fault = counted(strike);
+      if (fault !== 'away') return fault;
+      away = { until: machine.now + AWAY_MS, counts: strike.counts };
+    }
+    away.counts(faults.movementsOfStep());
+    return machine.dice.chance(0.5) ? 'lost request' : 'lost answer';
+  };
+}
+
 /** A request whose caller hears of the fault in any case. */
 function counted<F extends string>(strike: Strike<F> | null): F | null {
   strike?.counts();
   return strike?.fault ?? null;
 }
 
+const STRIKES_PROCESS: ReadonlySet<StatementFault> = new Set([
+  ...(['dies before', 'dies after', 'held, then dies', 'freezes before'] as const),
+]);
 const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** What befalls a statement, and whether it changes the run. */
@@ -356,7 +389,7 @@ function strikeStatement(
   // A loop that finds nothing to do comes again whether or not it hears so.
   const isHeard = movements.length > 0 || process?.name.startsWith('api') === true;
   const strikes = (hasWritten: boolean): void => {
-    if (fault === 'dies before' || fault === 'dies after' || fault === 'held, then dies') {
+    if (STRIKES_PROCESS.has(fault)) {
       const work = process === null ? [] : faults.movementsOf(process);
       if (work.length > 0) counts(work);
     } else if (hasWritten || (isHeard && fault !== 'held')) counts();

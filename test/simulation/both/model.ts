@@ -28,6 +28,7 @@ export async function playOnModel(
     url: databaseUrl,
     fault: () => null,
     died: () => undefined,
+    froze: () => undefined,
   });
   const server = new Server({ machine, sandbox, suggestsNewRunAfter: SUGGESTED_AT });
   const plays = new Map<string, Play>();

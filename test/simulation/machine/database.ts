@@ -14,6 +14,7 @@ export type StatementFault =
   | 'conflict' // a serialization failure: nothing is written
   | 'dies before' // the process ends, and the statement has not arrived
   | 'dies after' // the process ends, and the statement has been carried out
+  | 'freezes before' // the process stands still, and the statement arrives when it goes on
   | 'held' // the transaction stays open while others go on
   | 'held, then lost' // and its answer is lost before it commits
   | 'held, then dies'; // and its process ends before the commit
@@ -57,6 +58,8 @@ export interface DatabaseWorld {
   readonly fault: (statement: Statement) => Suffered | null;
   /** The process has died in the middle of a statement. */
   readonly died: (process: Process) => void;
+  /** The process stands still before a statement of its own. */
+  readonly froze: (process: Process) => void;
   /** A transaction that moved a node was committed. */
   readonly moved?: (moved: Moved) => void;
 }
@@ -91,7 +94,6 @@ export class Statements {
 
   /** Runs a statement of the calling process, in its turn. */
   run(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    const { machine } = this.#world;
     const process = inProcess.getStore() ?? null;
     return new Promise((resolve, reject) => {
       const answer = {
@@ -103,13 +105,17 @@ export class Statements {
             reject(error instanceof Error ? error : new Error(String(error)));
         },
       };
-      machine.post({
-        process,
-        label: `sql ${nameOf(query.text)}`,
-        // Of two that wait for locks, Postgres would decide which goes on first.
-        isPossible: () => this.#blocked.length === 0,
-        go: () => this.#go(query, process, answer),
-      });
+      this.#post(query, process, answer);
+    });
+  }
+
+  #post(query: pg.QueryConfig, process: Process | null, answer: Answer, isSafe = false): void {
+    this.#world.machine.post({
+      process,
+      label: `sql ${nameOf(query.text)}`,
+      // Of two that wait for locks, Postgres would decide which goes on first.
+      isPossible: () => this.#blocked.length === 0,
+      go: () => this.#go(query, process, answer, isSafe),
     });
   }
 
@@ -130,9 +136,22 @@ export class Statements {
     this.#clock = null;
   }
 
-  async #go(query: pg.QueryConfig, process: Process | null, answer: Answer): Promise<void> {
-    const { fault, died } = this.#world;
-    const suffered = fault({ process, text: query.text, values: query.values ?? [] });
+  async #go(
+    query: pg.QueryConfig,
+    process: Process | null,
+    answer: Answer,
+    isSafe: boolean,
+  ): Promise<void> {
+    const { fault, died, froze } = this.#world;
+    const suffered = isSafe
+      ? null
+      : fault({ process, text: query.text, values: query.values ?? [] });
+    if (suffered?.fault === 'freezes before') {
+      suffered.strikes(false);
+      if (process !== null) froze(process);
+      this.#post(query, process, answer, true);
+      return;
+    }
     if (suffered !== null && NOT_ARRIVED.has(suffered.fault)) {
       suffered.strikes(false);
       if (suffered.fault === 'conflict') answer.reject(conflict());
