@@ -1,5 +1,6 @@
 /** Every route except the routes of venues (venues/routes.ts). */
 import { agentRoutes } from './agents/routes.ts';
+import { approvalRoutes } from './approvals/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { balanceRoutes } from './balances/routes.ts';
 import { policyRoutes } from './auto-approve/routes.ts';
@@ -19,6 +20,7 @@ import { whoamiRoutes } from './whoami/routes.ts';
 
 export const coreRoutes: readonly Route[] = [
   ...movementRoutes,
+  ...approvalRoutes,
   ...graphRoutes,
   ...templateRoutes,
   ...routeCatalogRoutes,

@@ -7,6 +7,7 @@ import type { MovementState } from './states/movement.ts';
 export const ATTENTION_REASONS = [
   'approval',
   'approval_expires_soon',
+  'approval_unsatisfiable',
   'unknown_outcome',
   'manual_gate',
   'failed',

@@ -85,6 +85,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `The movement waits for an approval until ${expiresAt}.`;
     case 'approval_expires_soon':
       return `The movement waits for an approval, which it needs before ${expiresAt}.`;
+    case 'approval_unsatisfiable':
+      return 'The movement waits for approvals that an approval rule requires, and too few people are left who may give them: change the groups, or reject it.';
     case 'manual_gate':
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':

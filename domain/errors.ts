@@ -88,6 +88,8 @@ export const ERROR_TABLE = {
 
   invalid_state: row(409, 'after_change', 'The present state does not allow this command; read the state again before you repeat it.'),
   compiled_plan_hash_mismatch: row(409, 'after_change', 'The hash is not that of the compiled plan; read the movement again and review it.'),
+  approver_excluded: row(403, 'never', 'An approval rule keeps this caller from approving (`why`): somebody else must; `GET movements/{movement_id}/approvers` lists who may.'),
+  reason_required: row(422, 'after_change', 'An approval rule requires a reason; send `reason`.'),
   approval_expired: row(409, 'never', 'The approval time has passed; create the movement again.'),
   binding_unavailable: row(409, 'safe', 'An executor or signer of the next nodes is not available; try again when it is.'),
   cutover_mode_active: row(409, 'safe', 'New movements and transfers are stopped; `mode` names the switch. Try again when it is off.'),

@@ -1,6 +1,7 @@
 /** All kinds of events that the service records or sends, each listed once. */
 
 export const CALLBACK_EVENTS = [
+  'approval_recorded',
   'request_approved',
   'request_rejected',
   'request_expired',
@@ -65,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'plan_template.retire',
   'movement.create',
   'movement.approve',
+  'movement.record_approval',
   'movement.reject',
   'movement.expire',
   'movement.resume',
@@ -126,6 +128,12 @@ export const AUDIT_ACTIONS = [
   'allowed_address.reactivate',
   'allowed_address.revoke',
   'allowed_address.set_chain',
+  'person.set',
+  'person.remove',
+  'approver_group.set',
+  'approver_group.remove',
+  'approval_rule.set',
+  'approval_rule.remove',
   'capital_transfer.create',
   'capital_transfer.resolve',
   'capital_transfer.complete',

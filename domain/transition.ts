@@ -5,6 +5,7 @@
  */
 import type { RequirementKind } from './actions/terms.ts';
 import type { PayeeAddress } from './allowlist/match.ts';
+import type { WhyNot } from './approval/rule.ts';
 import type { Claim, ClaimHolder } from './claims.ts';
 import type { ConditionResult } from './conditions/scope.ts';
 import type { AuditAction, AuditOutcome, TimelineEventType } from './events.ts';
@@ -274,6 +275,9 @@ export const REFUSALS = [
   'binding',
   'budget',
   'withdrawable',
+  /** Of approvals under a rule: whoever approves may not, or said no reason. */
+  'approver_excluded',
+  'reason_required',
   /** This process is stopping and starts nothing; another process continues. */
   'leaving',
 ] as const;
@@ -343,6 +347,8 @@ export type TransitionOutcome =
       readonly send: SendObstacle | null;
       /** Only for `already_claimed`. */
       readonly holder?: ClaimHolder | null;
+      /** Only for `approver_excluded`. */
+      readonly why?: WhyNot | null;
       readonly node: {
         readonly node_key: string;
         readonly state: NodeState;

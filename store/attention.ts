@@ -129,7 +129,8 @@ export async function readReasonsForRuns(
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
         UNION ALL
-        -- Approvals that expire later have no reason yet. They may be many, so they are not read.
+        -- Approvals that expire later have no reason that is signalled. They may be many, so they
+        -- are not read.
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.request_state = 'PENDING_APPROVAL'

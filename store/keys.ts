@@ -147,6 +147,21 @@ export async function listKeys(
   }));
 }
 
+/** Returns the id of the client with this id, or of the active client with this name; or null. */
+export async function readClientId(
+  db: Database,
+  client: { readonly id: string } | { readonly name: string },
+): Promise<string | null> {
+  const id = 'id' in client ? client.id : null;
+  const name = 'name' in client ? client.name : null;
+  const rows = await run(
+    () => db.sql<{ client_id: string }>`
+      SELECT client_id::text FROM api_clients
+      WHERE client_id = ${id}::uuid OR client_name = ${name} AND status = 'active'`,
+  );
+  return rows[0]?.client_id ?? null;
+}
+
 export interface AuthorityRecord {
   readonly authority_key: string;
   readonly namespace: string;

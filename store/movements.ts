@@ -1,4 +1,5 @@
 /** Creates movements, and reads them for checks of commands. Changes go through `transition.ts`. */
+import type { PayeeAddress } from '../domain/allowlist/match.ts';
 import { AGENT_OPEN_MOVEMENTS } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -46,6 +47,8 @@ export interface NewMovement {
   readonly chains: ChainAssets;
   /** `usual_seconds` in the registry, by executor; absent: no entry declares a value. */
   readonly declared_seconds?: ReadonlyMap<string, number>;
+  /** The addresses that the plan pays, as the allowlist writes them; absent: not known. */
+  readonly payees?: readonly PayeeAddress[];
   readonly strategy_id: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** The caller's own reference; with `unique_reference`, unique within the scope. */
@@ -303,6 +306,7 @@ function createDocument(
       idempotency_key: movement.idempotency_key,
       request: movement.request,
       created_by: movement.created_by,
+      payees: movement.payees ?? null,
       most_open: movement.created_by['role'] === 'agent' ? AGENT_OPEN_MOVEMENTS : null,
       approval_ttl_seconds: movement.approval_ttl_seconds,
     },

@@ -3,6 +3,7 @@ import { CALLBACK_EVENTS } from '../domain/events.ts';
 import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
+import type { WhyNot } from '../domain/approval/rule.ts';
 import type { ClaimHolder } from '../domain/claims.ts';
 import type {
   BudgetProblem,
@@ -32,12 +33,14 @@ import {
 } from './faults.ts';
 import type { PhaseRow } from './phases.ts';
 
-interface Answer extends MovementHead {
+/** What `apply_transition` returns. */
+export interface Answer extends MovementHead {
   readonly ok: boolean;
   readonly reason?: Refusal;
   readonly problems?: readonly BindingProblem[] | null;
   readonly send?: SendObstacle | null;
   readonly holder?: ClaimHolder | null;
+  readonly why?: WhyNot | null;
   readonly node?: { node_key: string; state: NodeState; attempt: number; epoch: number } | null;
   readonly transaction?: ClaimedTransaction | null;
 }
@@ -61,6 +64,15 @@ export async function applyTransition(
     if (row === undefined) throw new Error('the SQL function apply_transition returned no row');
     return row.answer;
   };
+  return applied(db, commandId, write);
+}
+
+/** Runs a write that applies a transition, and returns its outcome; see {@link applyTransition}. */
+export async function applied(
+  db: Database,
+  commandId: string | null,
+  write: () => Promise<Answer>,
+): Promise<TransitionOutcome> {
   let answer: Answer;
   try {
     answer = commandId === null ? await run(write) : await writeOnce(db, write, commandId);
@@ -108,6 +120,7 @@ function refusedOf(answer: Answer): Refused {
     uncovered: null,
     send: answer.send ?? null,
     holder: answer.holder ?? null,
+    why: answer.why ?? null,
     node: answer.node ?? null,
   };
 }

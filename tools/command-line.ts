@@ -6,6 +6,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.ts';
 import { addAllowlistCommands } from './allowlist/commands.ts';
+import { addApprovalCommands } from './approvals/commands.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
 import { addConfigCommands } from './config/commands.ts';
@@ -23,6 +24,7 @@ import { temporalCommands } from './temporal/commands.ts';
 /** The groups of commands. A new group needs one line here and a folder in tools/. */
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addAllowlistCommands,
+  addApprovalCommands,
   auditCommands,
   addBridgeCommands,
   addConfigCommands,

@@ -133,6 +133,8 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ' · waits for an approval';
     case 'approval_expires_soon':
       return ' · waits for an approval that expires soon';
+    case 'approval_unsatisfiable':
+      return ' · waits for approvals, and too few people may approve';
     case 'manual_gate':
       return ` · waits at gate ${node}`;
     case 'unknown_outcome':

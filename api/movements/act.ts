@@ -11,7 +11,10 @@ import {
 } from '../../domain/states/movement.ts';
 import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
 import { readSnapshot } from '../../store/movements.ts';
+import type { DecisionOutcome } from '../../store/approvals.ts';
 import { applyTransition } from '../../store/transition.ts';
+import type { Database } from '../../prisma/client.ts';
+import { approvalsOf } from '../approvals/view.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -42,7 +45,12 @@ interface Action {
   readonly requester: Requester;
   /** Builds the transition for the movement as loaded, or throws why no transition is possible. */
   readonly decide: (snapshot: MovementSnapshot) => Transition | Promise<Transition>;
+  /** Writes the transition. */
+  readonly apply: Applier;
 }
+
+type Applier = (transition: Transition, db: Database) => Promise<DecisionOutcome>;
+const applyPlainly: Applier = (transition, db) => applyTransition(db, transition);
 
 interface MovementParams {
   readonly movement_id: string;
@@ -64,6 +72,7 @@ export function verb<Body, Params extends MovementParams = MovementParams>(
     request: Request<Body, Params>,
     deps: ApiDependencies,
   ) => Action['decide'] | Promise<Action['decide']>,
+  applier: (request: Request<Body, Params>) => Applier = () => applyPlainly,
 ) {
   return async (
     request: Request<Body, Params>,
@@ -71,7 +80,8 @@ export function verb<Body, Params extends MovementParams = MovementParams>(
   ): Promise<Reply<ActionResponse>> => {
     const { params, requester } = request;
     const decide = await decider(request, deps);
-    return act({ action, movementId: params.movement_id, requester, decide }, deps);
+    const apply = applier(request);
+    return act({ action, movementId: params.movement_id, requester, decide, apply }, deps);
   };
 }
 
@@ -84,8 +94,10 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
     entity_key: movementId,
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
-  // An acknowledgement leaves the movement's run nothing to do.
-  if (action !== 'acknowledge')
+  const { approvals } = outcome;
+  const view = approvals === undefined ? null : approvalsOf(approvals.rules, approvals.person);
+  // An acknowledgement leaves the movement's run nothing to do, nor does an approval of several.
+  if (action !== 'acknowledge' && approvals === undefined)
     deps.handOver(movementId, {
       kind: action,
       command_id: outcome.command_id,
@@ -94,11 +106,17 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   const { request_state, current_frontier, reservation_status } = outcome.head;
   return {
     status: 200,
-    body: { movement_id: movementId, request_state, current_frontier, reservation_status },
+    body: {
+      movement_id: movementId,
+      request_state,
+      current_frontier,
+      reservation_status,
+      ...(view === null ? {} : { approvals: view }),
+    },
   };
 }
 
-type Applied = Extract<TransitionOutcome, { ok: true }> & Pick<MovementSnapshot, 'plan'>;
+type Applied = Extract<DecisionOutcome, { ok: true }> & Pick<MovementSnapshot, 'plan'>;
 
 async function applied(request: Action, deps: ApiDependencies): Promise<Applied> {
   const { action, movementId, decide } = request;
@@ -108,9 +126,9 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
     const snapshot = await readSnapshot(deps.db, movementId);
     if (!isAllowed(action, snapshot.state)) throw notAllowed(action, movementId, snapshot.state);
     const transition = await decide(snapshot);
-    const outcome = await applyTransition(
-      deps.db,
+    const outcome = await request.apply(
       takes(action, snapshot) ? { ...transition, take: takeAt(deps) } : transition,
+      deps.db,
     );
     if (outcome.ok) return { ...outcome, plan: snapshot.plan };
     if (!refreshed && (await refreshBefore(outcome.uncovered, since, deps))) {
@@ -187,6 +205,12 @@ export function refusalError(
       return new ServiceError('compiled_plan_hash_mismatch', {
         context: { movement_id: movementId },
       });
+    case 'approver_excluded':
+      return new ServiceError('approver_excluded', {
+        context: { movement_id: movementId, why: outcome.why ?? null },
+      });
+    case 'reason_required':
+      return new ServiceError('reason_required', { context: { movement_id: movementId } });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
     case 'send_not_over':

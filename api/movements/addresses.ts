@@ -16,6 +16,8 @@ export interface AddressCheck extends Pick<
   Destination,
   'node_key' | 'chain_family' | 'address' | 'chain_id'
 > {
+  /** Whether a row for every chain is not enough. */
+  readonly strict: boolean;
   /** Whether an active allowlist row has the address; its cooling period is checked at payment. */
   readonly allowed: boolean;
   readonly usable_after: string | null;
@@ -52,10 +54,10 @@ export async function checkAddresses(
     payees.length === 0 ? { rows: [], now: 0 } : await readListed(deps.db, payees);
   return found.map(
     ({
-      destination: { node_key, chain_family, address, chain_id, problem },
+      destination: { node_key, chain_family, address, chain_id, strict, problem },
       question,
     }): AddressCheck => {
-      const place = { node_key, chain_family, chain_id, hopeless: problem !== undefined };
+      const place = { node_key, chain_family, chain_id, strict, hopeless: problem !== undefined };
       if ('problem' in question)
         return {
           ...place,

@@ -11,6 +11,8 @@ import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.t
 import { stored } from '../../store/json.ts';
 import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
 import { agentOf } from '../../store/namespaces.ts';
+import { readApprovals } from '../../store/approvals.ts';
+import { approvalsOf } from '../approvals/view.ts';
 import { coverageOf } from './covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -35,7 +37,7 @@ export async function detail(
       ...toDetail(found, deps),
       attention: await attentionOf(found, { requester, open }, deps),
       ...allowed,
-      ...(await forApproval(found, deps)),
+      ...(await forApproval(found, requester, deps)),
     },
   };
 }
@@ -43,16 +45,19 @@ export async function detail(
 /** Returns the current data that an approver needs; empty once the movement was decided. */
 async function forApproval(
   found: MovementDetail,
+  { caller }: Requester,
   deps: ApiDependencies,
-): Promise<Pick<DetailResponse, 'agent_authority' | 'review'>> {
+): Promise<Pick<DetailResponse, 'agent_authority' | 'review' | 'approvals'>> {
   if (found.request_state !== 'PENDING_APPROVAL') return {};
   const plan = await readPlan(deps.db, found.movement_id);
   if (plan === null) return {};
-  const [authority, review] = await Promise.all([
+  const [authority, review, { rules, person }] = await Promise.all([
     authorityOf(found, plan, deps),
     readReview(withSigners(plan, found.nodes), deps),
+    readApprovals(deps.db, found.movement_id, caller.client_id),
   ]);
-  return { ...authority, review };
+  const approvals = caller.role === 'agent' ? null : approvalsOf(rules, person);
+  return { ...authority, review, ...(approvals === null ? {} : { approvals }) };
 }
 
 /** Returns the plan with its nodes' current signers: a rotation may have replaced some. */
@@ -119,7 +124,10 @@ type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
 function toDetail(
   found: MovementDetail,
   deps: Shower,
-): Omit<DetailResponse, 'attention' | 'agent_authority' | 'review' | 'open_allowances'> {
+): Omit<
+  DetailResponse,
+  'attention' | 'agent_authority' | 'review' | 'approvals' | 'open_allowances'
+> {
   const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,

@@ -50,6 +50,14 @@ export async function makeMovement(
     compiled_plan_hash,
     chains: deps.chains,
     declared_seconds: declaredSeconds(deps),
+    payees: making.addresses
+      .filter(({ problem }) => problem === null)
+      .map(({ chain_family, address, chain_id, strict }) => ({
+        chain_family,
+        address,
+        chain_id,
+        strict,
+      })),
     strategy_id: making.strategy_id,
     labels: making.labels,
     ...naming,

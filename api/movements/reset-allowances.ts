@@ -169,9 +169,12 @@ function nodeOf(
   };
 }
 
+/** Why an approval rule leaves the approval to others; the movement then waits for them. */
+const LEFT_TO_OTHERS: readonly string[] = ['approver_excluded', 'reason_required'];
+
 /**
- * Approves the movement as the requester; a repeat may find a movement that was created and not
- * approved.
+ * Approves the movement as the requester, unless a rule leaves that to others; a repeat may find a
+ * movement that was created and not approved.
  */
 async function approved(
   { movement_id, request_state, compiled_plan_hash }: Made,
@@ -181,6 +184,12 @@ async function approved(
   if (request_state !== 'PENDING_APPROVAL') return { movement_id, request_state };
   const approver_id = requester.caller.client_id ?? 'anonymous';
   const body = { compiled_plan_hash, approver_id };
-  const reply = await approve({ params: { movement_id }, body, requester }, deps);
-  return { movement_id, request_state: reply.body.request_state };
+  try {
+    const reply = await approve({ params: { movement_id }, body, requester }, deps);
+    return { movement_id, request_state: reply.body.request_state };
+  } catch (error) {
+    if (error instanceof ServiceError && LEFT_TO_OTHERS.includes(error.code))
+      return { movement_id, request_state };
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 /** The wire contract of movements: responses. */
 import { z } from 'zod';
 import { UNCOVERED_CODES } from '../../domain/agents/authority.ts';
+import { approvalsView } from '../approvals/schema.ts';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import {
@@ -258,6 +259,9 @@ export const detailResponse = z
       description:
         'Of a movement that waits for its approval: what the approval is about, as things stand now.',
     }),
+    approvals: approvalsView.optional().meta({
+      description: 'Of a movement that waits under approval rules, except for agents.',
+    }),
     workflow: z.object({
       namespace: z.string(),
       workflow_id: z.string(),
@@ -292,6 +296,9 @@ export const actionResponse = z
     request_state: state,
     current_frontier: frontier,
     reservation_status: reservationStatus,
+    approvals: approvalsView.optional().meta({
+      description: 'Of an approval under approval rules, while further approvals are missing.',
+    }),
   })
   .meta({ id: 'MovementActionResponse' });
 export type ActionResponse = z.input<typeof actionResponse>;

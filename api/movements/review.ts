@@ -77,7 +77,7 @@ export function sendsOf(
       ...sendTerms(node),
       payees: addresses
         .filter(({ node_key }) => node_key === node.node_key)
-        .map(({ node_key: _node, hopeless: _hopeless, ...payee }) => payee),
+        .map(({ node_key: _node, hopeless: _hopeless, strict: _strict, ...payee }) => payee),
     }));
 }
 

@@ -145,13 +145,16 @@ export const movementRoutes: readonly Route[] = [
     path: '/movements/{movement_id}/approve',
     summary: 'Approve a movement',
     description:
-      'Needs the hash of the plan that was reviewed, and available executors and signers for the first nodes. After the approval time has passed the movement becomes EXPIRED instead.',
+      'Needs the hash of the plan that was reviewed, and available executors and signers for the first nodes. After the approval time has passed the movement becomes EXPIRED instead. ' +
+      'Under approval rules the answer stays PENDING_APPROVAL, with `approvals`, while further people must approve.',
     body: approveBody,
     errors: [
       'movement_not_found',
       'invalid_state',
       'approval_expired',
       'compiled_plan_hash_mismatch',
+      'approver_excluded',
+      'reason_required',
       'binding_unavailable',
       'insufficient_effective_withdrawable',
     ],

@@ -285,6 +285,9 @@ export const approveBody = z
     approver_id: text(1, 128).meta({
       description: 'A label; the authenticated key is stored beside it.',
     }),
+    reason: text(1, 1000).optional().meta({
+      description: 'Why; an approval rule may require it. Without rules it is not stored.',
+    }),
   })
   .meta({
     id: 'MovementApproveRequest',

@@ -4,6 +4,7 @@ import { acknowledge as acknowledgement } from '../../domain/commands/acknowledg
 import {
   approve as approval,
   bindingsOf,
+  recordApproval,
   reject as rejection,
 } from '../../domain/commands/approval.ts';
 import {
@@ -20,6 +21,7 @@ import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { ACTION_STATES } from '../../domain/states/movement.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import { idTime } from '../../platform/ids.ts';
+import { decideApproval } from '../../store/approvals.ts';
 import { readResetAllowances } from '../../store/allowances.ts';
 import { observeApproval } from '../operations/request-metrics.ts';
 import { invalidState, refuseOther, verb } from './act.ts';
@@ -36,13 +38,26 @@ const approving = verb<z.output<typeof approveBody>>(
         throw new ServiceError('binding_unavailable', { context: { bindings } });
       return approval(snapshot, body, requester);
     },
+  ({ params: { movement_id }, body, requester }) =>
+    (approve, db) =>
+      decideApproval(db, {
+        identity: requester.caller.client_id,
+        key_id: requester.caller.key_id,
+        reason: body.reason ?? null,
+        approve,
+        record: recordApproval(movement_id, body, requester),
+      }),
 );
 
-/** Approves the plan with that hash, if executors and signers of its first nodes are available. */
+/**
+ * Approves the plan with that hash, if executors and signers of its first nodes are available.
+ * Under approval rules the approval is recorded, and the last that is needed approves.
+ */
 export const approve: typeof approving = async (request, deps) => {
   const reply = await approving(request, deps);
   // The id holds the creation time, so the metric needs no statement.
-  observeApproval(Date.now() - idTime(request.params.movement_id));
+  if (reply.body.approvals === undefined)
+    observeApproval(Date.now() - idTime(request.params.movement_id));
   return reply;
 };
 

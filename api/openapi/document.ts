@@ -70,6 +70,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Balances: 'What the venues hold, and what of it is promised already.',
   'Capital transfers': 'Transfers between two accounts of one provider.',
   'Automatic approval': 'Policies that approve in place of a person, and what they have left.',
+  Approvals: 'Who must approve a movement, and who has.',
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
   'Bridge registry': 'Which chains a bridge joins, and what a path needs before funds take it.',

@@ -8,6 +8,7 @@ import { fieldOf, moneyOf, when } from '../command-line/words.ts';
 import { legOn } from '../../domain/plan/legs.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { ResultOf, RowOf } from '../http/operations.ts';
+import { approvalsText } from './approvals-view.ts';
 
 export type Movement = ResultOf<'getMovement'>;
 
@@ -34,6 +35,7 @@ export async function movementText(session: Session, movement: Movement): Promis
     movementRecord(view, movement),
     view.heading('Nodes'),
     await nodesText(view, movement),
+    movement.approvals === undefined ? '' : await approvalsText(view, movement.approvals),
     ...(await allowancesText(view, movement)),
     ...(movement.attention === null ? [] : [attentionText(view, movement)]),
   ].join('');

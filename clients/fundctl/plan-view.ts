@@ -11,6 +11,7 @@ import type { Session } from '../command-line/session.ts';
 import type { View } from '../command-line/view.ts';
 import { failure, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
 import { planHash } from '../http/plan.ts';
+import { approvalsText } from './approvals-view.ts';
 import type { Movement } from './movement-view.ts';
 import { readLabels } from './labels.ts';
 import {
@@ -85,6 +86,7 @@ export async function planText(
       amountLimits(plan).map((each) => ({ ...each, used: null })),
     ),
     movement.review === undefined ? '' : await standingText(view, movement.review),
+    movement.approvals === undefined ? '' : await approvalsText(view, movement.approvals),
     ...('hidden' in labels ? [`\nLabels are not known here: ${labels.hidden}.\n`] : []),
   ].join('');
 }

@@ -4,6 +4,7 @@ import { config, selfCommands } from '../command-line/self.ts';
 import { callbacks, cutover, keys } from './commands/administration.ts';
 import { authorities, proposals } from './commands/agents.ts';
 import { allowlist } from './commands/allowlist.ts';
+import { approvals } from './commands/approvals.ts';
 import { audit } from './commands/audit.ts';
 import { bridges } from './commands/bridges.ts';
 import { executors, registry } from './commands/executors.ts';
@@ -25,6 +26,7 @@ export const TREE: readonly Entry[] = [
   transfers,
   balances,
   routes,
+  approvals,
   policies,
   budgets,
   executors,

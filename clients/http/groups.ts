@@ -78,6 +78,12 @@ const GROUPS = {
     get: 'getAutoApprovePolicy',
     update: 'updateAutoApprovePolicy',
   },
+  approvals: {
+    people: 'listPeople',
+    groups: 'listApproverGroups',
+    rules: 'listApprovalRules',
+    approvers: 'listMovementApprovers',
+  },
   budgets: { get: 'getBudget' },
   callbacks: { list: 'listCallbacks', redeliver: 'redeliverCallback' },
   audit: { list: 'listAuditEvents', registry: 'listRegistryAudit', seal: 'getAuditSeal' },

@@ -40,6 +40,7 @@ export const LATE_REASONS = [
   'binding_unavailable',
   'insufficient_effective_withdrawable',
   'approval_expired',
+  'approvals_missing',
 ] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 

@@ -73,8 +73,42 @@ export function approve(
 }
 
 /**
- * Returns an approval by a rule, in the transaction that creates the movement, without a person's
- * name.
+ * Returns the record of a person's approval while an approval rule needs more of them: the movement
+ * goes on waiting.
+ */
+export function recordApproval(
+  movementId: string,
+  request: {
+    readonly compiled_plan_hash: string;
+    readonly approver_id: string;
+    readonly reason?: string | undefined;
+  },
+  requester: Requester,
+): Transition {
+  const { compiled_plan_hash, approver_id, reason } = request;
+  return {
+    movement_id: movementId,
+    from: ['PENDING_APPROVAL'],
+    expiry: 'future',
+    plan_hash: compiled_plan_hash,
+    timeline: [
+      {
+        event_type: 'approval_recorded',
+        message: 'Approved by one of those who are needed',
+        actor: actorOf(requester, approver_id),
+        ...(reason === undefined ? {} : { data: { reason } }),
+      },
+    ],
+    ...movementAudit(requester, 'movement.record_approval', movementId, {
+      ...(reason === undefined ? {} : { reason }),
+      details: { approver_id },
+    }),
+  };
+}
+
+/**
+ * Returns an approval by a policy or a template's cap, in the transaction that creates the
+ * movement, without a person's name.
  */
 export function approveAutomatically(
   snapshot: MovementSnapshot,

@@ -171,7 +171,8 @@ BEGIN
       WHEN 'binding' THEN 'binding_unavailable'
       WHEN 'expired' THEN 'approval_expired'
       ELSE 'insufficient_effective_withdrawable' END;
-  EXCEPTION WHEN SQLSTATE 'FM010' THEN
+  -- FM021: a rule asks for people, and an automatic approval is none.
+  EXCEPTION WHEN SQLSTATE 'FM010' OR SQLSTATE 'FM021' THEN
     refusal := SQLERRM;
   END;
   refused := approval -> 'refused' -> refusal;

@@ -100,6 +100,9 @@ BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
     RETURN CASE
       WHEN left_over <= interval '0' THEN NULL
+      WHEN may_need_quorum(m.movement_id)
+        AND jsonb_path_exists(approvals_of(m, at), '$[*] ? (@.possible == false)')
+        THEN jsonb_build_object('reason', 'approval_unsatisfiable')
       WHEN left_over <= least(interval '15 minutes', (m.expires_at - m.created_at) / 4)
         THEN jsonb_build_object('reason', 'approval_expires_soon')
       ELSE jsonb_build_object('reason', 'approval') END;

@@ -473,10 +473,10 @@ BEGIN
   END IF;
   WITH plan AS (
     INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
-      input_params, draw_terms, labels, own_request, created_by)
+      input_params, draw_terms, labels, own_request, created_by, payees)
     VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
       d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
-      d -> 'created_by')
+      d -> 'created_by', nullif(d -> 'payees', 'null'))
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
@@ -512,6 +512,7 @@ BEGIN
     RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', id;
   END IF;
   IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
+  PERFORM keep_rules_of(id, at);
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);

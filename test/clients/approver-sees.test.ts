@@ -198,6 +198,7 @@ function answeredSends(plan: CompiledPlan): string {
         code: null,
         problem: null,
         hopeless: false,
+        strict: false,
       }),
     ),
   );

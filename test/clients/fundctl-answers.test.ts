@@ -189,6 +189,24 @@ const approving = (approve: Act, labels: Act = refuse(403, 'forbidden')) =>
     'GET /dashboard/allowed-addresses': labels,
     [APPROVE]: approve,
   });
+const approvalsOf = (received: number, why_not: string | null) => ({
+  rules: ['large'],
+  required: [
+    { rule: 'large', group: 'treasury', threshold: 2, received, missing: 2 - received },
+    { rule: 'large', group: 'risk', threshold: 1, received: 0, missing: 1 },
+  ],
+  decisions: [
+    {
+      person: 'ann',
+      name: 'Ann Lee',
+      decision: 'approve',
+      at: '2026-11-28T10:00:00.000Z',
+      reason: 'as planned',
+      counts: received > 0,
+    },
+  ],
+  you: { may: why_not === null, why_not },
+});
 const approved = answer(200, {
   movement_id: ID,
   request_state: 'APPROVED',
@@ -238,6 +256,89 @@ describe('an approval', () => {
     expect([status, out]).toEqual([4, '']);
     expect(err).toMatch(/^fundctl: [^\n]*the request may have been taken[^\n]*\n$/);
     expect(sent(APPROVE)).toHaveLength(1);
+  });
+});
+
+describe('under approval rules', () => {
+  const lines = (text: string) => text.replace(/ +/g, ' ').split('\n');
+
+  test('an approval that needs others sends its reason, and prints what is missing', async () => {
+    approving(
+      answer(200, {
+        movement_id: ID,
+        request_state: 'PENDING_APPROVAL',
+        current_frontier: ['pay'],
+        reservation_status: 'none',
+        approvals: approvalsOf(1, null),
+      }),
+    );
+    const why = ['--reason', 'as planned'];
+    const { status, out } = await run('movements', 'approve', ID, ...why, '--yes');
+    expect([status, lines(out)]).toEqual([
+      0,
+      expect.arrayContaining([
+        'large treasury 1 of 2 1',
+        'large risk 0 of 1 1',
+        'Ann Lee ann 2026-11-28 10:00:00Z yes as planned',
+        'You may approve.',
+      ]),
+    ]);
+    expect(sent(APPROVE).map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+      { compiled_plan_hash: HASH, reason: 'as planned' },
+    ]);
+  });
+
+  test('the approvers of a movement are listed, with why one may not approve', async () => {
+    const member = { rule: 'large', person: 'ann', name: 'Ann Lee', groups: ['treasury', 'risk'] };
+    serve({
+      'GET /healthz': health,
+      [`GET /v3/movements/${ID}/approvers`]: answer(200, {
+        movement_id: ID,
+        approvals: approvalsOf(0, 'not_in_group'),
+        approvers: [
+          { ...member, may: false, why_not: 'initiator', decided_at: null, counts: false },
+        ],
+      }),
+    });
+    const { status, out } = await run('movements', 'approvers', ID);
+    expect([status, lines(out)]).toEqual([
+      0,
+      expect.arrayContaining([
+        'large treasury 0 of 2 2',
+        'Ann Lee ann 2026-11-28 10:00:00Z no longer as planned',
+        expect.stringMatching(/^You may not approve: .*\(not_in_group\)$/),
+        'large Ann Lee ann treasury, risk no: initiator - -',
+      ]),
+    ]);
+  });
+
+  test('a rule is listed with its conditions and who may not approve under it', async () => {
+    const rule = {
+      name: 'large',
+      revision: 3,
+      applies_to: 'movement',
+      when: { origins: ['api'], outflow_above: [{ asset: '*', amount: '100000' }] },
+      require: [
+        { group: 'treasury', threshold: 2 },
+        { group: 'risk', threshold: 1 },
+      ],
+      initiator_may_approve: false,
+      payee_author_may_approve: false,
+      template_author_may_approve: true,
+      expires_after_seconds: 86_400,
+      reason_required: true,
+      created_at: '2026-11-28T09:00:00.000Z',
+      updated_at: '2026-11-28T10:00:00.000Z',
+    };
+    serve({ 'GET /healthz': health, 'GET /v3/approval-rules': answer(200, { rules: [rule] }) });
+    const { status, out } = await run('approvals', 'rules');
+    expect([status, lines(out)[1]]).toEqual([
+      0,
+      [
+        'large 3 origin api; above 100000 of any asset',
+        '2 of treasury and 1 of risk initiator, payee_author required 24h 2026-11-28 10:00:00Z',
+      ].join(' '),
+    ]);
   });
 });
 

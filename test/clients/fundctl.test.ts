@@ -157,7 +157,7 @@ describe('completions', () => {
 
   test.each([
     ['fundctl mov', 'movements'],
-    ['fundctl movements app', 'approve'],
+    ['fundctl movements rej', 'reject'],
     ['fundctl movements list --st', '--state --strategy'],
     ['fundctl movements list --state EXP', 'EXPIRED'],
     ['fundctl --output js', 'json'],

@@ -11,6 +11,8 @@ import { detailResponse, timelineResponse } from '../../api/movements/responses.
 import type { MovementData } from '../../console/pages/movement/data.ts';
 import type { Graph, Movement, Timeline } from '../../console/pages/movement/model/answers.ts';
 import type { PlanReading } from '../../console/pages/movement/model/plan.ts';
+import { WHY_NOT } from '../../domain/approval/rule.ts';
+import { mayApproveSentence } from '../../domain/approval/why-not.ts';
 import { answerFor, isIn, type Leaf } from './answers.ts';
 import * as make from './movement-fixtures.ts';
 
@@ -38,6 +40,9 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'movement.review.sends[].payees[].chain_family': 'said where there is no chain to name',
   'movement.review.limits[].ok': 'a word of its own stands for each value',
   'movement.review.balances[].stale': 'a word of its own stands for it',
+  'movement.approvals.decisions[].decision': 'a word of its own stands for it',
+  'movement.approvals.decisions[].counts': 'a word of its own stands for it',
+  'movement.approvals.you.may': 'a sentence of its own stands for it',
   'graph.movement_id': 'stands in the movement, too',
   'graph.request_state': 'stands in the movement, too',
   'graph.template_key': 'stands in the movement, too',
@@ -135,6 +140,20 @@ test('every field is shown, or is hidden for a reason', async () => {
   expect(missing.filter((path) => !(path in HIDDEN) && !own.has(path))).toEqual([]);
   // Where the address is replaced by one that can be followed.
   expect(html).toContain('href="https://temporal.example/run"');
+});
+
+test('it says whether you may approve, and which approval no longer counts', async () => {
+  const { movement, graph, timeline, plan } = madeAnswers();
+  const approvals = movement.approvals!;
+  const decisions = approvals.decisions.map((each) => ({ ...each, counts: false }));
+  const data = { movement, graph, timeline, plan, rows: [], errors, look };
+  for (const why_not of [null, ...WHY_NOT]) {
+    const you = { may: why_not === null, why_not };
+    const html = await htmlOf(data, { ...movement, approvals: { ...approvals, decisions, you } });
+    expect(html).toContain(mayApproveSentence(why_not));
+    expect(html).toContain('no longer counts');
+  }
+  expect(await htmlOf(data, movement)).not.toContain('no longer counts');
 });
 
 test('hidden are only fields that there are', () => {

@@ -353,10 +353,12 @@ describe('a decision', () => {
   test('an approval sends the hash that was made of the plan that is shown', async () => {
     const at = await standpoint({ movement: make.movement({ attention: APPROVAL }) });
     const [approve] = of(choicesOf(at), 'approve');
-    expect(statementOf(approve!, at.movement, at.plan?.hash ?? null, filled).body).toEqual({
-      approver_id: 'desk',
-      compiled_plan_hash: sha(textOf(make.plan())),
-    });
+    const hash = at.plan?.hash ?? null;
+    const body = { approver_id: 'desk', compiled_plan_hash: sha(textOf(make.plan())) };
+    const sent = (reason: string) =>
+      statementOf(approve!, at.movement, hash, { ...filled, reason }).body;
+    expect(sent('')).toEqual(body);
+    expect(sent('why')).toEqual({ ...body, reason: 'why' });
   });
 
   test('a movement that changed under the sheet refuses it', async () => {
@@ -423,6 +425,9 @@ describe('a decision', () => {
     ];
     expect(decidedSince('approve', timeline, 1)).toEqual([event(2, 'request_rejected')]);
     expect(decidedSince('approve', timeline, 2)).toEqual([]);
+    const recorded = [event(4, 'approval_recorded')];
+    expect(decidedSince('approve', recorded, 3)).toEqual(recorded);
+    expect(decidedSince('reject', recorded, 3)).toEqual([]);
   });
 
   test('every line of what proves a resolution is sent, under its name or as a reference', () => {

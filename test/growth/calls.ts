@@ -394,6 +394,10 @@ export const CALLS: readonly Call[] = [
   ...get('listAutoApprovePolicies', '/auto-approve-policies'),
   ...get('getAutoApprovePolicy', ({ policy_id }) => `/auto-approve-policies/${policy_id}`),
   ...get('getBudget', `/budgets/${SEEDED.strategy}`, [{}, { client_id: SEEDED.client }]),
+  ...get('listPeople', '/people'),
+  ...get('listApproverGroups', '/approver-groups'),
+  ...get('listApprovalRules', '/approval-rules'),
+  ...get('listMovementApprovers', ({ movement_id }) => `/movements/${movement_id}/approvers`),
   ...get('listCallbacks', '/callbacks', [
     PAGE,
     MIDDLE,

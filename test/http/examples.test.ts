@@ -8,6 +8,7 @@ import type { SigningKey } from '../../dev/stack/keys.ts';
 import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { startApprovalDesk } from '../support/approval-desk.ts';
 import { agent, relimited } from '../support/agents.ts';
 import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
@@ -568,6 +569,39 @@ test('a policy is made, read, listed and changed, and its budget read', async ()
   });
   await refuses('policy_exists', post(policies, body));
   await refuses('cap_consistency_violation', send('PATCH', one, { window_hours: null }));
+});
+
+test('a movement under an approval rule says who must approve it', async () => {
+  const of = await registered([noop('a')]);
+  const desk = await startApprovalDesk('treasury', ['carla', 'dora'], of.template_key, {
+    reason_required: true,
+  });
+  const created = await post<CreatedView>('/movements', movementBody(of));
+  const { movement_id, compiled_plan_hash } = created.body;
+  const path = `/movements/${movement_id}/approve`;
+  const body = { compiled_plan_hash, approver_id: 'desk-lead' };
+  const [key] = desk.keys;
+  if (key === undefined) throw new Error('the desk has no people');
+  await refuses('approver_excluded', post(path, body));
+  await refuses('reason_required', sendAs(key, 'POST', path, body));
+  await sendAs(key, 'POST', path, { ...body, reason: 'The invoice was paid late once.' });
+  await answers(['listMovementApprovers', 'GET', `/movements/${movement_id}/approvers`], 200, {
+    key,
+  });
+  const named = (field: string, key: string, names: readonly string[]) => (answer: Json) => ({
+    ...answer,
+    [field]: list(answer, field).filter((each) => names.includes(String(each[key]))),
+  });
+  await answers(['listPeople', 'GET', '/people'], 200, {
+    only: named('people', 'person', ['carla', 'dora']),
+  });
+  await answers(['listApproverGroups', 'GET', '/approver-groups'], 200, {
+    only: named('groups', 'name', ['treasury']),
+  });
+  await answers(['listApprovalRules', 'GET', '/approval-rules'], 200, {
+    only: named('rules', 'name', ['treasury']),
+  });
+  await desk.close();
 });
 
 test('agents are shown what they may propose, and callers who they are', async () => {

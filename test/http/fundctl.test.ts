@@ -95,7 +95,8 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('movements list', ['--template', gated.replace('@1', ''), '--all']);
     await json.run('movements plan', [id]);
     await json.run('movements graph', [id]);
-    await json.run('movements approve', [id, '--approver', 'desk', '--yes']);
+    await json.run('movements approvers', [id]);
+    await json.run('movements approve', [id, '--approver', 'desk', '--reason', 'a test', '--yes']);
     await json.run('movements watch', [id, '--until', 'WAITING_MANUAL_ACTION', '--timeout', '30']);
     await json.run('movements show', [id]);
     await json.run('movements resume', [id, '--yes']);
@@ -222,6 +223,9 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('policies update', [policy.policy_id, '--active', 'false', '--yes']);
     await json.run('policies show', [policy.policy_id]);
     await json.run('policies list');
+    await json.run('approvals people');
+    await json.run('approvals groups');
+    await json.run('approvals rules');
     await json.run('budgets', [strategy]);
     await json.run('executors list');
     await json.run('signers list');

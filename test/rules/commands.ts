@@ -10,6 +10,7 @@ const GUARD = 'test/store/approval-guard.test.ts';
 const STORE = 'test/store/write-path.test.ts';
 const BURSTS = 'test/faults/bursts.test.ts';
 const HAND_OVER = 'test/platform/handover.test.ts';
+const APPROVALS = 'test/store/approval-rules.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
@@ -39,6 +40,77 @@ export const commandRules: readonly Rule[] = [
       file: 'store/sweeps.ts',
       find: ' AND m.xmin::text = l.writer',
       replace: '',
+    },
+  },
+  {
+    id: 'an-approval-needs-its-people',
+    section,
+    rule: 'Under approval rules a movement is approved once, and only once, each rule has enough different people who may approve, whoever writes the approval.',
+    test: {
+      file: APPROVALS,
+      name: 'no other way of approving passes a rule',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: 'IF NOT quorum_of(approvals_of(m, svc_now())) THEN\n    RAISE',
+      replace: 'IF m.movement_id IS NULL THEN\n    RAISE',
+    },
+  },
+  {
+    id: 'a-person-counts-for-one-group',
+    section,
+    rule: 'Within a rule a person counts for one group.',
+    test: {
+      file: APPROVALS,
+      name: 'never approved with fewer people than each rule asks, and always with enough',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: 'FROM generate_series(1, (1 << jsonb_array_length(wanted)) - 1) AS chosen',
+      replace:
+        'FROM (SELECT 1 << x AS chosen FROM generate_series(0, jsonb_array_length(wanted) - 1) x) c',
+    },
+  },
+  {
+    id: 'rules-of-the-create-go-on-to-hold',
+    section,
+    rule: 'A rule that matched a movement when it was created holds for it even if it is changed or removed.',
+    test: {
+      file: APPROVALS,
+      name: 'never approved with fewer people than each rule asks, and always with enough',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: 'PERFORM keep_rules_of(id, at);',
+      replace: '',
+    },
+  },
+  {
+    id: 'limits-of-approval-add-up',
+    section,
+    rule: 'A limit over a time counts everything that one person created or that pays one payee.',
+    test: {
+      file: APPROVALS,
+      name: 'a rule with conditions holds for what they name, and limits add up over time',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "WHERE wanted ? 'within_seconds' AND",
+      replace: 'WHERE false AND',
+    },
+  },
+  {
+    id: 'authors-do-not-approve',
+    section,
+    rule: 'Whoever made a movement, listed its payee or wrote its template does not count, unless the rule allows it.',
+    test: {
+      file: APPROVALS,
+      name: 'the author of a payee, or of the template, does not count',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "WHEN NOT (rule -> 'payee_author_may_approve')::boolean AND EXISTS",
+      replace: 'WHEN false AND EXISTS',
     },
   },
   {

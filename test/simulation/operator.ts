@@ -134,7 +134,7 @@ export class Operator {
       const offers = offersOf(seen);
       const leads = LEADS_ON[state];
       const nodes = seen.body['nodes'] as readonly NodeView[];
-      // Of a node whose outcome is known, the run has still to be told: liveness.ts has that.
+      // Of a node whose outcome is known, the run has still to hear: liveness.ts has that.
       if (leads !== undefined && nodes.some(waitsForAPerson))
         if (!offers.some(({ action }) => leads.includes(action)))
           this.#lives.silent.push({ movement_id: id, state });

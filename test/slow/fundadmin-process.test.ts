@@ -209,6 +209,113 @@ test('dashboard', async () => {
   expect(await fundadmin('dashboard list', file)).toMatchObject({ file: ['bob'] });
 }, 600_000);
 
+test('people, approver-groups and approval-rules', async () => {
+  const why = '--reason test';
+  const refused = async (line: string, error: string): Promise<void> => {
+    const { status, err } = await start([built('fundadmin'), ...`${line} ${why}`.split(' ')]);
+    expect({ line, status, err }).toEqual({ line, status: 1, err: expect.stringContaining(error) });
+  };
+  const ruleFile = (name: string, rule: object): string => {
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify(rule));
+    return file;
+  };
+  const requires = (threshold: number) => ({ require: [{ group: 'desk', threshold }] });
+
+  const { client_id } = await fundadmin(
+    'keys issue --client-name approver --key-id approver-1 --role operator',
+  );
+  expect(
+    await fundadmin(`people set --person ann --name Ann --client approver --operator ann ${why}`),
+  ).toEqual({
+    before: null,
+    after: { name: 'Ann', identities: [client_id, 'dashboard:ann'], groups: [] },
+  });
+  await refused('people set --person bob --name Bob --client stranger', 'no API client stranger');
+  await refused(
+    `people set --person bob --name Bob --client ${String(client_id)}`,
+    'belongs to ann (Ann)',
+  );
+  await fundadmin(`people set --person bob --name Bob --operator bob ${why}`);
+  await refused('approver-groups set --name desk --member cid', 'no person cid');
+  expect(
+    await fundadmin(`approver-groups set --name desk --member bob --member ann ${why}`),
+  ).toEqual({ before: null, after: { name: 'desk', members: ['ann', 'bob'] } });
+
+  const three = ruleFile('three.json', requires(3));
+  await refused(`approval-rules set --name all --file ${three}`, 'rule_unsatisfiable');
+  const agents = ruleFile('agents.json', { ...requires(1), when: { origins: ['agent'] } });
+  await refused(`approval-rules set --name all --file ${agents}`, 'rule_avoidable');
+  const wrong = [built('fundadmin'), 'approval-rules', 'set', '--name', 'all', '--reason', 'test'];
+  expect(await start([...wrong, '--file', ruleFile('wrong.json', { when: { to: 1 } })])).toEqual({
+    status: 2,
+    out: '',
+    err: expect.stringMatching(/^The rule does not fit:\n(?=[^]*^when: )(?=[^]*^require: )/m),
+  });
+  const two = ruleFile('two.json', requires(2));
+  expect(await fundadmin(`approval-rules set --name all --file ${two} ${why}`)).toEqual({
+    before: null,
+    after: {
+      ...requires(2),
+      applies_to: 'movement',
+      when: {},
+      initiator_may_approve: false,
+      payee_author_may_approve: false,
+      template_author_may_approve: false,
+      reason_required: false,
+    },
+  });
+  expect(await fundadmin('approval-rules list')).toMatchObject([
+    { name: 'all', revision: 1, ...requires(2) },
+  ]);
+
+  // From now on each change needs the flag, and the rule must stay possible.
+  const glass = `--break-glass ${why}`;
+  await refused('people remove --person bob', '--break-glass');
+  await refused('people remove --person bob --break-glass', 'rule_unsatisfiable');
+  await refused('approver-groups remove --name desk --break-glass', 'name the group desk: all');
+  const one = ruleFile('one.json', requires(1));
+  expect(await fundadmin(`approval-rules set --name all --file ${one} ${glass}`)).toMatchObject({
+    before: requires(2),
+    after: requires(1),
+    break_glass: true,
+  });
+  expect(await fundadmin(`people remove --person bob ${glass}`)).toEqual({
+    before: { name: 'Bob', identities: ['dashboard:bob'], groups: ['desk'] },
+    after: null,
+    break_glass: true,
+  });
+  expect(await fundadmin('people list')).toMatchObject([{ person: 'ann', groups: ['desk'] }]);
+  expect(await fundadmin('approver-groups list')).toEqual([{ name: 'desk', members: ['ann'] }]);
+  expect(await fundadmin(`approval-rules remove --name all ${glass}`)).toMatchObject({
+    before: requires(1),
+    after: null,
+    break_glass: true,
+  });
+  expect(await fundadmin('approval-rules list')).toEqual([]);
+  expect(await fundadmin(`approver-groups remove --name desk ${why}`)).toMatchObject({
+    after: null,
+  });
+
+  const client = new pg.Client({ connectionString: own.url });
+  await client.connect();
+  const { rows } = await client
+    .query(
+      "SELECT action, entity_key, details ->> 'break_glass' AS glass FROM audit_events WHERE entity_type IN ('person', 'approver_group', 'approval_rule') ORDER BY occurred_at, event_id",
+    )
+    .finally(() => client.end());
+  expect(rows).toEqual([
+    { action: 'person.set', entity_key: 'ann', glass: null },
+    { action: 'person.set', entity_key: 'bob', glass: null },
+    { action: 'approver_group.set', entity_key: 'desk', glass: null },
+    { action: 'approval_rule.set', entity_key: 'all', glass: null },
+    { action: 'approval_rule.set', entity_key: 'all', glass: 'true' },
+    { action: 'person.remove', entity_key: 'bob', glass: 'true' },
+    { action: 'approval_rule.remove', entity_key: 'all', glass: 'true' },
+    { action: 'approver_group.remove', entity_key: 'desk', glass: null },
+  ]);
+}, 600_000);
+
 test('bridge', async () => {
   const why = '--reason test';
   const chain = (eid: number): string =>

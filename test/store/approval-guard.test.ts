@@ -328,13 +328,14 @@ test('what runs with the owner’s rights is not deceived by temporary tables, n
        FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY 1`,
     ),
   ).toEqual(
-    ['create_movement', 'note_for_consoles', 'rebind_nodes', 'remove_console_events'].map(
-      (name) => ({
-        name,
-        settings: 'search_path=public, pg_temp',
-        outsiders: false,
-      }),
-    ),
+    [
+      ...['create_movement', 'note_for_consoles', 'rebind_nodes', 'remove_console_events'],
+      'require_quorum',
+    ].map((name) => ({
+      name,
+      settings: 'search_path=public, pg_temp',
+      outsiders: false,
+    })),
   );
 });
 

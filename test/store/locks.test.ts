@@ -108,6 +108,10 @@ const path = { src_chain: 'near', dst_chain: 'far', asset: 'USDC' };
 const rotation = doc({ key: 'old', other_key: 'new', declared: [], asked: {} });
 const restore = doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] });
 const wallet = { strategy_id: 'strategy', address: 'w', agent_name: 'n', signer_key: 'old' };
+/** A rule of approval whose limit adds up movements. */
+const rule = `INSERT INTO approval_rules VALUES ('rule', '{"applies_to": "movement",
+  "when": {"outflow_above": [{"asset": "*", "amount": "0", "within_seconds": 60}]},
+  "require": [{"group": "g", "threshold": 1}]}', 1, now(), now())`;
 const agentKey = {
   client_id: ID('2'),
   client_name: 'client',
@@ -486,6 +490,25 @@ const cases = (): Readonly<Record<string, Case>> => ({
   'replace_signer: lock_signer_pools': {
     held: `venue_key = 'chain:old'`,
     call: `replace_signer('old', 'new', '{"known_addresses": []}', '{}', now())`,
+  },
+  'hold_approval_rules: pg_advisory_xact_lock_shared': {
+    held: `hashtextextended('approval_rules', 0)`,
+    call: 'hold_approval_rules()',
+    inlined: true,
+  },
+  'change_approvers: pg_advisory_xact_lock': {
+    held: `hashtextextended('approval_rules', 0)`,
+    call: `change_approvers('{"audit": []}')`,
+  },
+  'decide_approval: movements FOR UPDATE': {
+    held: `movement_id = '${waiting}'`,
+    call: `decide_approval(${doc({ approve: { movement_id: waiting } })})`,
+    first: rule,
+  },
+  'hold_approval_windows: pg_advisory_xact_lock': {
+    held: `hashtextextended('approval_windows', 0)`,
+    call: `apply_transition(${doc({ movement_id: waiting, approval: { by: 'auth_off' }, plan_hash: 'a'.repeat(64), set: {} })})`,
+    first: rule,
   },
   'apply_transition: movements FOR UPDATE': {
     held: `movement_id = '${waiting}'`,

@@ -7,6 +7,7 @@ import { flag, text } from '../../command-line/options.ts';
 import type { Session } from '../../command-line/session.ts';
 import { failure } from '../../command-line/words.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
+import { approvalsText } from '../approvals-view.ts';
 import type { Movement } from '../movement-view.ts';
 import { MOVEMENT, REASON } from '../shared.ts';
 
@@ -28,6 +29,7 @@ export const approve = command({
     ...APPROVER,
     overLimit: flag('approve a plan whose amounts are beyond its own limits'),
     hash: text('hex', 'approve only if this is the hash, as somebody else has read it'),
+    reason: text('text', 'why; an approval rule may require it'),
     ...YES,
   },
   answer: answerOf('approveMovement'),
@@ -44,9 +46,9 @@ export const approve = command({
     await session.confirm('Approve this?', { yes: options.yes, what: what.text });
     const answer = await session.call('approveMovement', {
       params,
-      body: { compiled_plan_hash: what.hash, approver_id },
+      body: { compiled_plan_hash: what.hash, approver_id, reason: options.reason },
     });
-    await session.print(answer, () => actionText(session, answer));
+    await session.print(answer, () => approvedText(session, answer));
     session.note(`Follow it: fundctl movements watch ${args.movementId}`);
   },
 });
@@ -208,6 +210,16 @@ function wrongState(now: string, what: string, allowed: readonly string[]): Comm
     EXIT.refused,
     `invalid_state: a movement that is ${now} cannot be ${what}; it must be ${allowed.join(' or ')}.`,
   );
+}
+
+/** Returns the answer of an approval as text, with what is missing while others must approve. */
+async function approvedText(
+  session: Session,
+  answer: ResultOf<'approveMovement'>,
+): Promise<string> {
+  const { approvals } = answer;
+  const missing = approvals === undefined ? '' : await approvalsText(session.view, approvals);
+  return actionText(session, answer) + missing;
 }
 
 /** Returns the answer of a movement action as text. */

@@ -6,6 +6,7 @@ import { operation, type With } from '../../command-line/operation.ts';
 import { choice, flag, many, pairs, text } from '../../command-line/options.ts';
 import { listing } from '../../command-line/paging.ts';
 import { printable, printableLines } from '../../command-line/printable.ts';
+import { approvalsText, approversText } from '../approvals-view.ts';
 import { MOVEMENT_COLUMNS, movementText, unknownText } from '../movement-view.ts';
 import { MOVEMENT_OR_BEGINNING, wholeId } from '../short-ids.ts';
 
@@ -51,6 +52,21 @@ export const show = operation('getMovement', {
   args: MOVEMENT_OR_BEGINNING,
   input: ofMovement,
   show: movementText,
+});
+
+export const approvers = operation('listMovementApprovers', {
+  name: 'approvers',
+  about: 'List who may approve a movement, and what is missing',
+  args: MOVEMENT_OR_BEGINNING,
+  input: ofMovement,
+  show: async ({ view }, { approvals, approvers: members }) =>
+    approvals === null
+      ? 'No approval rule holds for it: one approval is enough.\n'
+      : [
+          await approvalsText(view, approvals),
+          ...(members.length === 0 ? [] : [view.heading('Members of the groups')]),
+          await approversText(view, members),
+        ].join(''),
 });
 
 export const plan = command({

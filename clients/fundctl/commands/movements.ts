@@ -11,7 +11,7 @@ import {
   retry,
 } from './movement-actions.ts';
 import { create, preview } from './movement-create.ts';
-import { graph, list, plan, show, timeline } from './movement-reads.ts';
+import { approvers, graph, list, plan, show, timeline } from './movement-reads.ts';
 import { watch } from './movement-watch.ts';
 
 export const movements: Group = {
@@ -26,6 +26,7 @@ export const movements: Group = {
     graph,
     watch,
     timeline,
+    approvers,
     approve,
     reject,
     resume,

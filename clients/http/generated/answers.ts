@@ -86,6 +86,26 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementActionResponse"
   }
  },
+ "listPeople": {
+  "success": {
+   "$ref": "#/components/schemas/PersonList"
+  }
+ },
+ "listApproverGroups": {
+  "success": {
+   "$ref": "#/components/schemas/ApproverGroupList"
+  }
+ },
+ "listApprovalRules": {
+  "success": {
+   "$ref": "#/components/schemas/ApprovalRuleList"
+  }
+ },
+ "listMovementApprovers": {
+  "success": {
+   "$ref": "#/components/schemas/MovementApprovers"
+  }
+ },
  "getMovementGraph": {
   "success": {
    "$ref": "#/components/schemas/MovementGraph"
@@ -1026,6 +1046,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "enum": [
        "approval",
        "approval_expires_soon",
+       "approval_unsatisfiable",
        "unknown_outcome",
        "manual_gate",
        "failed",
@@ -1166,6 +1187,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "enum": [
        "approval",
        "approval_expires_soon",
+       "approval_unsatisfiable",
        "unknown_outcome",
        "manual_gate",
        "failed",
@@ -1299,6 +1321,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "review": {
     "description": "Of a movement that waits for its approval: what the approval is about, as things stand now.",
     "$ref": "#/components/schemas/MovementReview"
+   },
+   "approvals": {
+    "description": "Of a movement that waits under approval rules, except for agents.",
+    "$ref": "#/components/schemas/MovementApprovals"
    },
    "workflow": {
     "type": "object",
@@ -1597,6 +1623,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "approval",
      "approval_expires_soon",
+     "approval_unsatisfiable",
      "unknown_outcome",
      "manual_gate",
      "failed",
@@ -2012,6 +2039,136 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": false
  },
+ "MovementApprovals": {
+  "type": "object",
+  "properties": {
+   "rules": {
+    "description": "The rules that hold, all of them together.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "required": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "rule": {
+       "type": "string"
+      },
+      "group": {
+       "type": "string"
+      },
+      "threshold": {
+       "type": "integer",
+       "minimum": -9007199254740991,
+       "maximum": 9007199254740991,
+       "description": "How many members of the group must approve."
+      },
+      "received": {
+       "type": "integer",
+       "minimum": -9007199254740991,
+       "maximum": 9007199254740991,
+       "description": "Each person counts for one group of a rule."
+      },
+      "missing": {
+       "type": "integer",
+       "minimum": -9007199254740991,
+       "maximum": 9007199254740991
+      }
+     },
+     "required": [
+      "rule",
+      "group",
+      "threshold",
+      "received",
+      "missing"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "decisions": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "person": {
+       "type": "string"
+      },
+      "name": {
+       "type": "string"
+      },
+      "decision": {
+       "type": "string",
+       "const": "approve"
+      },
+      "at": {
+       "$ref": "#/components/schemas/Timestamp"
+      },
+      "reason": {
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "counts": {
+       "type": "boolean",
+       "description": "False once it has expired, or the person left the groups: approve again, or somebody else must."
+      }
+     },
+     "required": [
+      "person",
+      "name",
+      "decision",
+      "at",
+      "reason",
+      "counts"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "you": {
+    "type": "object",
+    "properties": {
+     "may": {
+      "type": "boolean",
+      "description": "Whether an approval of the caller would count."
+     },
+     "why_not": {
+      "anyOf": [
+       {
+        "type": "string",
+        "enum": [
+         "initiator",
+         "payee_author",
+         "template_author",
+         "not_in_group",
+         "no_person"
+        ]
+       },
+       {
+        "type": "null"
+       }
+      ]
+     }
+    },
+    "required": [
+     "may",
+     "why_not"
+    ],
+    "additionalProperties": false,
+    "description": "The caller of this request."
+   }
+  },
+  "required": [
+   "rules",
+   "required",
+   "decisions",
+   "you"
+  ],
+  "additionalProperties": false
+ },
  "MovementTimelineEventView": {
   "type": "object",
   "properties": {
@@ -2029,6 +2186,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "movement_created",
      "auto_approve_evaluated",
+     "approval_recorded",
      "request_approved",
      "request_rejected",
      "request_expired",
@@ -2190,6 +2348,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "released",
      "consumed"
     ]
+   },
+   "approvals": {
+    "description": "Of an approval under approval rules, while further approvals are missing.",
+    "$ref": "#/components/schemas/MovementApprovals"
    }
   },
   "required": [
@@ -2297,6 +2459,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "consumed"
     ]
    },
+   "approvals": {
+    "description": "Of an approval under approval rules, while further approvals are missing.",
+    "$ref": "#/components/schemas/MovementApprovals"
+   },
    "to": {
     "description": "The movement of the node that the payment is for.",
     "$ref": "#/components/schemas/MovementActionResponse"
@@ -2336,6 +2502,338 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "source",
    "reference",
    "amount"
+  ],
+  "additionalProperties": false
+ },
+ "PersonList": {
+  "type": "object",
+  "properties": {
+   "people": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/Person"
+    }
+   }
+  },
+  "required": [
+   "people"
+  ],
+  "additionalProperties": false
+ },
+ "Person": {
+  "type": "object",
+  "properties": {
+   "person": {
+    "type": "string"
+   },
+   "name": {
+    "type": "string"
+   },
+   "identities": {
+    "description": "Ids of API clients, and `dashboard:<operator>`.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "groups": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   }
+  },
+  "required": [
+   "person",
+   "name",
+   "identities",
+   "groups"
+  ],
+  "additionalProperties": false
+ },
+ "ApproverGroupList": {
+  "type": "object",
+  "properties": {
+   "groups": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ApproverGroup"
+    }
+   }
+  },
+  "required": [
+   "groups"
+  ],
+  "additionalProperties": false
+ },
+ "ApproverGroup": {
+  "type": "object",
+  "properties": {
+   "name": {
+    "type": "string"
+   },
+   "members": {
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   }
+  },
+  "required": [
+   "name",
+   "members"
+  ],
+  "additionalProperties": false
+ },
+ "ApprovalRuleList": {
+  "type": "object",
+  "properties": {
+   "rules": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ApprovalRule"
+    }
+   }
+  },
+  "required": [
+   "rules"
+  ],
+  "additionalProperties": false
+ },
+ "ApprovalRule": {
+  "type": "object",
+  "properties": {
+   "name": {
+    "type": "string"
+   },
+   "revision": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "applies_to": {
+    "type": "string",
+    "const": "movement"
+   },
+   "when": {
+    "type": "object",
+    "properties": {
+     "template_keys": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "strategy_ids": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "origins": {
+      "type": "array",
+      "items": {
+       "type": "string",
+       "enum": [
+        "api",
+        "agent",
+        "dashboard",
+        "service"
+       ]
+      }
+     },
+     "assets": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "outflow_above": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "asset": {
+         "type": "string",
+         "description": "`*`: any asset."
+        },
+        "amount": {
+         "$ref": "#/components/schemas/Decimal"
+        },
+        "within_seconds": {
+         "description": "Adds up what the same person created, or pays the same payee.",
+         "type": "integer",
+         "minimum": -9007199254740991,
+         "maximum": 9007199254740991
+        }
+       },
+       "required": [
+        "asset",
+        "amount"
+       ],
+       "additionalProperties": false
+      }
+     },
+     "new_payee_within_seconds": {
+      "type": "integer",
+      "minimum": -9007199254740991,
+      "maximum": 9007199254740991
+     }
+    },
+    "additionalProperties": false,
+    "description": "All that is named must match; empty: every movement."
+   },
+   "require": {
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "group": {
+       "type": "string"
+      },
+      "threshold": {
+       "type": "integer",
+       "minimum": -9007199254740991,
+       "maximum": 9007199254740991,
+       "description": "How many members of the group must approve."
+      }
+     },
+     "required": [
+      "group",
+      "threshold"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "initiator_may_approve": {
+    "type": "boolean"
+   },
+   "payee_author_may_approve": {
+    "type": "boolean"
+   },
+   "template_author_may_approve": {
+    "type": "boolean"
+   },
+   "expires_after_seconds": {
+    "type": "integer",
+    "minimum": -9007199254740991,
+    "maximum": 9007199254740991
+   },
+   "reason_required": {
+    "type": "boolean"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "updated_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "name",
+   "revision",
+   "applies_to",
+   "when",
+   "require",
+   "initiator_may_approve",
+   "payee_author_may_approve",
+   "template_author_may_approve",
+   "reason_required",
+   "created_at",
+   "updated_at"
+  ],
+  "additionalProperties": false
+ },
+ "MovementApprovers": {
+  "type": "object",
+  "properties": {
+   "movement_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "approvals": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/MovementApprovals"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null where no rule holds: then one approval is enough."
+   },
+   "approvers": {
+    "description": "Of each rule every member of its groups who has an identity.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "rule": {
+       "type": "string"
+      },
+      "person": {
+       "type": "string"
+      },
+      "name": {
+       "type": "string"
+      },
+      "groups": {
+       "type": "array",
+       "items": {
+        "type": "string"
+       }
+      },
+      "may": {
+       "type": "boolean"
+      },
+      "why_not": {
+       "anyOf": [
+        {
+         "type": "string",
+         "enum": [
+          "initiator",
+          "payee_author",
+          "template_author",
+          "not_in_group",
+          "no_person"
+         ]
+        },
+        {
+         "type": "null"
+        }
+       ]
+      },
+      "decided_at": {
+       "anyOf": [
+        {
+         "$ref": "#/components/schemas/Timestamp"
+        },
+        {
+         "type": "null"
+        }
+       ]
+      },
+      "counts": {
+       "type": "boolean"
+      }
+     },
+     "required": [
+      "rule",
+      "person",
+      "name",
+      "groups",
+      "may",
+      "why_not",
+      "decided_at",
+      "counts"
+     ],
+     "additionalProperties": false
+    }
+   }
+  },
+  "required": [
+   "movement_id",
+   "approvals",
+   "approvers"
   ],
   "additionalProperties": false
  },
@@ -5196,6 +5694,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "enum": [
      "approval",
      "approval_expires_soon",
+     "approval_unsatisfiable",
      "unknown_outcome",
      "manual_gate",
      "failed",
@@ -5622,6 +6121,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "event_type": {
     "type": "string",
     "enum": [
+     "approval_recorded",
      "request_approved",
      "request_rejected",
      "request_expired",
@@ -5774,6 +6274,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "plan_template.retire",
      "movement.create",
      "movement.approve",
+     "movement.record_approval",
      "movement.reject",
      "movement.expire",
      "movement.resume",
@@ -5835,6 +6336,12 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "allowed_address.reactivate",
      "allowed_address.revoke",
      "allowed_address.set_chain",
+     "person.set",
+     "person.remove",
+     "approver_group.set",
+     "approver_group.remove",
+     "approval_rule.set",
+     "approval_rule.remove",
      "capital_transfer.create",
      "capital_transfer.resolve",
      "capital_transfer.complete",

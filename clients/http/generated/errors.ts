@@ -59,6 +59,8 @@ export const ERRORS = {
   topology_not_supported: { status: 422, retry: 'after_change' },
   invalid_state: { status: 409, retry: 'after_change' },
   compiled_plan_hash_mismatch: { status: 409, retry: 'after_change' },
+  approver_excluded: { status: 403, retry: 'never' },
+  reason_required: { status: 422, retry: 'after_change' },
   approval_expired: { status: 409, retry: 'never' },
   binding_unavailable: { status: 409, retry: 'safe' },
   cutover_mode_active: { status: 409, retry: 'safe' },

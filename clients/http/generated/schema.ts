@@ -167,7 +167,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -223,6 +223,8 @@ export interface components {
             readonly open_allowances?: readonly components["schemas"]["OpenAllowance"][];
             /** @description Of a movement that waits for its approval: what the approval is about, as things stand now. */
             readonly review?: components["schemas"]["MovementReview"];
+            /** @description Of a movement that waits under approval rules, except for agents. */
+            readonly approvals?: components["schemas"]["MovementApprovals"];
             readonly workflow: {
                 readonly namespace: string;
                 readonly workflow_id: string;
@@ -276,7 +278,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -363,12 +365,41 @@ export interface components {
             readonly error: string;
             readonly message: string;
         };
+        readonly MovementApprovals: {
+            /** @description The rules that hold, all of them together. */
+            readonly rules: readonly string[];
+            readonly required: readonly {
+                readonly rule: string;
+                readonly group: string;
+                /** @description How many members of the group must approve. */
+                readonly threshold: number;
+                /** @description Each person counts for one group of a rule. */
+                readonly received: number;
+                readonly missing: number;
+            }[];
+            readonly decisions: readonly {
+                readonly person: string;
+                readonly name: string;
+                /** @constant */
+                readonly decision: "approve";
+                readonly at: components["schemas"]["Timestamp"];
+                readonly reason: string | null;
+                /** @description False once it has expired, or the person left the groups: approve again, or somebody else must. */
+                readonly counts: boolean;
+            }[];
+            /** @description The caller of this request. */
+            readonly you: {
+                /** @description Whether an approval of the caller would count. */
+                readonly may: boolean;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person") | null;
+            };
+        };
         readonly MovementTimelineEventView: {
             readonly event_id: components["schemas"]["Id"];
             /** @description Per movement, without gaps. */
             readonly sequence: number;
             /** @enum {string} */
-            readonly event_type: "movement_created" | "auto_approve_evaluated" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "request_acknowledged" | "node_ready" | "node_preflight_passed" | "node_prepared" | "node_submitting" | "node_submitted" | "node_observing" | "node_completed" | "node_failed" | "node_unknown" | "node_recovered" | "node_skipped" | "node_cancelled" | "node_requeued" | "transaction_mined" | "transaction_replaced" | "transaction_cancel_requested" | "transaction_cancelling" | "transaction_dropped" | "transaction_displaced" | "transaction_mined_late" | "signer_remapped" | "condition_error" | "callback_delivered" | "callback_dead_lettered";
+            readonly event_type: "movement_created" | "auto_approve_evaluated" | "approval_recorded" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "request_acknowledged" | "node_ready" | "node_preflight_passed" | "node_prepared" | "node_submitting" | "node_submitted" | "node_observing" | "node_completed" | "node_failed" | "node_unknown" | "node_recovered" | "node_skipped" | "node_cancelled" | "node_requeued" | "transaction_mined" | "transaction_replaced" | "transaction_cancel_requested" | "transaction_cancelling" | "transaction_dropped" | "transaction_displaced" | "transaction_mined_late" | "signer_remapped" | "condition_error" | "callback_delivered" | "callback_dead_lettered";
             readonly node_key: string | null;
             readonly attempt: number | null;
             readonly from_state: string | null;
@@ -392,6 +423,8 @@ export interface components {
             readonly current_frontier: readonly string[];
             /** @enum {string} */
             readonly reservation_status: "none" | "held" | "released" | "consumed";
+            /** @description Of an approval under approval rules, while further approvals are missing. */
+            readonly approvals?: components["schemas"]["MovementApprovals"];
         };
         readonly ResetAllowancesResponse: {
             readonly movement_id: components["schemas"]["Id"];
@@ -414,6 +447,8 @@ export interface components {
             readonly current_frontier: readonly string[];
             /** @enum {string} */
             readonly reservation_status: "none" | "held" | "released" | "consumed";
+            /** @description Of an approval under approval rules, while further approvals are missing. */
+            readonly approvals?: components["schemas"]["MovementApprovals"];
             /** @description The movement of the node that the payment is for. */
             readonly to: components["schemas"]["MovementActionResponse"];
             /** @description All that the node had claimed. */
@@ -423,6 +458,75 @@ export interface components {
             readonly source: string;
             readonly reference: string;
             readonly amount: components["schemas"]["Decimal"];
+        };
+        readonly PersonList: {
+            readonly people: readonly components["schemas"]["Person"][];
+        };
+        readonly Person: {
+            readonly person: string;
+            readonly name: string;
+            /** @description Ids of API clients, and `dashboard:<operator>`. */
+            readonly identities: readonly string[];
+            readonly groups: readonly string[];
+        };
+        readonly ApproverGroupList: {
+            readonly groups: readonly components["schemas"]["ApproverGroup"][];
+        };
+        readonly ApproverGroup: {
+            readonly name: string;
+            readonly members: readonly string[];
+        };
+        readonly ApprovalRuleList: {
+            readonly rules: readonly components["schemas"]["ApprovalRule"][];
+        };
+        readonly ApprovalRule: {
+            readonly name: string;
+            readonly revision: number;
+            /** @constant */
+            readonly applies_to: "movement";
+            /** @description All that is named must match; empty: every movement. */
+            readonly when: {
+                readonly template_keys?: readonly string[];
+                readonly strategy_ids?: readonly string[];
+                readonly origins?: readonly ("api" | "agent" | "dashboard" | "service")[];
+                readonly assets?: readonly string[];
+                readonly outflow_above?: readonly {
+                    /** @description `*`: any asset. */
+                    readonly asset: string;
+                    readonly amount: components["schemas"]["Decimal"];
+                    /** @description Adds up what the same person created, or pays the same payee. */
+                    readonly within_seconds?: number;
+                }[];
+                readonly new_payee_within_seconds?: number;
+            };
+            readonly require: readonly {
+                readonly group: string;
+                /** @description How many members of the group must approve. */
+                readonly threshold: number;
+            }[];
+            readonly initiator_may_approve: boolean;
+            readonly payee_author_may_approve: boolean;
+            readonly template_author_may_approve: boolean;
+            readonly expires_after_seconds?: number;
+            readonly reason_required: boolean;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly updated_at: components["schemas"]["Timestamp"];
+        };
+        readonly MovementApprovers: {
+            readonly movement_id: components["schemas"]["Id"];
+            /** @description Null where no rule holds: then one approval is enough. */
+            readonly approvals: components["schemas"]["MovementApprovals"] | null;
+            /** @description Of each rule every member of its groups who has an identity. */
+            readonly approvers: readonly {
+                readonly rule: string;
+                readonly person: string;
+                readonly name: string;
+                readonly groups: readonly string[];
+                readonly may: boolean;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person") | null;
+                readonly decided_at: components["schemas"]["Timestamp"] | null;
+                readonly counts: boolean;
+            }[];
         };
         readonly MovementGraph: {
             readonly movement_id: components["schemas"]["Id"];
@@ -1016,7 +1120,7 @@ export interface components {
         };
         readonly CapitalTransferAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             readonly message: string;
             readonly last_answer: string | null;
             readonly actions: readonly {
@@ -1097,7 +1201,7 @@ export interface components {
             /** @description Null for one of a movement. */
             readonly transfer_id: components["schemas"]["Id"] | null;
             /** @enum {string} */
-            readonly event_type: "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced";
+            readonly event_type: "approval_recorded" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced";
             /** @description The event's place in its timeline. */
             readonly sequence: number;
             /** @description Where it goes; a query is not shown, since it may hold a token. */
@@ -1131,7 +1235,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -1555,6 +1659,8 @@ export interface components {
             readonly compiled_plan_hash: string;
             /** @description A label; the authenticated key is stored beside it. */
             readonly approver_id: string;
+            /** @description Why; an approval rule may require it. Without rules it is not stored. */
+            readonly reason?: string;
         };
         /**
          * @default {}
@@ -2811,6 +2917,104 @@ export interface operations {
             };
         };
     };
+    readonly listPeople: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PersonList"];
+                };
+            };
+        };
+    };
+    readonly listApproverGroups: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApproverGroupList"];
+                };
+            };
+        };
+    };
+    readonly listApprovalRules: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApprovalRuleList"];
+                };
+            };
+        };
+    };
+    readonly listMovementApprovers: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementApprovers"];
+                };
+            };
+        };
+    };
     readonly getMovementGraph: {
         readonly parameters: {
             readonly query?: {
@@ -3738,7 +3942,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3775,7 +3979,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;

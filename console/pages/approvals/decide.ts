@@ -83,7 +83,7 @@ export async function decide(
       verb === 'approve'
         ? await theClient().call('approveMovement', {
             params,
-            body: { compiled_plan_hash, approver_id },
+            body: { compiled_plan_hash, approver_id, ...(reason === '' ? {} : { reason }) },
           })
         : await theClient().call('rejectMovement', {
             params,

@@ -189,18 +189,16 @@ function DecisionSheet({
               outcome={outcomes.find(({ movement_id }) => movement_id === each.movement_id)}
             />
           ))}
-          {verb === 'reject' && (
-            <p>
-              <label>
-                Why
-                <textarea
-                  value={reason}
-                  maxLength={1000}
-                  onChange={({ target }) => setReason(target.value)}
-                />
-              </label>
-            </p>
-          )}
+          <p>
+            <label>
+              {verb === 'reject' ? 'Why' : 'Why (may be left out)'}
+              <textarea
+                value={reason}
+                maxLength={1000}
+                onChange={({ target }) => setReason(target.value)}
+              />
+            </label>
+          </p>
           <Button
             kind={verb === 'approve' ? 'main' : 'danger'}
             onClick={() => void send()}

@@ -17,6 +17,7 @@ import { feesOf, outflowOf } from './model/outflow.ts';
 import { payeesOf } from './model/payees.ts';
 import { sentenceOf } from './model/sentence.ts';
 import { Actions } from './parts/actions.tsx';
+import { Approvals } from './parts/approvals.tsx';
 import { DecisionSheet } from './parts/decision-sheet.tsx';
 import { GraphDrawing } from './parts/graph.tsx';
 import { About, Allowances, Artifacts, Attention, Failure } from './parts/more.tsx';
@@ -97,6 +98,7 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
           <Payees payees={payees} rowsProblem={errors.rows?.message ?? null} />
         </>
       )}
+      <Approvals approvals={movement.approvals} />
       <WouldHappen movement={movement} />
       <Section title="Graph">
         <Problem error={errors.graph} />

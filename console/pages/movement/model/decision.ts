@@ -21,7 +21,7 @@ export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoi
 }
 
 const EVENTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
-  approve: ['request_approved', 'request_expired'],
+  approve: ['approval_recorded', 'request_approved', 'request_expired'],
   reject: ['request_rejected'],
   resume: ['request_resumed'],
   retry: ['request_retried'],
@@ -109,7 +109,11 @@ export function statementOf(
   });
   switch (verb) {
     case 'approve':
-      return to(`${root}/approve`, { approver_id, compiled_plan_hash: hash });
+      return to(`${root}/approve`, {
+        approver_id,
+        compiled_plan_hash: hash,
+        ...(reason === '' ? {} : { reason }),
+      });
     case 'reject':
       return to(`${root}/reject`, {
         approver_id,
@@ -147,7 +151,7 @@ export function statementOf(
 
 /** Whether the API accepts a reason with the verb, and whether it requires one. */
 export const REASONS: Readonly<Record<Verb, 'required' | 'optional' | 'none'>> = {
-  approve: 'none',
+  approve: 'optional',
   reject: 'optional',
   resume: 'none',
   retry: 'none',

@@ -1,0 +1,100 @@
+/** The routes of approval rules, people and groups, which only `fundadmin` changes. */
+import { OPS_ROLES } from '../../domain/roles.ts';
+import { listGroups, listPeople, listRules, readApprovals } from '../../store/approvals.ts';
+import { visibleMovement } from '../auth/visible.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { noBody, noParams, noQuery } from '../http/schemas.ts';
+import {
+  approversResponse,
+  groupsResponse,
+  movementParams,
+  peopleResponse,
+  rulesResponse,
+} from './schema.ts';
+import { approvalsOf, approversOf } from './view.ts';
+
+const common = {
+  tag: 'Approvals',
+  roles: OPS_ROLES,
+  method: 'GET',
+  acts: 'never',
+  query: noQuery,
+  body: noBody,
+} as const;
+
+export const approvalRoutes: readonly Route[] = [
+  defineRoute({
+    ...common,
+    id: 'listPeople',
+    path: '/people',
+    summary: 'List people',
+    description:
+      'Whom the identities of API clients and dashboard operators belong to. An approval under a rule is of a person, whatever key it was sent with.',
+    params: noParams,
+    response: peopleResponse,
+    errors: [],
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: {
+        people: await listPeople(db),
+      },
+    }),
+  }),
+  defineRoute({
+    ...common,
+    id: 'listApproverGroups',
+    path: '/approver-groups',
+    summary: 'List approver groups',
+    params: noParams,
+    response: groupsResponse,
+    errors: [],
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: {
+        groups: await listGroups(db),
+      },
+    }),
+  }),
+  defineRoute({
+    ...common,
+    id: 'listApprovalRules',
+    path: '/approval-rules',
+    summary: 'List approval rules',
+    description:
+      'All rules that match a movement hold together. A movement is approved once every one of them has enough approvals of different people.',
+    params: noParams,
+    response: rulesResponse,
+    errors: [],
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: { rules: await listRules(db) },
+    }),
+  }),
+  defineRoute({
+    ...common,
+    id: 'listMovementApprovers',
+    path: '/movements/{movement_id}/approvers',
+    summary: 'List who may approve a movement',
+    description:
+      'What each rule requires, what is missing, and of each member of its groups whether an approval would count.',
+    params: movementParams,
+    response: approversResponse,
+    errors: ['movement_not_found'],
+    handler: async ({ params: { movement_id }, requester }, deps) => {
+      await visibleMovement(movement_id, requester, deps);
+      const { rules, person } = await readApprovals(
+        deps.db,
+        movement_id,
+        requester.caller.client_id,
+      );
+      return {
+        status: 200,
+        body: {
+          movement_id,
+          approvals: approvalsOf(rules, person),
+          approvers: approversOf(rules),
+        },
+      };
+    },
+  }),
+];

@@ -1,0 +1,68 @@
+/** Builds the views of a movement's approvals: what is missing, who approved, and what you may. */
+import type { z } from 'zod';
+import { countGroups } from '../../domain/approval/quorum.ts';
+import type { WhyNot } from '../../domain/approval/rule.ts';
+import type { MemberStanding, RuleStanding } from '../../store/approvals.ts';
+import type { ApprovalsView, approversResponse } from './schema.ts';
+
+/** Returns what the rules ask and have; null where no rule holds. `person`: the caller, if any. */
+export function approvalsOf(
+  rules: readonly RuleStanding[],
+  person: string | null,
+): ApprovalsView | null {
+  if (rules.length === 0) return null;
+  const why_not = whyNot(rules, person);
+  return {
+    rules: rules.map(({ name }) => name),
+    required: rules.flatMap(({ name, rule, people }) =>
+      countGroups(
+        rule.require,
+        people.filter(({ counts }) => counts),
+      ).map((counted) => ({ rule: name, ...counted })),
+    ),
+    decisions: decisionsOf(rules),
+    you: { may: why_not === null, why_not },
+  };
+}
+
+/** Returns why an approval of this person would count under no rule; null if it would. */
+function whyNot(rules: readonly RuleStanding[], person: string | null): WhyNot | null {
+  if (person === null) return 'no_person';
+  const own = rules.flatMap(({ people }) => people.filter((each) => each.person === person));
+  if (own.some(({ excluded }) => excluded === null)) return null;
+  return own[0]?.excluded ?? 'not_in_group';
+}
+
+/** Returns each person's latest approval once; it counts if it does so under a rule. */
+function decisionsOf(rules: readonly RuleStanding[]): ApprovalsView['decisions'] {
+  const found = new Map<string, ApprovalsView['decisions'][number]>();
+  for (const { person, name, decided_at, reason, counts } of rules.flatMap(({ people }) => people))
+    if (decided_at !== null)
+      found.set(person, {
+        person,
+        name,
+        decision: 'approve',
+        at: decided_at,
+        reason,
+        counts: counts || found.get(person)?.counts === true,
+      });
+  return [...found.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
+}
+
+/** Returns every member of the rules' groups, and whether the member may approve. */
+export function approversOf(
+  rules: readonly RuleStanding[],
+): z.input<typeof approversResponse>['approvers'] {
+  return rules.flatMap(({ name: rule, people }) =>
+    people.map(({ person, name, groups, excluded, decided_at, counts }: MemberStanding) => ({
+      rule,
+      person,
+      name,
+      groups,
+      may: excluded === null,
+      why_not: excluded,
+      decided_at,
+      counts,
+    })),
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether approval rules work with the people and groups that there are. Pure; `fundadmin` refuses
+ * a change after which they do not.
+ */
+import { countGroups, type GroupCount } from './quorum.ts';
+import { AVOIDABLE, isAvoidable, type ApprovalRule } from './rule.ts';
+
+/** A person who can approve only with an identity. */
+export interface StandingPerson {
+  readonly person: string;
+  readonly identities: readonly string[];
+}
+
+export interface StandingGroup {
+  readonly name: string;
+  readonly members: readonly string[];
+}
+
+export interface StandingRule extends Pick<ApprovalRule, 'when' | 'require'> {
+  readonly name: string;
+}
+
+/**
+ * Returns what is wrong with people, groups and rules, a sentence each with what to do:
+ * `rule_unsatisfiable` for every rule that all members of its groups together cannot meet, and
+ * `rule_avoidable` if a caller can avoid every rule. Empty: nothing is wrong.
+ */
+export function faultsAfter(
+  people: readonly StandingPerson[],
+  groups: readonly StandingGroup[],
+  rules: readonly StandingRule[],
+): readonly string[] {
+  // Only these can approve.
+  const able = people
+    .filter(({ identities }) => identities.length > 0)
+    .map(({ person }) => ({
+      person,
+      groups: groups.filter(({ members }) => members.includes(person)).map(({ name }) => name),
+    }));
+  const faults = rules.flatMap(({ name, require }) => {
+    const short = countGroups(require, able).filter(({ missing }) => missing > 0);
+    return short.length === 0 ? [] : [unsatisfiable(name, short)];
+  });
+  return isAvoidable(rules) ? [...faults, AVOIDED] : faults;
+}
+
+const AVOIDED = `rule_avoidable: Every rule names one of ${AVOIDABLE.join(', ')}, which a caller chooses, so a movement can avoid them all. First set a rule that names none of these.`;
+
+function unsatisfiable(rule: string, short: readonly GroupCount[]): string {
+  const lacks = short.map(({ group, missing }) => `${String(missing)} more in ${group}`).join(', ');
+  return `rule_unsatisfiable: The rule ${rule} cannot be met: it needs ${lacks}. First add people who have an identity to these groups, or lower the thresholds of the rule.`;
+}

@@ -1,0 +1,382 @@
+-- Returns the person to whom an authenticated identity belongs; NULL if it belongs to none.
+CREATE OR REPLACE FUNCTION person_of(who text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT person FROM person_identities WHERE identity = who
+$$;
+
+-- Returns whether an identity belongs to a person, or did: what it did stays that person's.
+CREATE OR REPLACE FUNCTION is_or_was(who text, id text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM person_identities i WHERE i.identity = id AND i.person = who)
+    OR EXISTS (SELECT FROM former_identities f WHERE f.identity = id AND f.person = who)
+$$;
+
+-- Keeps people, groups and rules from changing until the end of the transaction. change_approvers
+-- takes the same lock exclusively.
+CREATE OR REPLACE FUNCTION hold_approval_rules() RETURNS void LANGUAGE sql AS $$
+  SELECT pg_advisory_xact_lock_shared(hashtextextended('approval_rules', 0))
+$$;
+
+-- Lets approvals wait for each other while rules have limits over a time: of two that are approved
+-- at once, the later must see the earlier one.
+CREATE OR REPLACE FUNCTION hold_approval_windows() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM approval_rules r
+    WHERE jsonb_path_exists(r.rule, '$.when.outflow_above[*].within_seconds')) THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('approval_windows', 0));
+  END IF;
+END $$;
+
+-- Returns whether a movement has sent nothing and never will. One that FAILED may be retried.
+CREATE OR REPLACE FUNCTION moved_nothing(m movements) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT m.request_state IN ('REJECTED', 'EXPIRED')
+    OR m.request_state = 'CANCELLED' AND NOT EXISTS (
+      SELECT FROM movement_nodes n WHERE n.movement_id = m.movement_id
+        AND (n.state NOT IN ('CANCELLED', 'SKIPPED') OR may_have_sent(n)))
+$$;
+
+-- Returns the most that a movement may move of each asset: of its intent, or of its outflow if that
+-- is more. `amount` is NULL without a bound.
+CREATE OR REPLACE FUNCTION may_move(m movements)
+  RETURNS TABLE (asset text, amount numeric) LANGUAGE sql IMMUTABLE AS $$
+  SELECT x.asset, CASE WHEN bool_and(x.amount IS NOT NULL) THEN max(x.amount) END FROM (
+    SELECT e.value ->> 'asset' AS asset, (e.value ->> 'amount')::numeric AS amount
+    FROM jsonb_array_elements(m.outflow) e
+    UNION ALL SELECT m.asset, m.amount) x
+  GROUP BY x.asset
+$$;
+
+-- Returns whether a movement moves more than a limit of a rule: {"asset" ("*": any), "amount",
+-- "within_seconds"?}. With `within_seconds`, everything counts together that was created or approved
+-- in that time and was created by the same person, or pays the same payee. An amount without a bound
+-- is above every limit. An approval comes at most a week after the create.
+CREATE OR REPLACE FUNCTION moves_more(wanted jsonb, m movements, at timestamptz) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  WITH own AS MATERIALIZED (
+    SELECT p.payees, p.created_by ->> 'client_id' AS client,
+      person_of(p.created_by ->> 'client_id') AS person,
+      at - make_interval(secs => (wanted ->> 'within_seconds')::integer) AS since
+    FROM movement_plans p WHERE p.movement_id = m.movement_id
+  ), moved AS (
+    SELECT e.asset, e.amount FROM may_move(m) e
+    UNION ALL
+    SELECT e.asset, e.amount FROM own, movements o JOIN movement_plans p USING (movement_id)
+    CROSS JOIN LATERAL may_move(o) e
+    WHERE wanted ? 'within_seconds' AND o.movement_id <> m.movement_id
+      AND o.created_at > own.since - interval '8 days'
+      AND (o.created_at > own.since OR o.approved_at > own.since)
+      AND (wanted ->> 'asset' IN ('*', o.asset)
+        OR o.outflow @> jsonb_build_array(jsonb_build_object('asset', wanted ->> 'asset')))
+      AND (p.created_by ->> 'client_id' = own.client
+        OR own.person IS NOT NULL AND is_or_was(own.person, p.created_by ->> 'client_id')
+        OR EXISTS (SELECT FROM jsonb_array_elements(p.payees) a
+          JOIN jsonb_array_elements(own.payees) b ON a.value ->> 'address' = b.value ->> 'address'
+            AND a.value ->> 'chain_family' = b.value ->> 'chain_family'))
+      AND NOT moved_nothing(o)
+  )
+  SELECT EXISTS (
+    SELECT FROM moved WHERE wanted ->> 'asset' IN ('*', moved.asset) GROUP BY moved.asset
+    HAVING bool_or(moved.amount IS NULL) OR sum(moved.amount) > (wanted ->> 'amount')::numeric)
+$$;
+
+-- Returns whether a movement pays an address that the allowlist has had for less than `seconds`, or
+-- has not at all. A change of the row makes it new again.
+CREATE OR REPLACE FUNCTION pays_new_payee(m movements, seconds integer, at timestamptz)
+  RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p.payees IS NULL OR EXISTS (
+    SELECT FROM jsonb_array_elements(p.payees) e WHERE NOT EXISTS (
+      SELECT FROM allowed_addresses a
+      WHERE a.chain_family = e.value ->> 'chain_family' AND a.address = e.value ->> 'address'
+        AND (a.chain_id = (e.value ->> 'chain_id')::bigint
+          OR a.chain_id IS NULL AND NOT coalesce((e.value ->> 'strict')::boolean, false))
+        AND a.active AND a.updated_at <= at - make_interval(secs => seconds)))
+  FROM movement_plans p WHERE p.movement_id = m.movement_id
+$$;
+
+-- Returns whether a rule applies to a movement: all conditions that it names hold. See
+-- domain/approval/rule.ts.
+CREATE OR REPLACE FUNCTION rule_matches(rule jsonb, m movements, at timestamptz) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT (NOT w ? 'template_keys' OR w -> 'template_keys' ? m.template_key)
+    AND (NOT w ? 'strategy_ids' OR coalesce(w -> 'strategy_ids' ? m.strategy_id, false))
+    AND (NOT w ? 'origins' OR w -> 'origins' ? (SELECT CASE
+        WHEN p.created_by ->> 'role' = 'agent' THEN 'agent'
+        WHEN p.created_by ->> 'client_id' LIKE 'dashboard:%' THEN 'dashboard'
+        WHEN p.created_by ->> 'client_id' IS NULL THEN 'service' ELSE 'api' END
+      FROM movement_plans p WHERE p.movement_id = m.movement_id))
+    AND (NOT w ? 'assets' OR w -> 'assets' ? m.asset OR EXISTS (
+      SELECT FROM jsonb_array_elements(m.outflow) e WHERE w -> 'assets' ? (e.value ->> 'asset')))
+    AND (NOT w ? 'outflow_above' OR EXISTS (
+      SELECT FROM jsonb_array_elements(w -> 'outflow_above') e WHERE moves_more(e.value, m, at)))
+    AND (NOT w ? 'new_payee_within_seconds'
+      OR pays_new_payee(m, (w ->> 'new_payee_within_seconds')::integer, at))
+  FROM (SELECT rule -> 'when' AS w) r
+$$;
+
+-- Returns every rule that holds for a movement: those that matched when it was created, and those
+-- that match now. A rule that was changed holds in both forms.
+CREATE OR REPLACE FUNCTION rules_of(m movements, at timestamptz)
+  RETURNS TABLE (name text, rule jsonb) LANGUAGE sql STABLE AS $$
+  SELECT s.name, s.rule FROM movement_approval_rules s WHERE s.movement_id = m.movement_id
+  UNION
+  SELECT r.name, r.rule FROM approval_rules r WHERE rule_matches(r.rule, m, at)
+$$;
+
+-- Returns why a person's approval does not count under a rule: `initiator`, `payee_author` or
+-- `template_author`; NULL if it counts. What people did stands in the audit, by what they did it to.
+-- The service itself writes the templates under system/.
+CREATE OR REPLACE FUNCTION approver_excluded(rule jsonb, m movements, who text) RETURNS text
+  LANGUAGE sql STABLE AS $$
+  WITH own AS MATERIALIZED (
+    SELECT p.payees, p.created_by ->> 'client_id' AS client FROM movement_plans p
+    WHERE p.movement_id = m.movement_id
+  )
+  SELECT CASE
+    WHEN NOT (rule -> 'initiator_may_approve')::boolean AND (
+      EXISTS (SELECT FROM own WHERE is_or_was(who, own.client))
+      OR EXISTS (SELECT FROM template_proposals t JOIN audit_events e
+          ON e.entity_type = 'template_proposal' AND e.entity_key = t.proposal_id::text
+        WHERE t.template_id = m.template_id AND e.action = 'template_proposal.promote'
+          AND e.outcome = 'success' AND is_or_was(who, e.actor_client_id)))
+      THEN 'initiator'
+    WHEN NOT (rule -> 'payee_author_may_approve')::boolean AND EXISTS (
+      SELECT FROM own JOIN audit_events e ON e.entity_type = 'allowed_address'
+          AND (own.payees IS NULL OR e.entity_key IN (
+            SELECT a.id::text FROM jsonb_array_elements(own.payees) x JOIN allowed_addresses a
+              ON a.chain_family = x.value ->> 'chain_family' AND a.address = x.value ->> 'address'))
+        WHERE e.action IN ('allowed_address.create', 'allowed_address.reactivate',
+            'allowed_address.set_chain')
+          AND e.outcome = 'success' AND is_or_was(who, e.actor_client_id))
+      THEN 'payee_author'
+    WHEN NOT (rule -> 'template_author_may_approve')::boolean
+      AND m.template_key NOT LIKE 'system/%' AND (
+      EXISTS (SELECT FROM plan_template_versions v WHERE v.template_id = m.template_id
+        AND is_or_was(who, v.created_by))
+      OR EXISTS (SELECT FROM audit_events e WHERE e.entity_type = 'plan_template'
+        AND e.entity_key IN (m.template_key, m.template_id::text)
+        AND e.action IN ('plan_template.create', 'plan_template.update_admin_fields')
+        AND e.outcome = 'success' AND is_or_was(who, e.actor_client_id)))
+      THEN 'template_author' END
+$$;
+
+-- Returns whether enough persons approved: each group needs as many of them as its threshold, and a
+-- person counts for one group. By Hall's theorem that is possible if, for each set of groups, at
+-- least as many persons are in one of them as these groups need together. Compare `isMet` in
+-- domain/approval/quorum.ts.
+CREATE OR REPLACE FUNCTION quorum_met(wanted jsonb, approved jsonb) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT NOT EXISTS (
+    SELECT FROM generate_series(1, (1 << jsonb_array_length(wanted)) - 1) AS chosen
+    CROSS JOIN LATERAL (
+      SELECT sum((g.value ->> 'threshold')::integer) AS needed,
+        array_agg(g.value ->> 'group') AS names
+      FROM jsonb_array_elements(wanted) WITH ORDINALITY AS g (value, nr)
+      WHERE chosen & (1 << (g.nr::integer - 1)) <> 0) s
+    WHERE s.needed > (SELECT count(*) FROM jsonb_array_elements(approved) p
+      WHERE p.value -> 'groups' ?| s.names))
+$$;
+
+-- Returns what the rules of a movement ask, and who approved: [{name, rule, people: [{person, name,
+-- groups, excluded, decided_at, reason, counts}], met, possible}]; NULL if no rule holds for it.
+-- `people` are the members of the rule's groups who have an identity; `possible`: all who may approve
+-- would be enough.
+CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
+      quorum_met(r.rule -> 'require',
+        jsonb_path_query_array(p.people, '$[*] ? (@.counts == true)')),
+      'possible', quorum_met(r.rule -> 'require',
+        jsonb_path_query_array(p.people, '$[*] ? (@.excluded == null)')))
+    ORDER BY r.name, r.rule)
+  FROM rules_of(m, at) r
+  CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('person', x.person, 'name', x.name,
+        'groups', x.groups, 'excluded', x.excluded, 'decided_at', d.at, 'reason', d.reason,
+        'counts', d.at IS NOT NULL AND x.excluded IS NULL
+          AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
+          AND (NOT r.rule ? 'expires_after_seconds'
+            OR d.at > approvals_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
+      ORDER BY x.person), '[]') AS people
+    FROM (
+      SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,
+        approver_excluded(r.rule, m, g.person) AS excluded
+      FROM approver_group_members g JOIN people q USING (person)
+      WHERE g.group_name IN (SELECT e.value ->> 'group'
+        FROM jsonb_array_elements(r.rule -> 'require') e)
+        AND EXISTS (SELECT FROM person_identities i WHERE i.person = g.person)
+      GROUP BY g.person, q.name) x
+    -- Decisions about another plan do not count. The latest one says when and why.
+    LEFT JOIN LATERAL (
+      SELECT a.at, a.reason FROM approval_decisions a JOIN movement_plans l USING (movement_id)
+      WHERE a.movement_id = m.movement_id AND a.person = x.person
+        AND a.plan_hash = l.compiled_plan_hash
+      ORDER BY a.at DESC LIMIT 1) d ON true) p
+$$;
+
+-- Returns whether no rule keeps a movement from being approved.
+CREATE OR REPLACE FUNCTION quorum_of(approvals jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT approvals IS NULL OR NOT jsonb_path_exists(approvals, '$[*] ? (@.met == false)')
+$$;
+
+-- Returns whether a rule may hold for a movement. Cheap while there are no rules.
+CREATE OR REPLACE FUNCTION may_need_quorum(movement uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM approval_rules)
+    OR EXISTS (SELECT FROM movement_approval_rules s WHERE s.movement_id = movement)
+$$;
+
+-- Stores the rules that a new movement matches.
+CREATE OR REPLACE FUNCTION keep_rules_of(movement uuid, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM approval_rules) THEN RETURN; END IF;
+  INSERT INTO movement_approval_rules (movement_id, name, rule)
+    SELECT m.movement_id, r.name, r.rule FROM movements m, approval_rules r
+    WHERE m.movement_id = movement AND rule_matches(r.rule, m, at);
+END $$;
+
+-- Refuses every approval, whoever writes it, that has fewer approvers than a rule asks (FM021). Has
+-- the owner's rights, since it must read what the service may not change.
+CREATE OR REPLACE FUNCTION require_quorum() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  m movements;
+BEGIN
+  PERFORM hold_approval_rules();
+  IF NOT may_need_quorum(NEW.movement_id) THEN RETURN NEW; END IF;
+  PERFORM hold_approval_windows();
+  SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
+  IF NOT quorum_of(approvals_of(m, svc_now())) THEN
+    RAISE EXCEPTION 'approvals_missing' USING ERRCODE = 'FM021', DETAIL = m.movement_id::text;
+  END IF;
+  RETURN NEW;
+END $$;
+
+REVOKE ALL ON FUNCTION require_quorum() FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER movement_approvals_need_quorum BEFORE INSERT ON movement_approvals
+  FOR EACH ROW EXECUTE FUNCTION require_quorum();
+
+-- Records a person's approval of a movement under rules, and approves the movement once each rule
+-- has enough. `doc`: {"identity", "decision": {"decision_id", "key_id", "reason"}, "approve",
+-- "record"}, the last two as apply_transition takes them. Without rules: only `approve`. Returns
+-- what apply_transition returns; while approvals are missing with `approvals` (see approvals_of) and
+-- the `person`; for somebody who may not decide with {"ok": false, "reason": "approver_excluded", "why"}.
+CREATE OR REPLACE FUNCTION decide_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  id uuid := (doc -> 'approve' ->> 'movement_id')::uuid;
+  who text;
+  m movements;
+  before jsonb;
+  own jsonb;
+  answer jsonb;
+  after jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  IF NOT may_need_quorum(id) THEN RETURN apply_transition(doc -> 'approve'); END IF;
+  SELECT * INTO m FROM movements WHERE movement_id = id FOR UPDATE;
+  PERFORM hold_approval_windows();
+  before := approvals_of(m, svc_now());
+  IF before IS NULL OR m.request_state <> 'PENDING_APPROVAL'
+    THEN RETURN apply_transition(doc -> 'approve'); END IF;
+  who := person_of(doc ->> 'identity');
+  -- Under each rule: what it says of this person.
+  own := jsonb_path_query_array(before, '$[*].people[*] ? (@.person == $who)',
+    jsonb_build_object('who', who));
+  IF NOT jsonb_path_exists(own, '$[*] ? (@.excluded == null)') THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'approver_excluded', 'why', CASE
+      WHEN who IS NULL THEN 'no_person' ELSE coalesce(own -> 0 ->> 'excluded', 'not_in_group') END);
+  END IF;
+  IF doc -> 'decision' ->> 'reason' IS NULL AND EXISTS (
+    SELECT FROM jsonb_array_elements(before) r WHERE (r.value -> 'rule' -> 'reason_required')::boolean
+      AND jsonb_path_exists(r.value, '$.people[*] ? (@.person == $who && @.excluded == null)',
+        jsonb_build_object('who', who))) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'reason_required');
+  END IF;
+  BEGIN
+    -- A repeat of what counts is no further decision; where all is there, it may still complete.
+    IF jsonb_path_exists(own, '$[*] ? (@.excluded == null && @.counts == false)') THEN
+      INSERT INTO approval_decisions (decision_id, movement_id, person, identity, key_id, plan_hash,
+        reason, at)
+      VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, id, who, doc ->> 'identity',
+        doc -> 'decision' ->> 'key_id', doc -> 'approve' ->> 'plan_hash',
+        doc -> 'decision' ->> 'reason', svc_now());
+      answer := NULL;
+    ELSE
+      answer := jsonb_build_object('ok', true, 'repeated', true);
+    END IF;
+    after := approvals_of(m, svc_now());
+    IF quorum_of(after) THEN
+      answer := apply_transition(doc -> 'approve');
+    ELSE
+      -- The same checks of plan, state and time as the approval's own.
+      answer := apply_transition(CASE WHEN answer IS NULL THEN doc -> 'record'
+        ELSE doc -> 'record' || '{"timeline": [], "audit": []}' END)
+        || jsonb_build_object('approvals', after, 'person', who);
+    END IF;
+    IF NOT (answer ->> 'ok')::boolean THEN
+      RAISE EXCEPTION 'not decided' USING ERRCODE = 'FM020';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM020' THEN
+    -- What was refused leaves no decision.
+    answer := answer - ARRAY['approvals', 'person'];
+  END;
+  RETURN answer;
+END $$;
+
+-- Returns a sum over people, groups and rules, which differs after any change of them.
+CREATE OR REPLACE FUNCTION approvers_mark() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT md5(jsonb_build_array(
+    (SELECT jsonb_agg(p ORDER BY p.person) FROM people p),
+    (SELECT jsonb_agg(i ORDER BY i.identity) FROM person_identities i),
+    (SELECT jsonb_agg(g ORDER BY g.name) FROM approver_groups g),
+    (SELECT jsonb_agg(m ORDER BY m.group_name, m.person) FROM approver_group_members m),
+    (SELECT jsonb_agg(r ORDER BY r.name) FROM approval_rules r))::text)
+$$;
+
+-- Changes people, groups and rules as the owner, while no decision is under way. `doc`: the new
+-- state of what it names: {"people": [...], "groups": [...], "rules": [...], "audit": [...]}; an
+-- entry with "remove" true goes. With "mark", fails with FM022 unless approvers_mark is still that.
+CREATE OR REPLACE FUNCTION change_approvers(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  e jsonb;
+  at timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
+  IF doc ->> 'mark' <> approvers_mark() THEN
+    RAISE EXCEPTION 'people, groups or rules have changed meanwhile' USING ERRCODE = 'FM022';
+  END IF;
+  at := svc_now();
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'people', '[]')) LOOP
+    IF (e ->> 'remove')::boolean THEN
+      -- The person's row stays, since decisions name it.
+      DELETE FROM approver_group_members WHERE person = e ->> 'person';
+      INSERT INTO former_identities SELECT identity, i.person FROM person_identities i
+        WHERE i.person = e ->> 'person' ON CONFLICT DO NOTHING;
+      DELETE FROM person_identities WHERE person = e ->> 'person';
+      CONTINUE;
+    END IF;
+    INSERT INTO people (person, name, created_at) VALUES (e ->> 'person', e ->> 'name', at)
+    ON CONFLICT (person) DO UPDATE SET name = excluded.name;
+    INSERT INTO former_identities SELECT identity, i.person FROM person_identities i
+      WHERE i.person = e ->> 'person' AND NOT e -> 'identities' ? identity ON CONFLICT DO NOTHING;
+    DELETE FROM person_identities WHERE person = e ->> 'person';
+    INSERT INTO person_identities (identity, person, assigned_at)
+      SELECT value, e ->> 'person', at FROM jsonb_array_elements_text(e -> 'identities');
+  END LOOP;
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'groups', '[]')) LOOP
+    DELETE FROM approver_groups WHERE name = e ->> 'name' AND (e ->> 'remove')::boolean;
+    CONTINUE WHEN (e ->> 'remove')::boolean;
+    INSERT INTO approver_groups (name, created_at) VALUES (e ->> 'name', at)
+    ON CONFLICT (name) DO NOTHING;
+    DELETE FROM approver_group_members WHERE group_name = e ->> 'name';
+    INSERT INTO approver_group_members (group_name, person)
+      SELECT e ->> 'name', value FROM jsonb_array_elements_text(e -> 'members');
+  END LOOP;
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'rules', '[]')) LOOP
+    DELETE FROM approval_rules WHERE name = e ->> 'name' AND (e ->> 'remove')::boolean;
+    CONTINUE WHEN (e ->> 'remove')::boolean;
+    INSERT INTO approval_rules (name, rule, revision, created_at, updated_at)
+    VALUES (e ->> 'name', e -> 'rule', 1, at, at)
+    ON CONFLICT (name) DO UPDATE SET rule = excluded.rule,
+      revision = approval_rules.revision + 1, updated_at = at;
+  END LOOP;
+  PERFORM write_audit(doc -> 'audit', at);
+END $$;

@@ -1,0 +1,86 @@
+-- Who may approve a movement, and how many of them: see docs/decisions/0125-approval-rules.md. The
+-- service reads people, groups and rules, and only the owner of the tables (fundadmin) writes them.
+
+CREATE TABLE people (
+  person     text PRIMARY KEY CHECK (person ~ '^[a-z0-9][a-z0-9._-]{0,63}$'),
+  name       text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 128),
+  created_at timestamptz(3) NOT NULL
+);
+
+CREATE TABLE person_identities (
+  -- The id of an API client, or `dashboard:<operator>`.
+  identity    text PRIMARY KEY,
+  person      text NOT NULL REFERENCES people (person),
+  assigned_at timestamptz(3) NOT NULL
+);
+
+CREATE INDEX person_identities_person ON person_identities (person);
+
+-- Identities that belonged to a person once: what they did goes on to exclude the person.
+CREATE TABLE former_identities (
+  identity text NOT NULL,
+  person   text NOT NULL REFERENCES people (person),
+  PRIMARY KEY (identity, person)
+);
+
+CREATE TABLE approver_groups (
+  name       text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'),
+  created_at timestamptz(3) NOT NULL
+);
+
+CREATE TABLE approver_group_members (
+  group_name text NOT NULL REFERENCES approver_groups (name) ON DELETE CASCADE,
+  person     text NOT NULL REFERENCES people (person),
+  PRIMARY KEY (group_name, person)
+);
+
+CREATE INDEX approver_group_members_person ON approver_group_members (person);
+
+CREATE TABLE approval_rules (
+  name       text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'),
+  -- The rule as domain/approval/rule.ts describes it.
+  rule       jsonb NOT NULL CHECK (rule ->> 'applies_to' = 'movement'
+    AND jsonb_array_length(rule -> 'require') BETWEEN 1 AND 5),
+  revision   integer NOT NULL CHECK (revision > 0),
+  created_at timestamptz(3) NOT NULL,
+  updated_at timestamptz(3) NOT NULL
+);
+
+-- The rules that matched a movement when it was created: they hold even if they are changed later.
+CREATE TABLE movement_approval_rules (
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  name        text NOT NULL,
+  rule        jsonb NOT NULL,
+  PRIMARY KEY (movement_id, name)
+);
+
+CREATE TABLE approval_decisions (
+  decision_id uuid PRIMARY KEY,
+  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  person      text NOT NULL,
+  -- Who decided, as authenticated.
+  identity    text NOT NULL,
+  key_id      text,
+  plan_hash   text NOT NULL,
+  reason      text CHECK (char_length(reason) BETWEEN 1 AND 1000),
+  at          timestamptz(3) NOT NULL
+);
+
+CREATE INDEX approval_decisions_movement ON approval_decisions (movement_id, person, at);
+
+CREATE TRIGGER approval_decisions_append_only BEFORE UPDATE
+  OR DELETE ON approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- The addresses that the plan pays, as the allowlist writes them: [{chain_family, address,
+-- chain_id, strict}]. Null: a movement of before, whose payees are not known here.
+ALTER TABLE movement_plans ADD COLUMN payees jsonb;
+
+INSERT INTO service_privileges (table_name, privileges) VALUES
+  ('people', 'SELECT'),
+  ('person_identities', 'SELECT'),
+  ('former_identities', 'SELECT'),
+  ('approver_groups', 'SELECT'),
+  ('approver_group_members', 'SELECT'),
+  ('approval_rules', 'SELECT'),
+  ('movement_approval_rules', 'SELECT'),
+  ('approval_decisions', 'SELECT, INSERT');

@@ -1,0 +1,214 @@
+/**
+ * People, groups and rules of approval, and the decisions of people. The service reads; `fundadmin`
+ * writes as the owner of the tables. Counts are made in prisma/functions/approval-rules.sql.
+ */
+import type { ApprovalRule, Exclusion } from '../domain/approval/rule.ts';
+import type { AuditEntry, Transition, TransitionOutcome } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
+import type { Database } from '../prisma/client.ts';
+import { auditRows } from './event-ids.ts';
+import { run, sqlState } from './faults.ts';
+import { isoOf, isoOfOrNull } from './json.ts';
+import { applied, transitionDocument, type Answer } from './transition.ts';
+
+export interface Person {
+  readonly person: string;
+  readonly name: string;
+  /** Ids of API clients, and `dashboard:<operator>`. */
+  readonly identities: readonly string[];
+  readonly groups: readonly string[];
+}
+
+export interface ApproverGroup {
+  readonly name: string;
+  readonly members: readonly string[];
+}
+
+export interface StoredRule extends ApprovalRule {
+  readonly name: string;
+  readonly revision: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** Returns every person who has an identity or is in a group, by key. */
+export function listPeople(db: Database): Promise<readonly Person[]> {
+  return run(
+    () => db.sql<Person>`
+      SELECT p.person, p.name,
+        ARRAY(SELECT identity FROM person_identities i WHERE i.person = p.person ORDER BY 1)
+          AS identities,
+        ARRAY(SELECT group_name FROM approver_group_members g WHERE g.person = p.person ORDER BY 1)
+          AS groups
+      FROM people p
+      WHERE EXISTS (SELECT FROM person_identities i WHERE i.person = p.person)
+        OR EXISTS (SELECT FROM approver_group_members g WHERE g.person = p.person)
+      ORDER BY p.person`,
+  );
+}
+
+/** Returns every group, by name. */
+export function listGroups(db: Database): Promise<readonly ApproverGroup[]> {
+  return run(
+    () => db.sql<ApproverGroup>`
+      SELECT g.name, ARRAY(SELECT m.person FROM approver_group_members m
+        WHERE m.group_name = g.name ORDER BY 1) AS members
+      FROM approver_groups g ORDER BY g.name`,
+  );
+}
+
+/** Returns every rule in force, by name. */
+export async function listRules(db: Database): Promise<readonly StoredRule[]> {
+  const rows = await run(
+    () => db.sql<Omit<StoredRule, keyof ApprovalRule> & { readonly rule: ApprovalRule }>`
+      SELECT name, rule, revision, to_json(created_at) #>> '{}' AS created_at,
+        to_json(updated_at) #>> '{}' AS updated_at
+      FROM approval_rules ORDER BY name`,
+  );
+  return rows.map(({ rule, created_at, updated_at, ...row }) => ({
+    ...rule,
+    ...row,
+    created_at: isoOf(created_at),
+    updated_at: isoOf(updated_at),
+  }));
+}
+
+/** A member of a rule's groups, as far as one movement is concerned. */
+export interface MemberStanding {
+  readonly person: string;
+  readonly name: string;
+  /** The groups of the rule that the person is in. */
+  readonly groups: readonly string[];
+  readonly excluded: Exclusion | null;
+  /** When the person approved; null: has not. */
+  readonly decided_at: string | null;
+  readonly reason: string | null;
+  /** Whether the approval counts now. */
+  readonly counts: boolean;
+}
+
+/** What one rule asks of a movement, and who approved. */
+export interface RuleStanding {
+  readonly name: string;
+  readonly rule: ApprovalRule;
+  readonly people: readonly MemberStanding[];
+  readonly met: boolean;
+  /** Whether all who may approve would be enough. */
+  readonly possible: boolean;
+}
+
+/** Every rule that holds for a movement, and the person who the caller is, if any. */
+export interface Standing {
+  readonly rules: readonly RuleStanding[];
+  readonly person: string | null;
+}
+
+/** Returns the standing of a movement for whoever has this identity. */
+export async function readApprovals(
+  db: Database,
+  movementId: string,
+  identity: string | null,
+): Promise<Standing> {
+  const rows = await run(
+    () => db.sql<{ rules: readonly RuleStanding[] | null; person: string | null }>`
+      SELECT CASE WHEN may_need_quorum(m.movement_id) THEN approvals_of(m, svc_now()) END AS rules,
+        person_of(${identity}) AS person
+      FROM movements m WHERE m.movement_id = ${movementId}::uuid`,
+  );
+  return { rules: standings(rows[0]?.rules ?? []), person: rows[0]?.person ?? null };
+}
+
+function standings(rules: readonly RuleStanding[]): readonly RuleStanding[] {
+  return rules.map((rule) => ({
+    ...rule,
+    people: rule.people.map((each) => ({ ...each, decided_at: isoOfOrNull(each.decided_at) })),
+  }));
+}
+
+/** A person's approval of a movement. */
+export interface Decision {
+  /** Who decides, as authenticated; null with authentication off, which is no person. */
+  readonly identity: string | null;
+  readonly key_id: string | null;
+  readonly reason: string | null;
+  /** Applied once each rule has enough approvals; at once where no rule holds. */
+  readonly approve: Transition;
+  /** Applied while approvals are missing. */
+  readonly record: Transition;
+}
+
+export type DecisionOutcome = TransitionOutcome & {
+  /** Set while approvals are missing: the movement still waits. */
+  readonly approvals?: Standing;
+};
+
+interface Missing {
+  readonly approvals: readonly RuleStanding[];
+  readonly person: string;
+}
+
+/**
+ * Records the approval, and approves the movement if it is the last that is needed. Like
+ * `applyTransition`: a refusal is a result and wrote nothing.
+ */
+export async function decideApproval(db: Database, decision: Decision): Promise<DecisionOutcome> {
+  const { identity, key_id, reason, approve, record } = decision;
+  const commandId = newId();
+  const doc = JSON.stringify({
+    identity,
+    decision: { decision_id: newId(), key_id, reason },
+    approve: transitionDocument(db, approve, commandId),
+    record: transitionDocument(db, record, null),
+  });
+  let missing: Standing | undefined;
+  const outcome = await applied(db, commandId, async () => {
+    const [row] = await db.sql<{ answer: Answer & Partial<Missing> }>`
+      SELECT decide_approval(${doc}::jsonb) AS answer`;
+    if (row === undefined) throw new Error('the SQL function decide_approval returned no row');
+    const { approvals, person = null } = row.answer;
+    missing = approvals === undefined ? undefined : { rules: standings(approvals), person };
+    return row.answer;
+  });
+  return missing === undefined ? outcome : { ...outcome, approvals: missing };
+}
+
+/** A change of people, groups and rules; what is named is replaced, or goes with `remove`. */
+export interface ApproversChange {
+  readonly people?: readonly (
+    | Pick<Person, 'person' | 'name' | 'identities'>
+    | { readonly person: string; readonly remove: true }
+  )[];
+  readonly groups?: readonly (ApproverGroup | { readonly name: string; readonly remove: true })[];
+  readonly rules?: readonly (
+    | { readonly name: string; readonly rule: ApprovalRule }
+    | { readonly name: string; readonly remove: true }
+  )[];
+}
+
+/** SQLSTATE raised by `change_approvers`: somebody else has changed something since the mark. */
+const CHANGED_MEANWHILE = 'FM022';
+
+/** Returns a mark of the present people, groups and rules; see {@link changeApprovers}. */
+export async function readApproversMark(db: Database): Promise<string> {
+  const rows = await run(() => db.sql<{ mark: string }>`SELECT approvers_mark() AS mark`);
+  return rows[0]?.mark ?? '';
+}
+
+/**
+ * Applies the change with the rights of the tables' owner, while no decision is under way. Returns
+ * false, and writes nothing, if anything has changed since the mark was read.
+ */
+export async function changeApprovers(
+  db: Database,
+  change: ApproversChange & { readonly mark?: string },
+  audit: readonly AuditEntry[],
+): Promise<boolean> {
+  const doc = JSON.stringify({ ...change, audit: auditRows(db, audit) });
+  try {
+    await run(() => db.sql`SELECT change_approvers(${doc}::jsonb)`);
+    return true;
+  } catch (error) {
+    if (sqlState(error) === CHANGED_MEANWHILE) return false;
+    throw error;
+  }
+}
