@@ -79,7 +79,7 @@ export interface MemberStanding {
   readonly name: string;
   /** The groups of the rule that the person is in. */
   readonly groups: readonly string[];
-  readonly excluded: Exclusion | null;
+  readonly excluded: Exclusion | 'not_in_group' | null;
   /** When the person approved; null: has not. */
   readonly decided_at: string | null;
   readonly reason: string | null;

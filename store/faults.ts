@@ -37,6 +37,8 @@ export const NOT_COVERED = 'insufficient_effective_withdrawable';
  * changed.
  */
 export const DECISION_OUTDATED = 'FM011';
+/** SQLSTATE raised by prisma/functions/approval-rules.sql: a rule needs further approvals. */
+export const APPROVALS_MISSING = 'FM021';
 /**
  * SQLSTATE raised by creates while the cutover mode (prisma/functions/cutover.sql) accepts nothing
  * new.

@@ -23,6 +23,7 @@ import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import {
+  APPROVALS_MISSING,
   BUDGET_REFUSED,
   NOT_COVERED,
   run,
@@ -125,8 +126,12 @@ function refusedOf(answer: Answer): Refused {
   };
 }
 
-/** Returns the refusal of a write that failed on a hold or a budget; rethrows other errors. */
+/**
+ * Returns the refusal of a write that failed on a hold, a budget, or a rule that began to match
+ * after it was counted (then the decision is made again); rethrows other errors.
+ */
 function notCovered(error: unknown): Refused {
+  if (sqlState(error) === APPROVALS_MISSING) return { ...LEAVING, reason: 'version' };
   const [uncovered, budget] = [uncoveredHold(error), budgetProblem(error)];
   if (uncovered === null && budget === null) throw error;
   const reason = uncovered === null ? 'budget' : 'withdrawable';

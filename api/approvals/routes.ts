@@ -81,18 +81,15 @@ export const approvalRoutes: readonly Route[] = [
     response: approversResponse,
     errors: ['movement_not_found'],
     handler: async ({ params: { movement_id }, requester }, deps) => {
-      await visibleMovement(movement_id, requester, deps);
-      const { rules, person } = await readApprovals(
-        deps.db,
-        movement_id,
-        requester.caller.client_id,
-      );
+      const { caller } = requester;
+      const { request_state: state } = await visibleMovement(movement_id, requester, deps);
+      const standing = await readApprovals(deps.db, movement_id, caller.client_id);
       return {
         status: 200,
         body: {
           movement_id,
-          approvals: approvalsOf(rules, person),
-          approvers: approversOf(rules),
+          approvals: approvalsOf(standing, { caller, state }),
+          approvers: approversOf(standing.rules),
         },
       };
     },

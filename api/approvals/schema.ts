@@ -31,7 +31,7 @@ export const approvalsView = z
         reason: text,
         counts: z.boolean().meta({
           description:
-            'False once it has expired, or the person left the groups: approve again, or somebody else must.',
+            'False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again.',
         }),
       }),
     ),
@@ -64,7 +64,10 @@ export const approversResponse = z
         decided_at: timestamp.nullable(),
         counts: z.boolean(),
       }),
-    ).meta({ description: 'Of each rule every member of its groups who has an identity.' }),
+    ).meta({
+      description:
+        'Of each rule every member of its groups who has an identity, and whoever approved and is no member.',
+    }),
   })
   .meta({ id: 'MovementApprovers' });
 

@@ -2,18 +2,26 @@
 import type { z } from 'zod';
 import { countGroups } from '../../domain/approval/quorum.ts';
 import type { WhyNot } from '../../domain/approval/rule.ts';
-import type { MemberStanding, RuleStanding } from '../../store/approvals.ts';
+import { mayDecide, type Caller } from '../../domain/roles.ts';
+import type { MovementState } from '../../domain/states/movement.ts';
+import type { MemberStanding, RuleStanding, Standing } from '../../store/approvals.ts';
 import type { ApprovalsView, approversResponse } from './schema.ts';
 
-/** Returns what the rules ask and have; null where no rule holds. `person`: the caller, if any. */
+/** Who looks at the approvals of a movement, and in which state it is. */
+export interface Looking {
+  readonly caller: Caller;
+  readonly state: MovementState;
+}
+
+/** Returns what the rules ask and have; null where no rule holds. */
 export function approvalsOf(
-  rules: readonly RuleStanding[],
-  person: string | null,
+  { rules, person }: Standing,
+  { caller, state }: Looking,
 ): ApprovalsView | null {
   if (rules.length === 0) return null;
-  const why_not = whyNot(rules, person);
+  const why_not = mayNot({ rules, person }, { caller, state });
   return {
-    rules: rules.map(({ name }) => name),
+    rules: [...new Set(rules.map(({ name }) => name))],
     required: rules.flatMap(({ name, rule, people }) =>
       countGroups(
         rule.require,
@@ -23,6 +31,11 @@ export function approvalsOf(
     decisions: decisionsOf(rules),
     you: { may: why_not === null, why_not },
   };
+}
+
+function mayNot({ rules, person }: Standing, { caller, state }: Looking): WhyNot | null {
+  if (state !== 'PENDING_APPROVAL') return 'not_waiting';
+  return mayDecide(caller) ? whyNot(rules, person) : 'role';
 }
 
 /** Returns why an approval of this person would count under no rule; null if it would. */

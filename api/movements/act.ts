@@ -95,7 +95,6 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
   const { approvals } = outcome;
-  const view = approvals === undefined ? null : approvalsOf(approvals.rules, approvals.person);
   // An acknowledgement leaves the movement's run nothing to do, nor does an approval of several.
   if (action !== 'acknowledge' && approvals === undefined)
     deps.handOver(movementId, {
@@ -104,6 +103,9 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
       plan: outcome.plan,
     });
   const { request_state, current_frontier, reservation_status } = outcome.head;
+  const { caller } = requester;
+  const view =
+    approvals === undefined ? null : approvalsOf(approvals, { caller, state: request_state });
   return {
     status: 200,
     body: {

@@ -51,12 +51,13 @@ async function forApproval(
   if (found.request_state !== 'PENDING_APPROVAL') return {};
   const plan = await readPlan(deps.db, found.movement_id);
   if (plan === null) return {};
-  const [authority, review, { rules, person }] = await Promise.all([
+  const [authority, review, standing] = await Promise.all([
     authorityOf(found, plan, deps),
     readReview(withSigners(plan, found.nodes), deps),
     readApprovals(deps.db, found.movement_id, caller.client_id),
   ]);
-  const approvals = caller.role === 'agent' ? null : approvalsOf(rules, person);
+  const approvals =
+    caller.role === 'agent' ? null : approvalsOf(standing, { caller, state: found.request_state });
   return { ...authority, review, ...(approvals === null ? {} : { approvals }) };
 }
 

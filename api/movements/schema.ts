@@ -286,7 +286,7 @@ export const approveBody = z
       description: 'A label; the authenticated key is stored beside it.',
     }),
     reason: text(1, 1000).optional().meta({
-      description: 'Why; an approval rule may require it. Without rules it is not stored.',
+      description: 'Why, for timeline and audit; an approval rule may require it.',
     }),
   })
   .meta({

@@ -55,8 +55,11 @@ export interface ApprovalRule {
 export const EXCLUSIONS = ['initiator', 'payee_author', 'template_author'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
-/** Why a caller may not approve. `no_person`: the caller's identity belongs to no person. */
-export const WHY_NOT = [...EXCLUSIONS, 'not_in_group', 'no_person'] as const;
+/**
+ * Why a caller may not approve. `no_person`: the caller's identity belongs to no person; `role`:
+ * its role decides nothing; `not_waiting`: the movement waits for no approval.
+ */
+export const WHY_NOT = [...EXCLUSIONS, 'not_in_group', 'no_person', 'role', 'not_waiting'] as const;
 export type WhyNot = (typeof WHY_NOT)[number];
 
 /**

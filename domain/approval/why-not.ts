@@ -9,6 +9,8 @@ const SENTENCES: Readonly<Record<WhyNot, string>> = {
   not_in_group: 'You may not approve: you are in none of the groups that the rules require.',
   no_person:
     'You may not approve: your identity belongs to no person; `fundadmin people set` assigns it.',
+  role: 'You may not approve: your role decides nothing.',
+  not_waiting: 'The movement does not wait for an approval.',
 };
 
 /** Returns whether the caller may approve, and else why not, as a sentence. */

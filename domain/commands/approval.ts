@@ -46,10 +46,14 @@ export function bindingsOf(
  */
 export function approve(
   snapshot: MovementSnapshot,
-  request: { readonly compiled_plan_hash: string; readonly approver_id: string },
+  request: {
+    readonly compiled_plan_hash: string;
+    readonly approver_id: string;
+    readonly reason?: string | undefined;
+  },
   requester: Requester,
 ): Transition {
-  const { compiled_plan_hash, approver_id } = request;
+  const { compiled_plan_hash, approver_id, reason } = request;
   const { key_id } = requester.caller;
   return {
     ...approval(
@@ -58,6 +62,7 @@ export function approve(
         plan_hash: compiled_plan_hash,
         actor: actorOf(requester, approver_id),
         message: 'Approved',
+        reason,
         approval: key_id === null ? { by: 'auth_off' } : { by: 'key', name: key_id },
       },
       (set) => ({
@@ -67,6 +72,7 @@ export function approve(
       }),
     ),
     ...movementAudit(requester, 'movement.approve', snapshot.movement_id, {
+      ...(reason === undefined ? {} : { reason }),
       details: { approver_id },
     }),
   };
@@ -175,6 +181,7 @@ function approval(
     readonly plan_hash: string;
     readonly actor: Actor;
     readonly message: string;
+    readonly reason?: string | undefined;
     readonly approval: Approval;
   },
   withNames: (set: MovementFields) => MovementFields = (set) => set,
@@ -205,6 +212,7 @@ function approval(
         actor: by.actor,
         from_state: 'PENDING_APPROVAL',
         to_state: 'APPROVED',
+        ...(by.reason === undefined ? {} : { data: { reason: by.reason } }),
       },
       ...roots.map(
         (node_key) =>

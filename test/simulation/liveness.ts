@@ -18,9 +18,11 @@ export interface Stillness {
 const LONGEST_MS = 300_000;
 const LONGEST_CALM_MS = 150_000;
 
-const MOVES_BY_ITSELF = ['APPROVED', 'EXECUTING', 'CANCELLED'];
-/** A person leads on while a gate is open; after that, the run does. */
-const NEEDS_A_PERSON = ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'];
+/** With a known outcome of every node, and no open gate where a gate is waited for. */
+const MOVES_BY_ITSELF = [
+  ...['APPROVED', 'EXECUTING', 'CANCELLED'],
+  ...['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
+];
 const SETTLED = ['COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'];
 
 interface Seen {
@@ -66,7 +68,8 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
       const open = [...states.values()].filter((each) => !SETTLED.includes(each));
       if (next === undefined || open.includes('UNKNOWN')) continue;
       const isGateOpen = gates.some((gate) => states.get(gate.node_key) === 'READY');
-      if (NEEDS_A_PERSON.includes(state) ? isGateOpen : !MOVES_BY_ITSELF.includes(state)) continue;
+      if (!MOVES_BY_ITSELF.includes(state)) continue;
+      if (state === 'WAITING_MANUAL_ACTION' && isGateOpen) continue;
       const isCalm = at >= calmSince;
       found.push({
         movement_id,

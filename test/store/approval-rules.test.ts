@@ -286,7 +286,7 @@ test('the author of a payee, or of the template, does not count', async () => {
 test('no other way of approving passes a rule', async () => {
   await set({ desk: ['bob'] }, { one: RULE });
   const id = await movementBy('ann');
-  await expect(applyTransition(bench.db, approvalOf(id))).rejects.toThrow('approvals_missing');
+  expect(await applyTransition(bench.db, approvalOf(id))).toMatchObject({ ok: false });
   await expect(bench.approve(id)).rejects.toThrow('approvals_missing');
   expect(await stateOf(id)).toBe('PENDING_APPROVAL');
   // A policy is no person: the movement waits.
@@ -424,6 +424,26 @@ test('what a client of before did stays what its person did', async () => {
   await changeApprovers(bench.db, { people: [renewed] }, []);
   expect(await decide(id, 'renewed')).toBe('initiator');
   expect(await decide(id, 'ann')).toBe('no_person');
+});
+
+test('an approval by what was taken from its person, or by whoever left, counts no longer', async () => {
+  const two: ApprovalRule = { ...RULE, require: [{ group: 'desk', threshold: 2 }] };
+  await set({ desk: ['bob', 'cid', 'dee'] }, { one: two });
+  const id = await movementBy('ann');
+  const countsOf = async () => {
+    const [rule] = (await readApprovals(bench.db, id, null)).rules;
+    return Object.fromEntries((rule?.people ?? []).map((each) => [each.person, each.counts]));
+  };
+  expect([await decide(id, 'bob'), await decide(id, 'bob')]).toEqual(['waits', 'waits']);
+  expect(await countsOf()).toEqual({ bob: true, cid: false, dee: false });
+  const renewed = { person: 'bob', name: 'Bob', identities: [clientOf('renewed')] };
+  await changeApprovers(bench.db, { people: [renewed] }, []);
+  expect(await countsOf()).toEqual({ bob: false, cid: false, dee: false });
+  expect(await decide(id, 'cid')).toBe('waits');
+  await changeApprovers(bench.db, { groups: [{ name: 'desk', members: ['bob', 'dee'] }] }, []);
+  expect(await countsOf()).toEqual({ bob: false, cid: false, dee: false });
+  expect(await decide(id, 'renewed')).toBe('waits');
+  expect(await decide(id, 'dee')).toBe('approved');
 });
 
 test('each condition holds for what it names', async () => {

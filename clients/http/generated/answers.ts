@@ -2114,7 +2114,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       },
       "counts": {
        "type": "boolean",
-       "description": "False once it has expired, or the person left the groups: approve again, or somebody else must."
+       "description": "False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again."
       }
      },
      "required": [
@@ -2144,7 +2144,9 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
          "payee_author",
          "template_author",
          "not_in_group",
-         "no_person"
+         "no_person",
+         "role",
+         "not_waiting"
         ]
        },
        {
@@ -2762,7 +2764,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "description": "Null where no rule holds: then one approval is enough."
    },
    "approvers": {
-    "description": "Of each rule every member of its groups who has an identity.",
+    "description": "Of each rule every member of its groups who has an identity, and whoever approved and is no member.",
     "type": "array",
     "items": {
      "type": "object",
@@ -2794,7 +2796,9 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
           "payee_author",
           "template_author",
           "not_in_group",
-          "no_person"
+          "no_person",
+          "role",
+          "not_waiting"
          ]
         },
         {

@@ -384,14 +384,14 @@ export interface components {
                 readonly decision: "approve";
                 readonly at: components["schemas"]["Timestamp"];
                 readonly reason: string | null;
-                /** @description False once it has expired, or the person left the groups: approve again, or somebody else must. */
+                /** @description False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. */
                 readonly counts: boolean;
             }[];
             /** @description The caller of this request. */
             readonly you: {
                 /** @description Whether an approval of the caller would count. */
                 readonly may: boolean;
-                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person") | null;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person" | "role" | "not_waiting") | null;
             };
         };
         readonly MovementTimelineEventView: {
@@ -516,14 +516,14 @@ export interface components {
             readonly movement_id: components["schemas"]["Id"];
             /** @description Null where no rule holds: then one approval is enough. */
             readonly approvals: components["schemas"]["MovementApprovals"] | null;
-            /** @description Of each rule every member of its groups who has an identity. */
+            /** @description Of each rule every member of its groups who has an identity, and whoever approved and is no member. */
             readonly approvers: readonly {
                 readonly rule: string;
                 readonly person: string;
                 readonly name: string;
                 readonly groups: readonly string[];
                 readonly may: boolean;
-                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person") | null;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person" | "role" | "not_waiting") | null;
                 readonly decided_at: components["schemas"]["Timestamp"] | null;
                 readonly counts: boolean;
             }[];
@@ -1659,7 +1659,7 @@ export interface components {
             readonly compiled_plan_hash: string;
             /** @description A label; the authenticated key is stored beside it. */
             readonly approver_id: string;
-            /** @description Why; an approval rule may require it. Without rules it is not stored. */
+            /** @description Why, for timeline and audit; an approval rule may require it. */
             readonly reason?: string;
         };
         /**

@@ -2,7 +2,7 @@
  * Decisions about several movements. Each decision is a separate signed request for the plan that
  * this page has read and hashed.
  */
-import { ClientUsageError } from '../../../clients/http/errors.ts';
+import { ApiError, ClientUsageError } from '../../../clients/http/errors.ts';
 import { mayRepeat } from '../../../clients/http/retry.ts';
 import { plannedSends } from '../../../domain/send/planned-sends.ts';
 import { afterFailure } from '../../data/after-failure.ts';
@@ -79,7 +79,7 @@ export async function decide(
   const params = { movement_id };
   try {
     await paced();
-    const { request_state } =
+    const answer =
       verb === 'approve'
         ? await theClient().call('approveMovement', {
             params,
@@ -89,15 +89,30 @@ export async function decide(
             params,
             body: { compiled_plan_hash, approver_id, reason },
           });
-    const says = `It is ${request_state}.`;
+    const missing = missingOf(answer);
+    const says =
+      missing === 0
+        ? `It is ${answer.request_state}.`
+        : `Your approval is recorded; ${String(missing)} more missing.`;
     return { movement_id, isSent: true, isLost: false, isDone: true, says };
   } catch (error) {
     if (afterFailure(error).kind === 'look_first') return lookedUp(movement_id, verb);
     const says = error instanceof Error ? error.message : String(error);
     // The service accepted nothing, so the decision can be sent again.
-    const isOpen = error instanceof ClientUsageError || mayRepeat(error, false);
+    const isOpen =
+      error instanceof ClientUsageError || lacksReason(error) || mayRepeat(error, false);
     return { movement_id, isSent: !isOpen, isLost: false, isDone: false, says };
   }
+}
+
+/** Returns how many approvals a rule still needs after this one. */
+function missingOf({ approvals }: { readonly approvals?: Detail['approvals'] }): number {
+  return (approvals?.required ?? []).reduce((sum, { missing }) => sum + missing, 0);
+}
+
+/** An approval rule requires a reason, which can be typed and sent. */
+function lacksReason(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'reason_required';
 }
 
 async function lookedUp(movement_id: string, verb: Verb): Promise<Outcome> {

@@ -191,7 +191,7 @@ function DecisionSheet({
           ))}
           <p>
             <label>
-              {verb === 'reject' ? 'Why' : 'Why (may be left out)'}
+              {verb === 'reject' ? 'Why' : 'Why (a rule may require it)'}
               <textarea
                 value={reason}
                 maxLength={1000}

@@ -59,7 +59,8 @@ CREATE OR REPLACE FUNCTION moves_more(wanted jsonb, m movements, at timestamptz)
   LANGUAGE sql STABLE AS $$
   WITH own AS MATERIALIZED (
     SELECT p.payees, p.created_by ->> 'client_id' AS client,
-      person_of(p.created_by ->> 'client_id') AS person,
+      ARRAY(SELECT q.person FROM people q WHERE is_or_was(q.person, p.created_by ->> 'client_id'))
+        AS people,
       at - make_interval(secs => (wanted ->> 'within_seconds')::integer) AS since
     FROM movement_plans p WHERE p.movement_id = m.movement_id
   ), moved AS (
@@ -73,7 +74,8 @@ CREATE OR REPLACE FUNCTION moves_more(wanted jsonb, m movements, at timestamptz)
       AND (wanted ->> 'asset' IN ('*', o.asset)
         OR o.outflow @> jsonb_build_array(jsonb_build_object('asset', wanted ->> 'asset')))
       AND (p.created_by ->> 'client_id' = own.client
-        OR own.person IS NOT NULL AND is_or_was(own.person, p.created_by ->> 'client_id')
+        OR EXISTS (SELECT FROM unnest(own.people) q
+          WHERE is_or_was(q, p.created_by ->> 'client_id'))
         OR EXISTS (SELECT FROM jsonb_array_elements(p.payees) a
           JOIN jsonb_array_elements(own.payees) b ON a.value ->> 'address' = b.value ->> 'address'
             AND a.value ->> 'chain_family' = b.value ->> 'chain_family'))
@@ -183,8 +185,9 @@ $$;
 
 -- Returns what the rules of a movement ask, and who approved: [{name, rule, people: [{person, name,
 -- groups, excluded, decided_at, reason, counts}], met, possible}]; NULL if no rule holds for it.
--- `people` are the members of the rule's groups who have an identity; `possible`: all who may approve
--- would be enough.
+-- `people` are the members of the rule's groups who have an identity, and whoever approved and is
+-- none (excluded `not_in_group`); `possible`: all who may approve would be enough. What was sent by
+-- an identity that the person has no more, or with a key that is revoked, does not count.
 CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
@@ -209,12 +212,23 @@ CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jso
       WHERE g.group_name IN (SELECT e.value ->> 'group'
         FROM jsonb_array_elements(r.rule -> 'require') e)
         AND EXISTS (SELECT FROM person_identities i WHERE i.person = g.person)
-      GROUP BY g.person, q.name) x
+      GROUP BY g.person, q.name
+      UNION ALL
+      SELECT DISTINCT a.person, q.name, '[]'::jsonb, 'not_in_group'
+      FROM approval_decisions a JOIN people q USING (person)
+      WHERE a.movement_id = m.movement_id AND NOT EXISTS (
+        SELECT FROM approver_group_members g JOIN person_identities i USING (person)
+        WHERE g.person = a.person AND g.group_name IN (SELECT e.value ->> 'group'
+          FROM jsonb_array_elements(r.rule -> 'require') e))) x
     -- Decisions about another plan do not count. The latest one says when and why.
     LEFT JOIN LATERAL (
       SELECT a.at, a.reason FROM approval_decisions a JOIN movement_plans l USING (movement_id)
       WHERE a.movement_id = m.movement_id AND a.person = x.person
         AND a.plan_hash = l.compiled_plan_hash
+        AND EXISTS (SELECT FROM person_identities i
+          WHERE i.identity = a.identity AND i.person = a.person)
+        AND NOT EXISTS (SELECT FROM api_client_keys k
+          WHERE k.key_id = a.key_id AND k.status = 'revoked')
       ORDER BY a.at DESC LIMIT 1) d ON true) p
 $$;
 

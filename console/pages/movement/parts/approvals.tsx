@@ -20,8 +20,8 @@ export function Approvals({ approvals }: { approvals: Movement['approvals'] }) {
         Rules that hold, all of them together: <Text most={10_000}>{rules.join(', ')}</Text>
       </p>
       <ul aria-label="What each rule requires">
-        {required.map(({ rule, group, threshold, received, missing }) => (
-          <li key={JSON.stringify([rule, group])}>
+        {required.map(({ rule, group, threshold, received, missing }, nr) => (
+          <li key={JSON.stringify([rule, group, nr])}>
             <Text>{group}</Text>: {received} of {threshold},{' '}
             {missing === 0 ? '0 missing' : <strong>{missing} missing</strong>} (rule{' '}
             <Text>{rule}</Text>)
@@ -34,7 +34,7 @@ export function Approvals({ approvals }: { approvals: Movement['approvals'] }) {
 }
 
 function Decisions({ decisions }: Pick<ApprovalsView, 'decisions'>) {
-  if (decisions.length === 0) return <p>No person has approved yet.</p>;
+  if (decisions.length === 0) return <p>No one has approved yet.</p>;
   return (
     <ul aria-label="Who has approved">
       {decisions.map(({ person, name, at, reason, counts }) => (

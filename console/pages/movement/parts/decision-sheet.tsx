@@ -135,6 +135,11 @@ export function DecisionSheet(props: DecisionProps) {
 }
 
 /** Shows the plan that the approval binds: the values from which the hash was computed. */
+function reasonLabel(verb: keyof typeof REASONS): string {
+  if (REASONS[verb] === 'required') return 'Reason';
+  return verb === 'approve' ? 'Reason (a rule may require it)' : 'Reason (may be left out)';
+}
+
 function Approved({
   hash,
   outflow,
@@ -226,7 +231,7 @@ function FormFields({
       )}
       {REASONS[verb] !== 'none' && (
         <label>
-          {REASONS[verb] === 'required' ? 'Reason' : 'Reason (may be left out)'}
+          {reasonLabel(verb)}
           <textarea
             rows={3}
             value={filled.reason}
