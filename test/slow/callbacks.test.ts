@@ -2,6 +2,7 @@
  * Callbacks of real runs: every kind of event reaches the example receiver, and a killed worker
  * loses none.
  */
+import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import {
   CALLBACK_SECRET,
@@ -27,6 +28,7 @@ const TEMPLATES = [
     nodes: [node('before'), node('check', 'manual_gate'), node('after')],
     edges: [edge('before', 'check'), edge('check', 'after')],
   },
+  { template_key: 'shared', nodes: [node('do')], edges: [] },
   { template_key: 'failing', nodes: [node('do')], edges: [], risk_controls: { max_amount: '1' } },
   {
     template_key: 'cancellable',
@@ -120,16 +122,38 @@ async function delivered(
   return events.map(({ event_type }) => event_type);
 }
 
-test('each of the ten kinds of event reaches the receiver', async () => {
-  const [gated, rejected, failing, cancelled, expired] = await Promise.all([
+/** Two people must approve movements of this template; the tests' client is one of them. */
+async function underRule(template_key: string): Promise<void> {
+  const { client_id } = (await own.api.expect(200, 'GET', '/whoami')) as { client_id?: string };
+  const rule: ApprovalRule = {
+    applies_to: 'movement',
+    when: { template_keys: [template_key] },
+    require: [{ group: 'desk', threshold: 2 }],
+    initiator_may_approve: true,
+    payee_author_may_approve: true,
+    template_author_may_approve: true,
+    reason_required: false,
+  };
+  const people = [
+    { person: 'ann', name: 'Ann', identities: [client_id ?? ''] },
+    { person: 'bob', name: 'Bob', identities: ['dashboard:bob'] },
+  ];
+  const groups = [{ name: 'desk', members: ['ann', 'bob'] }];
+  const change = { people, groups, rules: [{ name: 'two', rule }], audit: [] };
+  await own.query('SELECT change_approvers($1::jsonb)', [JSON.stringify(change)]);
+}
+
+test('each kind of event reaches the receiver', async () => {
+  await underRule('shared');
+  const [gated, rejected, failing, cancelled, expired, shared] = await Promise.all([
     create('gated'),
     create('gated'),
     create('failing'),
     create('cancellable'),
     create('gated', { approval_ttl_seconds: 1 }),
+    create('shared'),
   ]);
-  await own.api.approve(gated);
-  await own.api.approve(failing);
+  for (const movement of [gated, failing, shared]) await own.api.approve(movement);
   await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, {});
   await own.api.act('cancel', cancelled.movement_id);
   await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
@@ -150,6 +174,7 @@ test('each of the ten kinds of event reaches the receiver', async () => {
     [failing, 'request_failed'],
     [cancelled, 'request_cancelled'],
     [expired, 'request_expired'],
+    [shared, 'approval_recorded'],
   ] as const) {
     for (const event of await delivered(movement, last)) heard.add(event);
   }
