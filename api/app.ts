@@ -6,12 +6,19 @@ import { ServiceError } from '../domain/errors.ts';
 import type { Caller } from '../domain/roles.ts';
 import { ADMISSION, createAdmission, type AdmissionOptions } from './http/admission.ts';
 import type { Guard } from './auth/guard.ts';
+import { createChangeDesk } from './change-requests/desk.ts';
 import type { ServeConsole } from './console/serve.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { respondWithError } from './http/errors.ts';
 import type { Tracing } from '../platform/tracing/handle.ts';
 import { answer, found, signedRequest, type Arrived } from './http/answer.ts';
-import { createDoor, DASHBOARD, type DashboardOptions } from './dashboard/door.ts';
+import {
+  createDoor,
+  DASHBOARD,
+  isSecond,
+  SECOND_PREFIX,
+  type DashboardOptions,
+} from './dashboard/door.ts';
 import { beginExchange, exchangeOf, type Exchange } from './http/exchange.ts';
 import { createHostCheck, type HostCheck } from './http/host.ts';
 import { observeRequest } from './operations/request-metrics.ts';
@@ -45,7 +52,7 @@ const OPEN_CALLER: Caller = { client_id: null, key_id: null, role: 'admin' };
  * clock, the body's bytes, admission turn, authentication, rate limit, route, role, body, handler.
  */
 export function createApi(
-  deps: ApiDependencies,
+  base: ApiDependencies,
   routes: readonly Route[],
   options: ApiOptions = {},
 ): Express {
@@ -58,6 +65,18 @@ export function createApi(
     .set('query parser', false);
   const find = createRouter(routes);
   const { checkHost = createHostCheck([]) } = options;
+  const changes = createChangeDesk({
+    find: (method, path) => {
+      const prefix = isSecond(path) ? SECOND_PREFIX : base.settings.apiPrefix;
+      const own = dashboard !== null && prefix !== SECOND_PREFIX && path.startsWith(DASHBOARD);
+      return own
+        ? { ...dashboard.findOwn(method, path), own }
+        : { ...find(method, path.slice(prefix.length)), own };
+    },
+    operator: async (name) => (await options.dashboard?.authentication.present(name)) ?? null,
+    deps: () => deps,
+  });
+  const deps: ApiDependencies = { ...base, changes };
   const dashboard =
     options.dashboard === undefined ? null : createDoor(deps, find, options.dashboard, checkHost);
   const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);

@@ -15,6 +15,7 @@ import type { BalanceDesk } from '../platform/balance-desk.ts';
 import type { VenueAccess } from '../domain/venue-access.ts';
 import type { Database } from '../prisma/client.ts';
 import type { AutoApproveHook } from './auto-approve/hook.ts';
+import type { ChangeDesk } from './http/change-desk.ts';
 import type { ApiSettings } from './settings.ts';
 
 /** Checks whether sends with a requirement of this kind can leave now, whatever their plan. */
@@ -65,6 +66,8 @@ export interface ApiDependencies {
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
   };
+  /** Change requests; `createApi` sets it. */
+  readonly changes?: ChangeDesk;
   /** Absent or null when automatic approval is switched off. */
   readonly autoApprove?: AutoApproveHook | null;
   /** Removes the secrets of the settings from a text. */

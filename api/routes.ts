@@ -8,6 +8,7 @@ import { bridgeRefreshRoute } from './bridges/routes.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { callbackRoutes } from './callbacks/routes.ts';
 import { capitalTransferRoutes } from './capital-transfers/routes.ts';
+import { changeRequestRoutes } from './change-requests/routes.ts';
 import { cutoverRoutes } from './cutover/routes.ts';
 import { graphRoutes } from './graphs/routes.ts';
 import { movementRoutes } from './movements/routes.ts';
@@ -21,6 +22,7 @@ import { whoamiRoutes } from './whoami/routes.ts';
 export const coreRoutes: readonly Route[] = [
   ...movementRoutes,
   ...approvalRoutes,
+  ...changeRequestRoutes,
   ...graphRoutes,
   ...templateRoutes,
   ...routeCatalogRoutes,

@@ -29,6 +29,18 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/approvals/page.tsx'),
   },
   {
+    path: '/changes',
+    title: 'Changes',
+    navigation: 'Changes',
+    load: () => import('./pages/changes/page.tsx'),
+  },
+  {
+    path: '/changes/$change_request_id',
+    title: 'Change request',
+    navigation: null,
+    load: () => import('./pages/change/page.tsx'),
+  },
+  {
     path: '/movements',
     title: 'Movements',
     navigation: 'Movements',

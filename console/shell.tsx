@@ -1,6 +1,7 @@
-/** The frame of every page: session gate, header and main area. */
+/** The frame of every page: session gate, header, what the whole service says, and main area. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { BrokenGlass } from './broken-glass.tsx';
 import { Gate } from './gate.tsx';
 import { Header } from './header.tsx';
 
@@ -16,6 +17,7 @@ export function Shell() {
         Skip to the page
       </a>
       <Header />
+      <BrokenGlass />
       <main id="page" tabIndex={-1}>
         <Outlet />
       </main>

@@ -1,6 +1,6 @@
 /** The schema of approval rules, and reading one from a file. */
 import { z } from 'zod';
-import { ORIGINS, type ApprovalRule } from '../domain/approval/rule.ts';
+import { APPLIES_TO, CONDITIONS_OF, ORIGINS, type ApprovalRule } from '../domain/approval/rule.ts';
 import { decimalText } from './amount.ts';
 import { describeIssues } from './issues.ts';
 
@@ -52,6 +52,12 @@ const conditions = z.strictObject({
     code.refine((asset) => asset !== '*', 'must be an asset; leave assets out for any asset'),
   ).exactOptional(),
   outflow_above: z.array(outflowLimit).min(1).max(20).exactOptional(),
+  venues: someOf(key).exactOptional(),
+  amount_above: z
+    .array(outflowLimit.omit({ within_seconds: true }))
+    .min(1)
+    .max(20)
+    .exactOptional(),
   new_payee_within_seconds: z
     .int()
     .min(60)
@@ -65,27 +71,40 @@ const threshold = z.strictObject({
 });
 
 /** An approval rule; parsed with the defaults of what is left out. */
-export const approvalRule = z.strictObject({
-  applies_to: z.literal('movement').default('movement'),
-  when: conditions.default({}),
-  require: z
-    .array(threshold)
-    .min(1)
-    .max(5)
-    .refine(
-      (all) => new Set(all.map(({ group }) => group)).size === all.length,
-      'must name each group once',
-    ),
-  initiator_may_approve: z.boolean().default(false),
-  payee_author_may_approve: z.boolean().default(false),
-  template_author_may_approve: z.boolean().default(false),
-  expires_after_seconds: z
-    .int()
-    .min(60)
-    .max(7 * DAY)
-    .exactOptional(),
-  reason_required: z.boolean().default(false),
-});
+export const approvalRule = z
+  .strictObject({
+    applies_to: z.enum(APPLIES_TO).default('movement'),
+    when: conditions.default({}),
+    require: z
+      .array(threshold)
+      .min(1)
+      .max(5)
+      .refine(
+        (all) => new Set(all.map(({ group }) => group)).size === all.length,
+        'must name each group once',
+      ),
+    initiator_may_approve: z.boolean().default(false),
+    payee_author_may_approve: z.boolean().default(false),
+    template_author_may_approve: z.boolean().default(false),
+    expires_after_seconds: z
+      .int()
+      .min(60)
+      .max(7 * DAY)
+      .exactOptional(),
+    reason_required: z.boolean().default(false),
+  })
+  .superRefine(({ applies_to, when }, context) => {
+    const known: readonly string[] =
+      applies_to === 'movement' || applies_to === 'capital_transfer'
+        ? CONDITIONS_OF[applies_to]
+        : [];
+    for (const name of Object.keys(when).filter((each) => !known.includes(each)))
+      context.addIssue({
+        code: 'custom',
+        path: ['when', name],
+        message: `is no condition of a rule for ${applies_to}; leave it out`,
+      });
+  });
 
 /** Reads a rule from JSON; `faults` are sentences that begin with the path of what is wrong. */
 export function readApprovalRule(

@@ -47,6 +47,14 @@ export function listPeople(db: Database): Promise<readonly Person[]> {
   );
 }
 
+/** Returns the person of an identity, or null. */
+export async function readPersonOf(db: Database, identity: string | null): Promise<string | null> {
+  const rows = await run(
+    () => db.sql<{ person: string | null }>`SELECT person_of(${identity}) AS person`,
+  );
+  return rows[0]?.person ?? null;
+}
+
 /** Returns every group, by name. */
 export function listGroups(db: Database): Promise<readonly ApproverGroup[]> {
   return run(
@@ -118,7 +126,8 @@ export async function readApprovals(
   return { rules: standings(rows[0]?.rules ?? []), person: rows[0]?.person ?? null };
 }
 
-function standings(rules: readonly RuleStanding[]): readonly RuleStanding[] {
+/** Returns standings as the database has them with times as ISO 8601 text. */
+export function standings(rules: readonly RuleStanding[]): readonly RuleStanding[] {
   return rules.map((rule) => ({
     ...rule,
     people: rule.people.map((each) => ({ ...each, decided_at: isoOfOrNull(each.decided_at) })),

@@ -1,5 +1,6 @@
 /** Classifies database errors, and decides whether a statement may be run again. */
 import { openMovementsExceeded, templateVersionsExceeded } from '../domain/agents/bounds.ts';
+import { ChangeWaits, type ChangeEffect } from '../domain/approval/change.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { Database } from '../prisma/client.ts';
 import { wasNeverSent } from '../prisma/pool.ts';
@@ -49,6 +50,8 @@ const OPEN_MOVEMENTS = 'FM016';
 const TEMPLATE_VERSIONS = 'FM017';
 /** SQLSTATE raised by creates from a retired template version. */
 const VERSION_RETIRED = 'FM019';
+/** SQLSTATE raised by prisma/functions/change-requests.sql: a change waits for people. */
+const CHANGE_WAITS = 'FM023';
 /** The code of the error thrown by prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
@@ -194,7 +197,7 @@ export async function writeOrFind<T>(
 
 /** Returns the caller's error for a statement that was not executed; any other error unchanged. */
 export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
-  if (error instanceof ServiceError) return error;
+  if (error instanceof ServiceError || error instanceof ChangeWaits) return error;
   if (fault === 'unreachable') return new ServiceError('dependency_unavailable', { cause: error });
   if (fault === 'busy') return new ServiceError('overloaded', { cause: error });
   const detail = (): string => faultDetail(error) ?? 'unknown';
@@ -205,6 +208,8 @@ export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
       return openMovementsExceeded(detail());
     case TEMPLATE_VERSIONS:
       return templateVersionsExceeded(detail());
+    case CHANGE_WAITS:
+      return new ChangeWaits(stored<ChangeEffect>(JSON.parse(detail())), { cause: error });
     case VERSION_RETIRED:
       return versionRetired(stored<RetiredVersion>(JSON.parse(detail())));
     default:

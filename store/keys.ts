@@ -1,5 +1,5 @@
 /** API keys of callers. Only the command-line tools write them; the service reads them. */
-import type { Role } from '../domain/roles.ts';
+import type { Caller, Role } from '../domain/roles.ts';
 import type { ApiKeyStatus } from '../domain/states/api-key.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
@@ -145,6 +145,25 @@ export async function listKeys(
     created_at: row.created_at.toISOString(),
     revoked_at: row.revoked_at?.toISOString() ?? null,
   }));
+}
+
+/** Returns whether an API client still has an active key of the caller's role and namespace. */
+export async function mayStillCall(
+  db: Database,
+  {
+    client_id,
+    role,
+    namespace = null,
+  }: Pick<Caller, 'client_id' | 'role'> & { readonly namespace?: string | null },
+): Promise<boolean> {
+  const rows = await run(
+    () => db.sql<{ may: boolean }>`
+      SELECT EXISTS (SELECT FROM api_client_keys k JOIN api_clients c USING (client_id)
+        LEFT JOIN agent_authorities a USING (authority_key)
+        WHERE k.client_id::text = ${client_id} AND k.status = 'active' AND c.status = 'active'
+          AND k.role = ${role} AND a.namespace IS NOT DISTINCT FROM ${namespace}) AS may`,
+  );
+  return rows[0]?.may === true;
 }
 
 /** Returns the id of the client with this id, or of the active client with this name; or null. */

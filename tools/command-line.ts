@@ -9,6 +9,7 @@ import { addAllowlistCommands } from './allowlist/commands.ts';
 import { addApprovalCommands } from './approvals/commands.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
+import { leavesOf, nameOf, powerOf } from './command.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { countCommands } from './counts/commands.ts';
 import { addConsoleCommands } from './console/commands.ts';
@@ -39,14 +40,20 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   temporalCommands,
 ];
 
-/** Returns the program with all its groups of commands. */
+/** Returns the program with all its groups of commands. Throws when a command declares no power. */
 export function fundadminProgram(io: ToolIo): Command {
   const program = new Command('fundadmin')
     .description('Operate the fund movement orchestrator where its database is.')
     .version(VERSION)
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err });
-  for (const add of GROUPS) add(program, io);
+  const own: ToolIo = { ...io };
+  program.hook('preAction', (_program, made) => {
+    own.command = { name: nameOf(made), options: made.opts() };
+  });
+  for (const add of GROUPS) add(program, own);
+  for (const [name, leaf] of leavesOf(program))
+    if (powerOf(leaf) === undefined) throw new Error(`the command ${name} declares no power`);
   return program;
 }
 

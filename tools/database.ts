@@ -1,4 +1,5 @@
 /** Connects a command to its database while the command runs. */
+import { ChangeWaits } from '../domain/approval/change.ts';
 import { readDatabaseAddress } from '../domain/database-address.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { createAuditMacs, type AuditMacs } from '../platform/audit-chain.ts';
@@ -6,6 +7,7 @@ import { ConfigError, readSetting } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
 import { ToolError, type ToolIo } from './io.ts';
+import { requestChange } from './waits.ts';
 
 /** The option for the database's URL; used as `.option(...DATABASE_OPTION)`. */
 export const DATABASE_OPTION = [
@@ -76,11 +78,22 @@ export async function withDatabase<T>(
   const pooler = setting(io, 'SVC_DATABASE_POOLER') ?? 'none';
   const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac, pooler });
   try {
-    return await work(db);
+    return await orWait(db, io, work);
   } catch (error) {
     throw databaseRefusal(error);
   } finally {
     await db.$disconnect();
+  }
+}
+
+/** Runs `work`; a change that waits for people is requested, or made alone with --break-glass. */
+async function orWait<T>(db: Database, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
+  try {
+    return await work(db);
+  } catch (error) {
+    if (!(error instanceof ChangeWaits)) throw error;
+    await requestChange(db, error, io);
+    return work(db);
   }
 }
 

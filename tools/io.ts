@@ -5,6 +5,15 @@ export interface ToolIo {
   readonly out: (text: string) => void;
   /** Writes everything else that a person reads, to standard error. */
   readonly err: (text: string) => void;
+  /** Set by the program before a command's action runs. */
+  command?: RunningCommand;
+}
+
+/** The command that runs, as it was typed. */
+export interface RunningCommand {
+  /** Such as `keys issue`. */
+  readonly name: string;
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /**

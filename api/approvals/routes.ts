@@ -18,6 +18,7 @@ const common = {
   roles: OPS_ROLES,
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   query: noQuery,
   body: noBody,
 } as const;
@@ -88,7 +89,7 @@ export const approvalRoutes: readonly Route[] = [
         status: 200,
         body: {
           movement_id,
-          approvals: approvalsOf(standing, { caller, state }),
+          approvals: approvalsOf(standing, { caller, waits: state === 'PENDING_APPROVAL' }),
           approvers: approversOf(standing.rules),
         },
       };

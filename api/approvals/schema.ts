@@ -1,6 +1,6 @@
 /** Wire schemas of approval rules, people, groups, and the approvals of a movement. */
 import { z } from 'zod';
-import { ORIGINS, WHY_NOT } from '../../domain/approval/rule.ts';
+import { APPLIES_TO, ORIGINS, WHY_NOT } from '../../domain/approval/rule.ts';
 import { decimalString, listOf, timestamp, uuid } from '../http/schemas.ts';
 
 const text = z.string().nullable();
@@ -100,7 +100,9 @@ const ruleView = z
   .object({
     name: z.string(),
     revision: z.int(),
-    applies_to: z.literal('movement'),
+    applies_to: z.enum(APPLIES_TO).meta({
+      description: 'Movements, capital transfers, or a kind of change that lets more money go.',
+    }),
     when: z
       .object({
         template_keys: listOf(z.string()).optional(),
@@ -117,8 +119,10 @@ const ruleView = z
           }),
         ).optional(),
         new_payee_within_seconds: z.int().optional(),
+        venues: listOf(z.string()).optional(),
+        amount_above: listOf(z.object({ asset: z.string(), amount: decimalString })).optional(),
       })
-      .meta({ description: 'All that is named must match; empty: every movement.' }),
+      .meta({ description: 'All that is named must match; empty: all.' }),
     require: listOf(threshold),
     initiator_may_approve: z.boolean(),
     payee_author_may_approve: z.boolean(),

@@ -1,25 +1,27 @@
-/** Builds the views of a movement's approvals: what is missing, who approved, and what you may. */
+/**
+ * Builds the views of the approvals of movements and change requests: what is missing, who
+ * approved, and what you may.
+ */
 import type { z } from 'zod';
 import { countGroups } from '../../domain/approval/quorum.ts';
 import type { WhyNot } from '../../domain/approval/rule.ts';
 import { mayDecide, type Caller } from '../../domain/roles.ts';
-import type { MovementState } from '../../domain/states/movement.ts';
 import type { MemberStanding, RuleStanding, Standing } from '../../store/approvals.ts';
 import type { ApprovalsView, approversResponse } from './schema.ts';
 
-/** Who looks at the approvals of a movement, and in which state it is. */
+/** Who looks at the approvals of a movement or change request, and whether it waits for some. */
 export interface Looking {
   readonly caller: Caller;
-  readonly state: MovementState;
+  readonly waits: boolean;
 }
 
 /** Returns what the rules ask and have; null where no rule holds. */
 export function approvalsOf(
   { rules, person }: Standing,
-  { caller, state }: Looking,
+  { caller, waits }: Looking,
 ): ApprovalsView | null {
   if (rules.length === 0) return null;
-  const why_not = mayNot({ rules, person }, { caller, state });
+  const why_not = mayNot({ rules, person }, { caller, waits });
   return {
     rules: [...new Set(rules.map(({ name }) => name))],
     required: rules.flatMap(({ name, rule, people }) =>
@@ -33,8 +35,8 @@ export function approvalsOf(
   };
 }
 
-function mayNot({ rules, person }: Standing, { caller, state }: Looking): WhyNot | null {
-  if (state !== 'PENDING_APPROVAL') return 'not_waiting';
+function mayNot({ rules, person }: Standing, { caller, waits }: Looking): WhyNot | null {
+  if (!waits) return 'not_waiting';
   return mayDecide(caller) ? whyNot(rules, person) : 'role';
 }
 

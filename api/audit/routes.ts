@@ -12,6 +12,7 @@ const GRACE_SECONDS = 60;
 const common = {
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   tag: 'Audit',
   roles: OPS_ROLES,
   params: noParams,

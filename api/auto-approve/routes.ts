@@ -14,6 +14,7 @@ export const policyRoutes: readonly Route[] = [
   defineRoute({
     id: 'createAutoApprovePolicy',
     method: 'POST',
+    power: { widens: 'policies' },
     path: '/auto-approve-policies',
     roles: ADMIN_ROLES,
     tag,
@@ -33,6 +34,7 @@ export const policyRoutes: readonly Route[] = [
     id: 'listAutoApprovePolicies',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/auto-approve-policies',
     roles: OPS_ROLES,
     tag,
@@ -52,6 +54,7 @@ export const policyRoutes: readonly Route[] = [
     id: 'getAutoApprovePolicy',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/auto-approve-policies/{policy_id}',
     roles: OPS_ROLES,
     tag,
@@ -71,6 +74,7 @@ export const policyRoutes: readonly Route[] = [
   defineRoute({
     id: 'updateAutoApprovePolicy',
     method: 'PATCH',
+    power: { widens: 'policies' },
     path: '/auto-approve-policies/{policy_id}',
     roles: ADMIN_ROLES,
     tag,

@@ -10,6 +10,7 @@ export const balanceRoutes: readonly Route[] = [
     id: 'listBalances',
     method: 'GET',
     acts: ({ fresh }) => fresh === true,
+    power: 'reads',
     path: '/balances',
     roles: ALL_ROLES,
     tag: 'Balances',

@@ -38,6 +38,7 @@ export const budgetRoutes: readonly Route[] = [
     id: 'getBudget',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/budgets/{strategy_id}',
     roles: ALL_ROLES,
     tag: 'Automatic approval',

@@ -14,6 +14,7 @@ export const callbackRoutes: readonly Route[] = [
     id: 'listCallbacks',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/callbacks',
     summary: 'List callbacks',
     description:
@@ -28,6 +29,7 @@ export const callbackRoutes: readonly Route[] = [
     ...common,
     id: 'redeliverCallback',
     method: 'POST',
+    power: 'narrows',
     path: '/callbacks/{event_id}/redeliver',
     summary: 'Send a dead letter again',
     description:

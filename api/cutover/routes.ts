@@ -37,6 +37,7 @@ export const cutoverRoutes: readonly Route[] = [
     id: 'getCutoverMode',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     roles: OPS_ROLES,
     summary: 'Whether new money is let in',
     body: noBody,
@@ -46,6 +47,7 @@ export const cutoverRoutes: readonly Route[] = [
     ...shared,
     id: 'setCutoverMode',
     method: 'POST',
+    power: { widens: 'cutover' },
     roles: ADMIN_ROLES,
     summary: 'Stop new money, or let it in again',
     description:

@@ -75,6 +75,8 @@ export interface OperatorAuthentication {
    * person caused the read), the read does not keep the session from its idle timeout.
    */
   known(request: SignedRequest, options?: { readonly isUse: boolean }): Promise<Authenticated>;
+  /** Returns an operator with the rights of now; null for one who has no confirmed key. */
+  present(operator: string): Promise<Caller | null>;
 }
 
 /** The operator who signed, and the key that was used. */
@@ -184,6 +186,10 @@ export function createOperatorAuthentication({
       return session === null
         ? { caller: await signed(request, { issued: true }), by: 'signature' }
         : { caller: session, by: 'session' };
+    },
+    present: async (operator) => {
+      const key = await keys.find(operator);
+      return key === null || key.enrolled?.pending === true ? null : callerOf(operator, key);
     },
   };
 }

@@ -44,6 +44,8 @@ export interface DashboardDoor {
     response: Response,
     arrived: Arrived,
   ): Promise<Reply<unknown> | TextReply>;
+  /** Finds one of the dashboard's own routes. */
+  findOwn(method: string, path: string): Match;
 }
 
 /** Requests per second of one operator in this process; further requests get 503 `overloaded`. */
@@ -132,6 +134,7 @@ export function createDoor(
 
   return {
     checkOrigin,
+    findOwn,
     recognise: async (request, { path }, follows) => {
       if (!isSecond(path)) return;
       checkOrigin(request);
@@ -150,7 +153,8 @@ export function createDoor(
 const UNSIGNED = 'This read calls a venue, which a session may not do: sign the request.';
 const NO_ALLOWLIST = 'This operator does not write the allowlist: the key needs `allowlist: true`.';
 
-function isSecond(path: string): boolean {
+/** Returns whether a path is one of the API's routes for the dashboard. */
+export function isSecond(path: string): boolean {
   return path === SECOND_PREFIX || path.startsWith(`${SECOND_PREFIX}/`);
 }
 

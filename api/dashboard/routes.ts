@@ -3,6 +3,7 @@
  * route table. The server and the API document both use this list.
  */
 import { z } from 'zod';
+import type { Power } from '../../domain/approval/power.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery, timestamp } from '../http/schemas.ts';
 import { allow, list, setActive } from './allowlist.ts';
@@ -57,6 +58,7 @@ function nonceRoute(parts: () => DashboardParts): Route {
     method: 'GET',
     // The service stores nothing until the nonce is used, so this GET has no effect.
     acts: 'never',
+    power: 'reads',
     path: '/dashboard/nonce',
     summary: 'Get a nonce to sign with, once and within five minutes',
     params: noParams,
@@ -79,6 +81,7 @@ const listRoute = defineRoute({
   id: 'listAllowedAddresses',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: PATH,
   summary: 'List the allowlist',
   params: noParams,
@@ -90,11 +93,12 @@ const listRoute = defineRoute({
 });
 
 function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
-  const change = (verb: 'revoke' | 'reactivate', summary: string): Route =>
+  const change = (verb: 'revoke' | 'reactivate', power: Power, summary: string): Route =>
     defineRoute({
       ...common,
       id: `${verb}AllowedAddress`,
       method: 'POST',
+      power,
       path: `${PATH}/{id}/${verb}`,
       summary,
       params: rowParams,
@@ -110,6 +114,7 @@ function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
       ...common,
       id: 'allowAddress',
       method: 'POST',
+      power: { widens: 'allowlist' },
       path: PATH,
       summary: 'Put an address on the list',
       params: noParams,
@@ -119,8 +124,8 @@ function allowlistWrites(parts: () => DashboardParts): readonly Route[] {
       errors: [],
       handler: (input, deps) => allow(input, deps, parts().cooling),
     }),
-    change('revoke', 'Take a row out of force'),
-    change('reactivate', 'Put a row back in force'),
+    change('revoke', 'narrows', 'Take a row out of force'),
+    change('reactivate', { widens: 'allowlist' }, 'Put a row back in force'),
   ];
 }
 

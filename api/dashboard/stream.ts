@@ -110,6 +110,7 @@ export function streamRoute(options: () => StreamOptions): Route {
     id: 'streamConsoleEvents',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/dashboard/stream',
     roles: [],
     tag: 'Dashboard',

@@ -11,6 +11,7 @@ import { graphOfTemplate } from './template.ts';
 const read = {
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   roles: ALL_ROLES,
   query: graphQuery,
   body: noBody,

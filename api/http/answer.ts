@@ -1,6 +1,10 @@
 /** Handles a request that has arrived in full; the API and the dashboard share this code. */
 import type { Request, Response } from 'express';
+import { ChangeWaits, type ChangeCall } from '../../domain/approval/change.ts';
+import type { Power, RequestKind } from '../../domain/approval/power.ts';
+import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { mayBeWritten } from '../../store/faults.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -53,7 +57,7 @@ export interface Admitted {
 /** Validates the request for its route and calls the handler. */
 export async function answer(
   { route, params, caller, check }: Admitted,
-  { headers: sent, body: bytes, target: { query } }: SignedRequest,
+  { headers: sent, body: bytes, target: { path, query } }: SignedRequest,
   exchange: Exchange,
   deps: ApiDependencies,
 ): Promise<Reply<unknown> | TextReply> {
@@ -68,11 +72,50 @@ export async function answer(
   const { request_id, span } = exchange;
   const log = deps.log.child({ request_id });
   const requester = { caller, request_id };
+  const call = {
+    method: route.method,
+    path,
+    body: (body ?? null) as JsonValue,
+    idempotency_key: headers['idempotency-key'] ?? null,
+  };
   const handle = (): ReturnType<typeof route.handle> => {
-    const reply = route.handle({ ...input, headers, requester }, { ...deps, log });
-    return route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen);
+    const make = () => route.handle({ ...input, headers, requester }, { ...deps, log });
+    return route.method === 'GET' || input.dryRun
+      ? make()
+      : make()
+          .catch((error: unknown) => waiting(error, route, { call, requester, deps, make }))
+          .catch(leaveOpen);
   };
   return span === null ? handle() : span.run(handle);
+}
+
+/** Returns whether a route of this power may do what waits for people. */
+function mayAsk(power: Power, kinds: readonly RequestKind[]): boolean {
+  if (typeof power !== 'string') return kinds.includes(power.widens);
+  return power === 'moves' && kinds.some((kind) => MOVES.includes(kind));
+}
+const MOVES: readonly RequestKind[] = ['capital_transfer', 'movement_action'];
+
+interface Waiting {
+  readonly call: ChangeCall;
+  readonly requester: Requester;
+  readonly deps: ApiDependencies;
+  readonly make: () => ReturnType<Route['handle']>;
+}
+
+/**
+ * Answers a call that waits for people with its change request; throws any other error unchanged.
+ * Only a route that declares so may do it.
+ */
+async function waiting(
+  error: unknown,
+  { id, power }: Route,
+  { call, requester, deps, make }: Waiting,
+): Promise<Reply<unknown> | TextReply> {
+  if (!(error instanceof ChangeWaits)) throw error;
+  if (!mayAsk(power, error.effect.kinds))
+    throw new Error(`the route ${id} does what it does not declare`, { cause: error });
+  return (await deps.changes?.ask(error, call, requester)) ?? make();
 }
 
 /**

@@ -1,8 +1,9 @@
 /**
- * A route is one object: path, roles, schemas, errors, handler and descriptions. Express routing,
- * the role map, validation, OpenAPI and the tests over all routes are derived from it.
+ * A route is one object: path, roles, power, schemas, errors, handler and descriptions. Express
+ * routing, the role map, validation, OpenAPI and the tests over all routes are derived from it.
  */
 import { z } from 'zod';
+import type { Power } from '../../domain/approval/power.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import type { Role } from '../../domain/roles.ts';
@@ -55,6 +56,8 @@ interface SpecOf<
   /** Relative to the prefix; `{name}` is one segment, `{name+}` takes the rest of the path. */
   readonly path: string;
   readonly roles: readonly Role[];
+  /** What a call can do to where money may go; for a GET always `reads`. */
+  readonly power: Power;
   /** The path parameter that names an agent authority: an agent may use only its own. */
   readonly namespaceParam?: string;
   readonly tag: string;
@@ -103,8 +106,8 @@ export type RouteSpec<
   V extends z.ZodType = z.ZodNever,
 > = SpecOf<P, Q, B, R, V> &
   (
-    | { readonly method: 'GET'; readonly acts: Acts<z.output<Q>> }
-    | { readonly method: Exclude<Method, 'GET'>; readonly acts?: never }
+    | { readonly method: 'GET'; readonly acts: Acts<z.output<Q>>; readonly power: 'reads' }
+    | { readonly method: Exclude<Method, 'GET'>; readonly acts?: never; readonly power: Power }
   );
 
 /** A route without its schema types, as the route table holds it. */
@@ -113,6 +116,7 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   readonly roles: readonly Role[];
+  readonly power: Power;
   readonly namespaceParam?: string | undefined;
   readonly tag: string;
   readonly tagText?: string | undefined;

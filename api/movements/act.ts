@@ -105,7 +105,9 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   const { request_state, current_frontier, reservation_status } = outcome.head;
   const { caller } = requester;
   const view =
-    approvals === undefined ? null : approvalsOf(approvals, { caller, state: request_state });
+    approvals === undefined
+      ? null
+      : approvalsOf(approvals, { caller, waits: request_state === 'PENDING_APPROVAL' });
   return {
     status: 200,
     body: {

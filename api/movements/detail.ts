@@ -57,7 +57,9 @@ async function forApproval(
     readApprovals(deps.db, found.movement_id, caller.client_id),
   ]);
   const approvals =
-    caller.role === 'agent' ? null : approvalsOf(standing, { caller, state: found.request_state });
+    caller.role === 'agent'
+      ? null
+      : approvalsOf(standing, { caller, waits: found.request_state === 'PENDING_APPROVAL' });
   return { ...authority, review, ...(approvals === null ? {} : { approvals }) };
 }
 

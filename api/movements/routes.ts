@@ -36,7 +36,14 @@ import { timeline } from './timeline.ts';
 import { acknowledge, approve, cancel, cancelTransaction, reject, resume, retry } from './verbs.ts';
 
 const tag = 'Movements';
-const read = { method: 'GET', acts: 'never', tag, roles: ALL_ROLES, body: noBody } as const;
+const read = {
+  method: 'GET',
+  acts: 'never',
+  power: 'reads',
+  tag,
+  roles: ALL_ROLES,
+  body: noBody,
+} as const;
 const action = {
   method: 'POST',
   tag,
@@ -50,6 +57,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     id: 'createMovement',
     method: 'POST',
+    power: 'moves',
     path: '/movements',
     roles: ALL_ROLES,
     tag,
@@ -142,6 +150,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'approveMovement',
+    power: 'moves',
     path: '/movements/{movement_id}/approve',
     summary: 'Approve a movement',
     description:
@@ -163,6 +172,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'rejectMovement',
+    power: 'narrows',
     path: '/movements/{movement_id}/reject',
     summary: 'Reject a movement',
     body: rejectBody,
@@ -172,6 +182,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'resumeMovement',
+    power: 'moves',
     path: '/movements/{movement_id}/actions/resume',
     summary: 'Resume a movement',
     description:
@@ -183,6 +194,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'retryMovement',
+    power: 'moves',
     path: '/movements/{movement_id}/actions/retry',
     summary: 'Retry a failed or unknown node',
     description:
@@ -201,6 +213,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'cancelMovement',
+    power: 'narrows',
     path: '/movements/{movement_id}/actions/cancel',
     summary: 'Cancel a movement',
     description:
@@ -212,6 +225,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'resetMovementAllowances',
+    power: 'moves',
     path: '/movements/{movement_id}/actions/reset-allowances',
     summary: 'Take back what a movement still allows',
     description:
@@ -234,6 +248,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'acknowledgeMovement',
+    power: 'narrows',
     path: '/movements/{movement_id}/actions/acknowledge',
     summary: 'Acknowledge a failed movement',
     description:
@@ -246,6 +261,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'resolveMovementNode',
+    power: 'moves',
     path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve',
     summary: 'Resolve a node whose outcome no venue can report',
     description:
@@ -277,6 +293,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'reassignNodePayment',
+    power: 'moves',
     path: '/movements/{movement_id}/nodes/{node_key}/actions/reassign',
     summary: 'Give the payment of a node to the one that it is for',
     description:
@@ -299,6 +316,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'cancelNodeTransaction',
+    power: 'narrows',
     path: '/movements/{movement_id}/nodes/{node_key}/actions/cancel-transaction',
     summary: 'Cancel the transaction of a node',
     description:

@@ -18,6 +18,7 @@ import { dashboardFailures, dashboardSchemes, dashboardSecurity } from './dashbo
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
 import type { DashboardRoute } from '../dashboard/route.ts';
 import { recordsOf, type Route } from '../http/route.ts';
+import { changeAccepted } from '../change-requests/schema.ts';
 import { errorBody } from '../http/schemas.ts';
 import { EVENT_STREAM } from '../http/stream-reply.ts';
 
@@ -70,7 +71,8 @@ const TAGS: Readonly<Record<string, string>> = {
   Balances: 'What the venues hold, and what of it is promised already.',
   'Capital transfers': 'Transfers between two accounts of one provider.',
   'Automatic approval': 'Policies that approve in place of a person, and what they have left.',
-  Approvals: 'Who must approve a movement, and who has.',
+  Approvals: 'Who must approve a movement or a change, and who has.',
+  'Change requests': 'Changes that let more money go, or to more places, and that wait for people.',
   Callbacks: 'What is sent to callers when a movement changes, and what could not be sent.',
   'Signer lifecycle': 'Rotation and retirement of signers, with what was seen of their accounts.',
   'Bridge registry': 'Which chains a bridge joins, and what a path needs before funds take it.',
@@ -92,6 +94,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
   const responses = new Map(
     all.map((route) => [route.id, collector.add(route.response, 'output')]),
   );
+  const requested = collector.add(changeAccepted, 'output');
   const previews = new Map(
     routes.flatMap((route) =>
       route.preview ? [[route.id, collector.add(route.preview, 'output')]] : [],
@@ -108,6 +111,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
       collector,
       errors,
       success,
+      requested,
       preview: previews.get(route.id),
       path,
     });
@@ -117,7 +121,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
     const described = operation(
       { ...each.route, errors: dashboardFailures(each) },
       {
-        ...{ collector, path, preview: undefined, success: responses.get(id) ?? {} },
+        ...{ collector, path, requested, preview: undefined, success: responses.get(id) ?? {} },
         errors: { ...errors, authEnabled: false },
       },
     );
@@ -212,6 +216,8 @@ interface OperationContext {
   readonly collector: SchemaCollector;
   readonly errors: ErrorOptions;
   readonly success: JsonSchema;
+  /** Schema of the reply to a call that waits for people. */
+  readonly requested: JsonSchema;
   /** Schema of a dry run's reply; undefined for a route without a preview. */
   readonly preview: JsonSchema | undefined;
   readonly path: string;
@@ -229,7 +235,7 @@ export function documentedPath(route: Route, routes: readonly Route[]): string {
 
 function operation(
   route: Route,
-  { collector, errors, success, preview, path }: OperationContext,
+  { collector, errors, success, requested, preview, path }: OperationContext,
 ): JsonSchema {
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
   const answered = (status: number, schema: JsonSchema): JsonSchema =>
@@ -278,6 +284,16 @@ function operation(
         content: answered(200, preview === undefined ? success : { oneOf: [preview, success] }),
         idempotent,
       }),
+      ...(typeof route.power === 'string'
+        ? {}
+        : {
+            202: {
+              description:
+                'An approval rule makes this change wait for people; nothing else was done.',
+              headers: REQUEST_ID,
+              content: answered(202, requested),
+            },
+          }),
       ...routeFailures(route.errors, errors),
     },
   };

@@ -24,6 +24,7 @@ type Drift = z.input<typeof driftResponse>['drift'][number];
 export const verifyDriftRoute = defineRoute({
   id: 'verifyRegistryDrift',
   method: 'POST',
+  power: 'narrows',
   path: '/registry/verify-drift',
   roles: ADMIN_ROLES,
   tag: 'Registries',

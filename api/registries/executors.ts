@@ -13,6 +13,7 @@ export const listExecutorsRoute = defineRoute({
   id: 'listExecutors',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: '/executors',
   roles: OPS_ROLES,
   tag: 'Registries',
@@ -38,6 +39,7 @@ export const listExecutorsRoute = defineRoute({
 export const updateExecutorRoute = defineRoute({
   id: 'updateExecutorStatus',
   method: 'PATCH',
+  power: { widens: 'executors' },
   path: '/executors/{executor_key}',
   roles: ADMIN_ROLES,
   tag: 'Registries',

@@ -14,6 +14,7 @@ import { registryKey, setExpectedIdentityRequest, setExpectedIdentityResponse } 
 export const setExpectedIdentityRoute = defineRoute({
   id: 'setExpectedSignerIdentity',
   method: 'PUT',
+  power: { widens: 'signers' },
   path: '/signers/{signer_key}/expected-identity',
   roles: ADMIN_ROLES,
   tag: 'Registries',

@@ -14,6 +14,7 @@ import { laneViewOf } from './view.ts';
 export const raiseLaneCapsRoute = defineRoute({
   id: 'raiseLaneCaps',
   method: 'POST',
+  power: 'moves',
   path: '/admin/nonce-lanes/{chain_id}/{address}/raise',
   roles: ADMIN_ROLES,
   tag: 'Registries',

@@ -17,6 +17,7 @@ export const listSignersRoute = defineRoute({
   id: 'listSigners',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: '/signers',
   roles: OPS_ROLES,
   tag: 'Registries',
@@ -43,6 +44,7 @@ export const listSignersRoute = defineRoute({
 export const updateSignerRoute = defineRoute({
   id: 'updateSignerStatus',
   method: 'PATCH',
+  power: { widens: 'signers' },
   path: '/signers/{signer_key}',
   roles: ADMIN_ROLES,
   tag: 'Registries',

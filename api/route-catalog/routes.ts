@@ -14,6 +14,7 @@ export const routeCatalogRoutes: readonly Route[] = [
     id: 'listRoutes',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/route-catalog',
     summary: 'List every active plan template version as a route',
     description:
@@ -27,6 +28,7 @@ export const routeCatalogRoutes: readonly Route[] = [
     ...common,
     id: 'recommendRoutes',
     method: 'POST',
+    power: 'reads',
     path: '/routes/recommend',
     summary: 'Rank the routes for an asset',
     description:

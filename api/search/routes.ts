@@ -13,6 +13,7 @@ export const searchRoutes: readonly Route[] = [
     id: 'searchAll',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/search',
     roles: ALL_ROLES,
     tag: 'Service',

@@ -42,6 +42,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
   defineRoute({
     ...common,
     id: 'rotateSigner',
+    power: { widens: 'signers' },
     path: '/admin/signers/{signer_key}/rotate',
     summary: 'Replace a signer by another one',
     description:
@@ -67,6 +68,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
   defineRoute({
     ...common,
     id: 'listSignerHoldings',
+    power: 'narrows',
     path: '/admin/signers/{signer_key}/inventory',
     summary: "What a signer's account has",
     description:
@@ -83,6 +85,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
   defineRoute({
     ...common,
     id: 'listSignerAllowances',
+    power: 'narrows',
     path: '/admin/signers/{signer_key}/allowances',
     summary: 'Who may take tokens from a signer',
     description:
@@ -99,6 +102,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
   defineRoute({
     ...common,
     id: 'retireSigner',
+    power: 'narrows',
     path: '/admin/signers/{signer_key}/retire',
     summary: 'Retire a deprecated signer',
     description:
@@ -114,6 +118,7 @@ export const signerLifecycleRoutes: readonly Route[] = [
     id: 'getSignerRotationHistory',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/admin/signers/{signer_key}/rotation-history',
     summary: 'What was done about a signer',
     description: 'Oldest first: drills, rotations (also those where it took a place) and evidence.',

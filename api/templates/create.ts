@@ -17,6 +17,7 @@ import { createdView } from './view.ts';
 export const createTemplateRoute = defineRoute({
   id: 'createPlanTemplate',
   method: 'POST',
+  power: { widens: 'templates' },
   path: '/plan-templates',
   roles: ADMIN_ROLES,
   tag: 'Plan templates',

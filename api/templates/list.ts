@@ -13,6 +13,7 @@ export const listTemplatesRoute = defineRoute({
   id: 'listPlanTemplates',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: '/plan-templates',
   roles: ALL_ROLES,
   tag: 'Plan templates',

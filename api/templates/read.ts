@@ -11,6 +11,7 @@ export const readTemplateRoute = defineRoute({
   id: 'getPlanTemplate',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: '/plan-templates/{template_id}',
   roles: ALL_ROLES,
   tag: 'Plan templates',

@@ -14,6 +14,7 @@ import { planTemplateRetire, planTemplateRetired } from './schema.ts';
 export const retireTemplateRoute = defineRoute({
   id: 'retirePlanTemplate',
   method: 'POST',
+  power: 'narrows',
   path: '/plan-templates/{template_id}/retire',
   roles: RETIRE_ROLES,
   tag: 'Plan templates',

@@ -12,6 +12,7 @@ import { planTemplateAdmin, planTemplateAdminUpdate, templateKey } from './schem
 export const updateTemplateAdminRoute = defineRoute({
   id: 'updatePlanTemplateAdmin',
   method: 'PATCH',
+  power: { widens: 'templates' },
   path: '/plan-templates/{template_key+}',
   roles: ADMIN_ROLES,
   tag: 'Plan templates',

@@ -9,6 +9,7 @@ export const whoamiRoutes: readonly Route[] = [
     id: 'whoami',
     method: 'GET',
     acts: 'never',
+    power: 'reads',
     path: '/whoami',
     roles: ALL_ROLES,
     tag: 'Service',

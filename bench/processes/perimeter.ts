@@ -48,6 +48,7 @@ const STUBS: readonly Route[] = [
       id: 'stubRead',
       method: 'GET',
       acts: 'never',
+      power: 'reads',
       path: '/stub',
       roles: ALL_ROLES,
       tag: 'Bench',
@@ -66,6 +67,7 @@ const STUBS: readonly Route[] = [
     ...{
       id: 'stubCreate',
       method: 'POST',
+      power: 'narrows',
       path: '/stub',
       roles: ALL_ROLES,
       tag: 'Bench',

@@ -40,7 +40,10 @@ export interface AgentCall {
 }
 
 export interface AgentApi<Id extends string> {
-  /** Returns the body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  /**
+   * Returns the body of a success. Throws ApiError, ChangeRequestedError, UnreachableError,
+   * ClientUsageError.
+   */
   call(operation: Id, call?: AgentCall): Promise<unknown>;
   /** Like {@link call}, but returns the whole reply, with the unparsed text of the body. */
   request(operation: Id, call?: AgentCall): Promise<Reply>;

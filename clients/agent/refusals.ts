@@ -1,5 +1,10 @@
 /** Describes a failed request for an agent: the rule that refused, and what would satisfy it. */
-import { ApiError, ClientUsageError, UnreachableError } from '../http/errors.ts';
+import {
+  ApiError,
+  ChangeRequestedError,
+  ClientUsageError,
+  UnreachableError,
+} from '../http/errors.ts';
 import { plain } from './plain.ts';
 
 export interface Refusal {
@@ -41,6 +46,15 @@ const SATISFY: Readonly<Record<string, string>> = {
 /** Returns the refusal that an error stands for; null for an unexpected error. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof ApiError) return ofAnswer(error);
+  if (error instanceof ChangeRequestedError)
+    return {
+      rule: 'waits_for_approvals',
+      why: `it waits for approvals of people; change request ${error.changeRequestId}; nothing was changed yet`,
+      satisfy:
+        'people approve or reject it, and no agent may; once it is approved, the same request with the same idempotency_key gives the result',
+      retryAfterSeconds: null,
+      requestId: null,
+    };
   if (error instanceof UnreachableError)
     return {
       rule: 'unreachable',

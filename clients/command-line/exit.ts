@@ -8,6 +8,7 @@ export const EXIT = {
   refused: 3,
   unreachable: 4,
   timedOut: 5,
+  waits: 6,
   interrupted: 130,
 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
@@ -20,6 +21,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitStatus, string])[] = [
   [EXIT.refused, 'refused by the service'],
   [EXIT.unreachable, 'the service did not answer; what became of it may be unknown'],
   [EXIT.timedOut, 'the time to wait was over before the awaited state'],
+  [EXIT.waits, 'the change waits for approvals; nothing was changed yet'],
   [EXIT.interrupted, 'interrupted (Ctrl-C)'],
 ];
 

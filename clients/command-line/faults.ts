@@ -1,6 +1,7 @@
 /** Turns an error into a message of one line and an exit status of the program. */
 import {
   ApiError,
+  ChangeRequestedError,
   ClientUsageError,
   PreviewError,
   UnreachableError,
@@ -24,6 +25,11 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof CommandError) return { message: error.message, status: error.status };
   if (error instanceof Interrupted) return { message: null, status: EXIT.interrupted };
   if (error instanceof ApiError) return { message: refusal(error), status: statusOf(error) };
+  if (error instanceof ChangeRequestedError)
+    return {
+      message: `${error.message} What changes and who must approve: fundctl changes show ${error.changeRequestId}`,
+      status: EXIT.waits,
+    };
   if (error instanceof UnreachableError)
     return { message: `${error.message}${reachHint(error)}`, status: EXIT.unreachable };
   if (error instanceof WaitTimeoutError) return { message: error.message, status: EXIT.timedOut };

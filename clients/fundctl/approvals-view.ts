@@ -1,4 +1,7 @@
-/** Shows approvals under approval rules: what is missing, who approved, and whether you may. */
+/**
+ * Shows approvals of movements and change requests under approval rules: what is missing, who
+ * approved, and whether you may.
+ */
 import { mayApproveSentence } from '../../domain/approval/why-not.ts';
 import { printable } from '../command-line/printable.ts';
 import type { Styled } from '../command-line/table.ts';

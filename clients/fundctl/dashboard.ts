@@ -4,7 +4,7 @@ import type {
   AllowedAddressChange,
   AllowedAddressList,
 } from '../../api/dashboard/schema.ts';
-import { errorOf, strange } from '../http/answer.ts';
+import { errorOf, strange, waitsOf } from '../http/answer.ts';
 import { UnreachableError } from '../http/errors.ts';
 import { createDashboardSigner } from '../http/sign.ts';
 import type { Session } from '../command-line/session.ts';
@@ -99,6 +99,7 @@ async function request<T>(
   }
   const answer = { status: response.status, headers: response.headers, text };
   if (!response.ok) throw errorOf(answer);
+  if (response.status === 202) throw waitsOf(answer);
   const value = jsonOf(text);
   if (!isOurs(value)) throw strange(answer, 'with a body that the dashboard does not send');
   return value;

@@ -7,6 +7,7 @@ import { allowlist } from './commands/allowlist.ts';
 import { approvals } from './commands/approvals.ts';
 import { audit } from './commands/audit.ts';
 import { bridges } from './commands/bridges.ts';
+import { changes } from './commands/changes.ts';
 import { executors, registry } from './commands/executors.ts';
 import { balances, budgets, routes } from './commands/funds.ts';
 import { movements } from './commands/movements.ts';
@@ -27,6 +28,7 @@ export const TREE: readonly Entry[] = [
   balances,
   routes,
   approvals,
+  changes,
   policies,
   budgets,
   executors,

@@ -1,5 +1,5 @@
 /** Reads the service's answers: a success into its body, a failure into an {@link ApiError}. */
-import { ApiError, PreviewError, type Issue } from './errors.ts';
+import { ApiError, ChangeRequestedError, PreviewError, type Issue } from './errors.ts';
 
 export interface Answer {
   readonly status: number;
@@ -38,6 +38,19 @@ export function errorOf(answer: Answer): ApiError {
     context,
     issues: Array.isArray(issues) ? (issues as readonly Issue[]) : [],
   });
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the error for a 202: the call changed nothing, but made a change request. */
+export function waitsOf(answer: Answer): ChangeRequestedError | ApiError {
+  const body = parsed(answer.text);
+  const { change_request_id: id, kind, hash }: Json = isObject(body) ? body : {};
+  // The id is checked, since programs print it as a word of a command.
+  if (typeof id !== 'string' || !UUID.test(id) || typeof kind !== 'string')
+    return strange(answer, 'without a change request');
+  if (typeof hash !== 'string') return strange(answer, 'without the hash of the change request');
+  return new ChangeRequestedError({ changeRequestId: id, kind, hash });
 }
 
 /** Returns the error for an answer that the service cannot have sent, as from a proxy. */

@@ -61,7 +61,10 @@ export interface Calls {
     operation: Id,
     input: Input<Id> & { readonly query: { readonly format: 'mermaid' } },
   ): Promise<string>;
-  /** Returns the body of a success. Throws ApiError, UnreachableError, ClientUsageError. */
+  /**
+   * Returns the body of a success. Throws ApiError, ChangeRequestedError, UnreachableError,
+   * ClientUsageError.
+   */
   call<Id extends OperationId>(operation: Id, ...input: InputArgs<Id>): Promise<ResultOf<Id>>;
   /** Like {@link call}, but returns also status, headers and the unparsed text. */
   request<Id extends OperationId>(

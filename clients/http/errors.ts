@@ -59,6 +59,30 @@ export class ApiError extends Error {
   }
 }
 
+/** The service answered 202: an approval rule makes the change wait. Nothing was changed yet. */
+export class ChangeRequestedError extends Error {
+  override readonly name = 'ChangeRequestedError';
+  /** Id of the change request, which people approve. A repeat of the call is the same request. */
+  readonly changeRequestId: string;
+  /** What kind of change it is, such as `allowlist`. */
+  readonly kind: string;
+  /** Hash of the change request's document; an approval names it. */
+  readonly hash: string;
+
+  constructor(parts: {
+    readonly changeRequestId: string;
+    readonly kind: string;
+    readonly hash: string;
+  }) {
+    super(
+      `This change waits for approvals as change request ${parts.changeRequestId}; nothing was changed yet.`,
+    );
+    this.changeRequestId = parts.changeRequestId;
+    this.kind = parts.kind;
+    this.hash = parts.hash;
+  }
+}
+
 /** The service sent no answer, or only a part of an answer. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';

@@ -9,6 +9,7 @@ export {
 } from './callback.ts';
 export {
   ApiError,
+  ChangeRequestedError,
   ClientUsageError,
   isErrorCode,
   PreviewError,

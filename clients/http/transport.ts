@@ -1,5 +1,5 @@
 /** Sends a request, and sends it again after a failure when that is safe. */
-import { bodyOf, errorOf, type Answer } from './answer.ts';
+import { bodyOf, errorOf, waitsOf, type Answer } from './answer.ts';
 import { type Bytes, utf8 } from './bytes.ts';
 import { ApiError, ClientUsageError, inDoubt, UnreachableError } from './errors.ts';
 import { lost, tooLate } from './lost.ts';
@@ -109,6 +109,8 @@ async function once(options: TransportOptions, sent: Sent, bytes: Bytes | null):
 function replyOf(answer: Answer): Reply {
   const { status, headers, text } = answer;
   if (status < 200 || status > 299) throw errorOf(answer);
+  // Not the result of the call: taken for the result, it would seem that the change was made.
+  if (status === 202) throw waitsOf(answer);
   return {
     status,
     body: bodyOf(answer),

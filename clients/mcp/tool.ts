@@ -36,6 +36,12 @@ export const READ_ONLY: Effects = {
   openWorldHint: false,
 };
 
+/**
+ * The part of the service's powers that a tool may have: an agent may only read and propose, so the
+ * compiler refuses a tool that moves funds, or that may let more funds go.
+ */
+type ToolPower = 'reads' | 'narrows';
+
 type Fields = z.core.$ZodLooseShape;
 
 interface ToolSpec<I extends Fields, O extends Fields> {
@@ -43,6 +49,7 @@ interface ToolSpec<I extends Fields, O extends Fields> {
   readonly title: string;
   readonly description: string;
   readonly effects: Effects;
+  readonly power: ToolPower;
   /** Strict, like `output`: unknown fields are refused. */
   readonly input: z.ZodObject<I, z.core.$strict>;
   readonly output: z.ZodObject<O, z.core.$strict>;
@@ -58,6 +65,7 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly effects: Effects;
+  readonly power: ToolPower;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   readonly invoke: (input: unknown, context: ToolContext) => Promise<Outcome<object>>;

@@ -1,11 +1,18 @@
-/** Tells whether a failed write may have been accepted by the service. */
-import { ApiError, ClientUsageError, UnreachableError } from '../../clients/http/errors.ts';
+/** Tells whether a failed write may have been accepted by the service, or waits for approvals. */
+import {
+  ApiError,
+  ChangeRequestedError,
+  ClientUsageError,
+  UnreachableError,
+} from '../../clients/http/errors.ts';
 import { leavesDoubt } from '../../clients/http/retry.ts';
 
 /** Result of {@link afterFailure}. */
 export type AfterFailure =
   /** The service refused the write, or the write was never sent: nothing was written. */
   | { readonly kind: 'refused' }
+  /** The service made a change request, which people must approve, and did nothing else. */
+  | { readonly kind: 'waits' }
   /** The service may have accepted the write: the console reads the present state first. */
   | { readonly kind: 'look_first' };
 
@@ -14,6 +21,7 @@ export type AfterFailure =
  * both, so `look_first`.
  */
 export function afterFailure(error: unknown): AfterFailure {
+  if (error instanceof ChangeRequestedError) return { kind: 'waits' };
   if (error instanceof ClientUsageError) return { kind: 'refused' };
   if (error instanceof ApiError)
     return error.maybeTaken || leavesDoubt(error) ? { kind: 'look_first' } : { kind: 'refused' };

@@ -12,6 +12,7 @@ const OF_OPERATORS: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(['acknowledgeMovement', 'resolveMovementNode', 'reassignNodePayment'] as const),
   ...(['cancelNodeTransaction', 'recommendRoutes', 'createCapitalTransfer'] as const),
   ...(['resolveCapitalTransfer', 'topUpAgentWallet', 'redeliverCallback'] as const),
+  ...(['approveChangeRequest', 'rejectChangeRequest', 'withdrawChangeRequest'] as const),
 ]);
 
 /** Writes that only agents' keys may send, and no operator of the dashboard. */

@@ -8,13 +8,39 @@ export interface Filter {
   readonly label: string;
   /** Allowed values; absent for free text. */
   readonly options?: readonly string[];
+  /** Value while the URL sets none; only with `options`. */
+  readonly initial?: string;
 }
 
-/** Returns the values of those filters that the URL sets. */
-export function useFilters(filters: readonly Filter[]): Readonly<Record<string, string>> {
-  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+/** In the URL: the filter is off although it has an initial value. */
+const ANY = 'any';
+
+type Values = Readonly<Record<string, string>>;
+
+/** Returns the values of those filters that the URL sets, or that have an initial value. */
+export function useFilters(filters: readonly Filter[]): Values {
+  return filtersIn(useSearch({ strict: false }), filters);
+}
+
+/** Like {@link useFilters}, for the parameters of a URL. */
+export function filtersIn(
+  search: Readonly<Record<string, unknown>>,
+  filters: readonly Filter[],
+): Values {
+  const off = filters.filter(({ name, initial }) => initial !== undefined && search[name] === ANY);
+  return shownIn(
+    search,
+    filters.filter((each) => !off.includes(each)),
+  );
+}
+
+/** Returns what the fields of the filters show. */
+function shownIn(search: Readonly<Record<string, unknown>>, filters: readonly Filter[]): Values {
   const pairs = filters
-    .map(({ name }) => [name, search[name]] as const)
+    .map(({ name, initial }) => {
+      const value = search[name];
+      return [name, value === undefined || value === '' ? initial : value] as const;
+    })
     .filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '');
   return Object.fromEntries(pairs);
 }
@@ -22,14 +48,14 @@ export function useFilters(filters: readonly Filter[]): Readonly<Record<string, 
 export function Filters({ filters }: { filters: readonly Filter[] }) {
   const id = useId();
   const navigate = useNavigate();
-  const set = useFilters(filters);
+  const set = shownIn(useSearch({ strict: false }), filters);
   const change = (name: string, value: string): void => {
-    const next: Readonly<Record<string, string>> = { ...set, [name]: value };
+    const next: Values = { ...set, [name]: value };
     void navigate({ to: '.', search: next as never });
   };
   return (
     <search className="filters">
-      {filters.map(({ name, label, options }) => (
+      {filters.map(({ name, label, options, initial }) => (
         <label key={name} htmlFor={`${id}${name}`}>
           {label}
           {options === undefined ? (
@@ -50,7 +76,7 @@ export function Filters({ filters }: { filters: readonly Filter[] }) {
               value={set[name] ?? ''}
               onChange={({ target }) => change(name, target.value)}
             >
-              <option value="">any</option>
+              <option value={initial === undefined ? '' : ANY}>any</option>
               {options.map((option) => (
                 <option key={option}>{option}</option>
               ))}

@@ -10,8 +10,8 @@ export function groupedAmount(amount: string): string {
 }
 
 /**
- * Returns the first 8 and last 6 characters of an address; an address of at most 20 characters
- * stays whole.
+ * Returns the first 8 and last 6 characters of an address or id; one of at most 20 characters stays
+ * whole.
  */
 export function shortAddress(address: string): string {
   return address.length <= 20 ? address : `${address.slice(0, 8)}…${address.slice(-6)}`;

@@ -2,7 +2,7 @@
  * A sheet that signs one request, from the form to its outcome. The request is sent once, and the
  * sheet stays open until the outcome is known: after a lost response the sheet reads the present
  * state before it offers the request again. What forbids every signature is checked here, so that
- * no sheet can forget it.
+ * no sheet can forget it, and here no sheet can take a change request for the change.
  */
 import { useState, type ReactNode } from 'react';
 import { afterFailure } from '../data/after-failure.ts';
@@ -28,6 +28,8 @@ type Phase<Done> =
    * `error`: why there is no response; `failed`: why the present state could not be read either.
    */
   | { readonly kind: 'looking'; readonly error: unknown; readonly failed: unknown }
+  /** `error`: which change request people must approve before the request is done. */
+  | { readonly kind: 'waits'; readonly error: unknown }
   | { readonly kind: 'done'; readonly answer: Done };
 
 /**
@@ -38,6 +40,7 @@ const STAYS: Readonly<Record<Phase<unknown>['kind'], string | null>> = {
   filling: null,
   sending: 'It is being sent: the sheet stays until there is an answer.',
   looking: 'The sheet stays until it is known what became of it.',
+  waits: null,
   done: null,
 };
 
@@ -63,7 +66,7 @@ export interface SignedSheetProps<Done> {
   readonly look: () => Promise<Done | null>;
   /** Sentence shown when `look` returns null: whether the request may be sent again. */
   readonly again: string;
-  /** Reads the page's data again after the request was accepted or refused. */
+  /** Reads the page's data again after the request was accepted or refused, or waits. */
   readonly reread?: () => Promise<unknown>;
   readonly done: (answer: Done) => ReactNode;
 }
@@ -90,8 +93,13 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
     try {
       setPhase({ kind: 'done', answer: await props.send() });
     } catch (error) {
-      if (afterFailure(error).kind === 'look_first') return look(error);
-      setPhase({ kind: 'filling', error, note: 'It was not taken; nothing was done.' });
+      const { kind } = afterFailure(error);
+      if (kind === 'look_first') return look(error);
+      setPhase(
+        kind === 'waits'
+          ? { kind, error }
+          : { kind: 'filling', error, note: 'It was not taken; nothing was done.' },
+      );
     }
     await reread();
   };
@@ -106,6 +114,8 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
         <div role="status" className="notice">
           {props.done(phase.answer)}
         </div>
+      ) : phase.kind === 'waits' ? (
+        <Problem error={phase.error} />
       ) : phase.kind === 'looking' ? (
         <LostAnswer error={phase.error} failed={phase.failed} look={() => void look(phase.error)} />
       ) : (

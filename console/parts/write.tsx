@@ -46,6 +46,8 @@ export interface Write {
    * opened, the sheet sends nothing.
    */
   readonly standing?: string;
+  /** Returns what became of it, as a sentence; absent: the whole answer is shown. */
+  readonly outcome?: (answer: unknown) => string;
 }
 
 export function WriteButton({
@@ -73,7 +75,8 @@ export function WriteButton({
 
 /**
  * Idempotency keys of writes that are not done yet, keyed by operation and path. A write keeps its
- * key when its sheet is opened again, its row is scrolled away, or its response is lost.
+ * key when its sheet is opened again, its row is scrolled away, its response is lost, or it waits
+ * for approvals.
  */
 const KEYS = new Map<string, string>();
 
@@ -141,12 +144,18 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
       }}
       again={LOST}
       reread={() => client.invalidateQueries()}
-      done={(answer) => (
-        <>
-          <p>The service has taken it. Its answer:</p>
-          <AnyValue of={answer} />
-        </>
-      )}
+      done={(answer) =>
+        write.outcome === undefined ? (
+          <>
+            <p>The service has taken it. Its answer:</p>
+            <AnyValue of={answer} />
+          </>
+        ) : (
+          <p>
+            <Text>{write.outcome(answer)}</Text>
+          </p>
+        )
+      }
     >
       <FormEntries entries={entries} values={values} onChange={setValues} />
     </SignedSheet>

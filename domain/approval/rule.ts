@@ -1,7 +1,9 @@
 /**
- * Approval rules: which movements a rule holds for, and whose approval it asks. Stored as JSON; the
- * SQL functions of prisma/functions/approval-rules.sql read it where a movement is approved.
+ * Approval rules: which movements or changes a rule holds for, and whose approval it asks. Stored
+ * as JSON; the SQL functions of prisma/functions/approval-rules.sql read it where a movement is
+ * approved or a change is made.
  */
+import { CHANGE_KINDS } from './power.ts';
 import type { Threshold } from './quorum.ts';
 
 /** How a movement came to be: by an API client, an agent, a dashboard operator, or the service. */
@@ -21,24 +23,45 @@ export interface OutflowLimit {
   readonly within_seconds?: number;
 }
 
-/** Which movements a rule holds for: all that is named must match; empty: every movement. */
+/** What a rule may apply to. */
+export const APPLIES_TO = ['movement', 'capital_transfer', ...CHANGE_KINDS] as const;
+
+/** The conditions that a rule may name; a rule for changes holds for every change of its kind. */
+export const CONDITIONS_OF = {
+  movement: [
+    'template_keys',
+    'strategy_ids',
+    'origins',
+    'assets',
+    'outflow_above',
+    'new_payee_within_seconds',
+  ],
+  capital_transfer: ['venues', 'assets', 'amount_above'],
+} as const satisfies Readonly<Record<string, readonly (keyof RuleConditions)[]>>;
+
+/** Which of them a rule holds for: all that is named must match; empty: all. */
 export interface RuleConditions {
   readonly template_keys?: readonly string[];
   readonly strategy_ids?: readonly string[];
   readonly origins?: readonly Origin[];
-  /** An asset of the intent or of the outflow. */
+  /** An asset of the intent or of the outflow, or of the capital transfer. */
   readonly assets?: readonly string[];
   /** One of the limits is exceeded. */
   readonly outflow_above?: readonly OutflowLimit[];
   /** A payee's allowlist entry was added or changed in that time. */
   readonly new_payee_within_seconds?: number;
+  /** Of a capital transfer: the source or the destination. */
+  readonly venues?: readonly string[];
+  /** Of a capital transfer: one of the limits is exceeded. */
+  readonly amount_above?: readonly Omit<OutflowLimit, 'within_seconds'>[];
 }
 
 /** The parts of a movement that a caller chooses freely, so that a caller can avoid such a rule. */
 export const AVOIDABLE = ['template_keys', 'strategy_ids', 'origins'] as const;
 
 export interface ApprovalRule {
-  readonly applies_to: 'movement';
+  /** A movement, or a kind of change that lets more money go. */
+  readonly applies_to: (typeof APPLIES_TO)[number];
   readonly when: RuleConditions;
   /** All groups are needed; a person counts for one of them. At most five, each once. */
   readonly require: readonly Threshold[];
@@ -63,12 +86,12 @@ export const WHY_NOT = [...EXCLUSIONS, 'not_in_group', 'no_person', 'role', 'not
 export type WhyNot = (typeof WHY_NOT)[number];
 
 /**
- * Returns whether a caller could avoid every rule by choosing template, strategy or origin: some
- * rules exist, and each of them names one of these.
+ * Returns whether a caller could avoid every rule of movements by choosing template, strategy or
+ * origin: some rules exist, and each of them names one of these.
  */
-export function isAvoidable(rules: readonly Pick<ApprovalRule, 'when'>[]): boolean {
+export function isAvoidable(rules: readonly Pick<ApprovalRule, 'applies_to' | 'when'>[]): boolean {
+  const own = rules.filter(({ applies_to }) => applies_to === 'movement');
   return (
-    rules.length > 0 &&
-    rules.every(({ when }) => AVOIDABLE.some((name) => when[name] !== undefined))
+    own.length > 0 && own.every(({ when }) => AVOIDABLE.some((name) => when[name] !== undefined))
   );
 }

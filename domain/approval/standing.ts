@@ -16,7 +16,7 @@ export interface StandingGroup {
   readonly members: readonly string[];
 }
 
-export interface StandingRule extends Pick<ApprovalRule, 'when' | 'require'> {
+export interface StandingRule extends Pick<ApprovalRule, 'applies_to' | 'when' | 'require'> {
   readonly name: string;
 }
 
@@ -44,7 +44,7 @@ export function faultsAfter(
   return isAvoidable(rules) ? [...faults, AVOIDED] : faults;
 }
 
-const AVOIDED = `rule_avoidable: Every rule names one of ${AVOIDABLE.join(', ')}, which a caller chooses, so a movement can avoid them all. First set a rule that names none of these.`;
+const AVOIDED = `rule_avoidable: Every rule for movements names one of ${AVOIDABLE.join(', ')}, which a caller chooses, so a movement can avoid them all. First set a rule that names none of these.`;
 
 function unsatisfiable(rule: string, short: readonly GroupCount[]): string {
   const lacks = short.map(({ group, missing }) => `${String(missing)} more in ${group}`).join(', ');

@@ -119,7 +119,8 @@ CREATE OR REPLACE FUNCTION rules_of(m movements, at timestamptz)
   RETURNS TABLE (name text, rule jsonb) LANGUAGE sql STABLE AS $$
   SELECT s.name, s.rule FROM movement_approval_rules s WHERE s.movement_id = m.movement_id
   UNION
-  SELECT r.name, r.rule FROM approval_rules r WHERE rule_matches(r.rule, m, at)
+  SELECT r.name, r.rule FROM approval_rules r
+  WHERE r.rule ->> 'applies_to' = 'movement' AND rule_matches(r.rule, m, at)
 $$;
 
 -- Returns why a person's approval does not count under a rule: `initiator`, `payee_author` or
@@ -176,31 +177,49 @@ CREATE OR REPLACE FUNCTION quorum_met(wanted jsonb, approved jsonb) RETURNS bool
       WHERE p.value -> 'groups' ?| s.names))
 $$;
 
--- Returns what the rules of a movement ask, and who approved: [{name, rule, people: [{person, name,
--- groups, excluded, decided_at, reason, counts}], met, possible}]; NULL if no rule holds for it.
--- `people` are the members of the rule's groups who have an identity, and whoever approved and is
--- none (excluded `not_in_group`); `possible`: all who may approve would be enough. What was sent by
--- an identity that the person has no more, or with a key that is revoked, does not count.
-CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jsonb
+-- Returns why a person's approval of a movement or a change request does not count under a rule;
+-- see approver_excluded. Who wants a change is its initiator; for an action on movements, authors of
+-- these do not count either.
+CREATE OR REPLACE FUNCTION excluded_of(rule jsonb, about uuid, who text) RETURNS text
   LANGUAGE sql STABLE AS $$
+  SELECT approver_excluded(rule, m, who) FROM movements m WHERE m.movement_id = about
+  UNION ALL
+  SELECT CASE WHEN NOT (rule -> 'initiator_may_approve')::boolean
+      AND (coalesce(c.person = who, false) OR is_or_was(who, c.author ->> 'client_id'))
+      THEN 'initiator'
+    WHEN 'movement_action' = ANY (c.kinds) THEN (
+      SELECT min(approver_excluded(rule, m, who)) FROM movements m WHERE m.movement_id IN (
+        SELECT (a.value ->> 'movement_id')::uuid
+        FROM jsonb_array_elements(c.row_before -> 'movements') a)) END
+  FROM change_requests c WHERE c.request_id = about
+$$;
+
+-- Returns what rules ask, and who approved: [{name, rule, people: [{person, name, groups, excluded,
+-- decided_at, reason, counts}], met, possible}]; NULL without rules. `rules`: [{"name", "rule"}];
+-- `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
+-- members of the rule's groups who have an identity, and whoever approved and is none (excluded
+-- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
+-- that the person has no more, or with a key that is revoked, does not count.
+CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
       quorum_met(r.rule -> 'require',
         jsonb_path_query_array(p.people, '$[*] ? (@.counts == true)')),
       'possible', quorum_met(r.rule -> 'require',
         jsonb_path_query_array(p.people, '$[*] ? (@.excluded == null)')))
     ORDER BY r.name, r.rule)
-  FROM rules_of(m, at) r
+  FROM jsonb_to_recordset(rules) AS r (name text, rule jsonb)
   CROSS JOIN LATERAL (
     SELECT coalesce(jsonb_agg(jsonb_build_object('person', x.person, 'name', x.name,
         'groups', x.groups, 'excluded', x.excluded, 'decided_at', d.at, 'reason', d.reason,
         'counts', d.at IS NOT NULL AND x.excluded IS NULL
           AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
           AND (NOT r.rule ? 'expires_after_seconds'
-            OR d.at > approvals_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
+            OR d.at > standing_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
       ORDER BY x.person), '[]') AS people
     FROM (
       SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,
-        approver_excluded(r.rule, m, g.person) AS excluded
+        excluded_of(r.rule, about, g.person) AS excluded
       FROM approver_group_members g JOIN people q USING (person)
       WHERE g.group_name IN (SELECT e.value ->> 'group'
         FROM jsonb_array_elements(r.rule -> 'require') e)
@@ -209,20 +228,27 @@ CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jso
       UNION ALL
       SELECT DISTINCT a.person, q.name, '[]'::jsonb, 'not_in_group'
       FROM approval_decisions a JOIN people q USING (person)
-      WHERE a.movement_id = m.movement_id AND NOT EXISTS (
+      WHERE a.subject_id = about AND NOT EXISTS (
         SELECT FROM approver_group_members g JOIN person_identities i USING (person)
         WHERE g.person = a.person AND g.group_name IN (SELECT e.value ->> 'group'
           FROM jsonb_array_elements(r.rule -> 'require') e))) x
-    -- Decisions about another plan do not count. The latest one says when and why.
+    -- Decisions about something else do not count. The latest one says when and why.
     LEFT JOIN LATERAL (
-      SELECT a.at, a.reason FROM approval_decisions a JOIN movement_plans l USING (movement_id)
-      WHERE a.movement_id = m.movement_id AND a.person = x.person
-        AND a.plan_hash = l.compiled_plan_hash
+      SELECT a.at, a.reason FROM approval_decisions a
+      WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
         AND EXISTS (SELECT FROM person_identities i
           WHERE i.identity = a.identity AND i.person = a.person)
         AND NOT EXISTS (SELECT FROM api_client_keys k
           WHERE k.key_id = a.key_id AND k.status = 'revoked')
       ORDER BY a.at DESC LIMIT 1) d ON true) p
+$$;
+
+-- Returns the standing of a movement's present plan; see standing_of. NULL if no rule holds for it.
+CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT standing_of((SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule))
+      FROM rules_of(m, at) r), m.movement_id,
+    (SELECT p.compiled_plan_hash FROM movement_plans p WHERE p.movement_id = m.movement_id), at)
 $$;
 
 -- Returns whether no rule keeps a movement from being approved.
@@ -243,7 +269,8 @@ BEGIN
   IF NOT EXISTS (SELECT FROM approval_rules) THEN RETURN; END IF;
   INSERT INTO movement_approval_rules (movement_id, name, rule)
     SELECT m.movement_id, r.name, r.rule FROM movements m, approval_rules r
-    WHERE m.movement_id = movement AND rule_matches(r.rule, m, at);
+    WHERE m.movement_id = movement AND r.rule ->> 'applies_to' = 'movement'
+      AND rule_matches(r.rule, m, at);
 END $$;
 
 -- Refuses every approval, whoever writes it, that has fewer approvers than a rule asks (FM021). Has
@@ -268,6 +295,34 @@ REVOKE ALL ON FUNCTION require_quorum() FROM PUBLIC;
 CREATE OR REPLACE TRIGGER movement_approvals_need_quorum BEFORE INSERT ON movement_approvals
   FOR EACH ROW EXECUTE FUNCTION require_quorum();
 
+-- Returns why a person's approval is refused under all rules of a standing: {"ok": false, "reason":
+-- "approver_excluded" or "reason_required", "why"?}; NULL if it is not.
+CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, why text) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN NOT jsonb_path_exists(o.own, '$[*].people ? (@.excluded == null)') THEN
+      jsonb_build_object('ok', false, 'reason', 'approver_excluded', 'why', CASE
+        WHEN who IS NULL THEN 'no_person'
+        ELSE coalesce(o.own -> 0 -> 'people' ->> 'excluded', 'not_in_group') END)
+    WHEN why IS NULL AND jsonb_path_exists(o.own,
+        '$[*] ? (@.reason_required == true && @.people.excluded == null)') THEN
+      '{"ok": false, "reason": "reason_required"}'::jsonb END
+  -- Under each rule: what it says of this person.
+  FROM (SELECT coalesce(jsonb_agg(jsonb_build_object('people', p.value,
+      'reason_required', r.value -> 'rule' -> 'reason_required')), '[]') AS own
+    FROM jsonb_array_elements(standing) r, jsonb_array_elements(r.value -> 'people') p
+    WHERE p.value ->> 'person' = who) o
+$$;
+
+-- Returns whether a person's approval counts under some rule, and does not yet. A repeat of what
+-- counts is no further decision.
+CREATE OR REPLACE FUNCTION approval_is_new(standing jsonb, who text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_path_exists(standing,
+    '$[*].people[*] ? (@.person == $who && @.excluded == null && @.counts == false)',
+    jsonb_build_object('who', who))
+$$;
+
 -- Records a person's approval of a movement under rules, and approves the movement once each rule
 -- has enough. `doc`: {"identity", "decision": {"decision_id", "key_id", "reason"}, "approve",
 -- "record"}, the last two as apply_transition takes them. Without rules: only `approve`. Returns
@@ -279,7 +334,7 @@ DECLARE
   who text;
   m movements;
   before jsonb;
-  own jsonb;
+  refusal jsonb;
   answer jsonb;
   after jsonb;
 BEGIN
@@ -291,23 +346,12 @@ BEGIN
   IF before IS NULL OR m.request_state <> 'PENDING_APPROVAL'
     THEN RETURN apply_transition(doc -> 'approve'); END IF;
   who := person_of(doc ->> 'identity');
-  -- Under each rule: what it says of this person.
-  own := jsonb_path_query_array(before, '$[*].people[*] ? (@.person == $who)',
-    jsonb_build_object('who', who));
-  IF NOT jsonb_path_exists(own, '$[*] ? (@.excluded == null)') THEN
-    RETURN jsonb_build_object('ok', false, 'reason', 'approver_excluded', 'why', CASE
-      WHEN who IS NULL THEN 'no_person' ELSE coalesce(own -> 0 ->> 'excluded', 'not_in_group') END);
-  END IF;
-  IF doc -> 'decision' ->> 'reason' IS NULL AND EXISTS (
-    SELECT FROM jsonb_array_elements(before) r WHERE (r.value -> 'rule' -> 'reason_required')::boolean
-      AND jsonb_path_exists(r.value, '$.people[*] ? (@.person == $who && @.excluded == null)',
-        jsonb_build_object('who', who))) THEN
-    RETURN jsonb_build_object('ok', false, 'reason', 'reason_required');
-  END IF;
+  refusal := refusal_of_approval(before, who, doc -> 'decision' ->> 'reason');
+  IF refusal IS NOT NULL THEN RETURN refusal; END IF;
   BEGIN
-    -- A repeat of what counts is no further decision; where all is there, it may still complete.
-    IF jsonb_path_exists(own, '$[*] ? (@.excluded == null && @.counts == false)') THEN
-      INSERT INTO approval_decisions (decision_id, movement_id, person, identity, key_id, plan_hash,
+    -- Where all is there, a repeat may still complete.
+    IF approval_is_new(before, who) THEN
+      INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash,
         reason, at)
       VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, id, who, doc ->> 'identity',
         doc -> 'decision' ->> 'key_id', doc -> 'approve' ->> 'plan_hash',
@@ -357,6 +401,9 @@ BEGIN
   IF doc ->> 'mark' <> approvers_mark() THEN
     RAISE EXCEPTION 'people, groups or rules have changed meanwhile' USING ERRCODE = 'FM022';
   END IF;
+  -- Whoever decides sees what changes; anything else that changes meanwhile makes it outdated.
+  PERFORM ask_change(ARRAY['approval_rules'], 'approvers',
+    jsonb_build_object('mark', approvers_mark()), doc - ARRAY['mark', 'audit']);
   at := svc_now();
   FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'people', '[]')) LOOP
     IF (e ->> 'remove')::boolean THEN

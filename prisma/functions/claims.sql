@@ -91,13 +91,19 @@ CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS 
 DECLARE
   first jsonb;
   second jsonb;
+  before jsonb;
 BEGIN
+  PERFORM hold_approval_rules();
   PERFORM FROM movements WHERE movement_id
     IN ((released ->> 'movement_id')::uuid, (taken ->> 'movement_id')::uuid)
   ORDER BY movement_id FOR UPDATE;
+  before := action_before(jsonb_build_array(released, taken));
   BEGIN
-    first := apply_transition(released);
-    IF (first ->> 'ok')::boolean THEN second := apply_transition(taken); END IF;
+    -- Asks once for both movements, below.
+    first := apply_transition(released || '{"together": true}');
+    IF (first ->> 'ok')::boolean THEN
+      second := apply_transition(taken || '{"together": true}');
+    END IF;
     IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
       RAISE EXCEPTION 'the claims were not reassigned: a transition was refused'
         USING ERRCODE = 'FM018';
@@ -105,5 +111,8 @@ BEGIN
   EXCEPTION WHEN SQLSTATE 'FM018' THEN
     RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));
   END;
+  IF NOT second ? 'repeated' THEN
+    PERFORM ask_action(jsonb_build_array(released, taken), before);
+  END IF;
   RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
 END $$;

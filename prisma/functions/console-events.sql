@@ -17,6 +17,8 @@ BEGIN
       INSERT INTO console_events (kind, subject) VALUES ('callback', NEW.event_id);
     WHEN 'proposal' THEN
       INSERT INTO console_events (kind, subject) VALUES ('proposal', NEW.proposal_id);
+    WHEN 'change_request' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('change_request', NEW.request_id);
     WHEN 'cutover' THEN INSERT INTO console_events (kind, subject) VALUES ('cutover', 'cutover');
     -- One event for each venue whose balances a statement changed; a fetch that finds the same
     -- balances writes none.
@@ -52,6 +54,9 @@ BEGIN
     WHEN 'proposal' THEN (SELECT jsonb_build_object('proposal_id', p.proposal_id,
         'state', p.status)
       FROM template_proposals p WHERE p.proposal_id = subject::uuid)
+    WHEN 'change_request' THEN (SELECT jsonb_build_object('change_request_id', r.request_id,
+        'state', r.state)
+      FROM change_requests r WHERE r.request_id = console_event_of.subject::uuid)
     WHEN 'cutover' THEN (SELECT jsonb_build_object('mode', c.mode) FROM cutover c)
     WHEN 'balance' THEN jsonb_build_object('venue_key', subject)
     END;

@@ -84,6 +84,10 @@ BEGIN
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
     WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
   frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  -- These may wait for people; see ask_action.
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
+    PERFORM hold_approval_rules();
+  END IF;
   -- A retry binds nodes to the present signers, so no rotation may run at the same time.
   IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
   SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
@@ -227,6 +231,9 @@ BEGIN
       'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
       'node', other, 'send', send, 'holder', holder);
   END IF;
+
+  IF NOT doc ? 'together' THEN PERFORM ask_action(jsonb_build_array(
+    doc || jsonb_build_object('nodes', nodes)), NULL); END IF;
 
   -- The plan's hash was compared with this one above.
   IF doc ?& ARRAY['approval', 'plan_hash'] THEN

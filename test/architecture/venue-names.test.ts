@@ -22,6 +22,7 @@ const OWN = new RegExp(
 const NAMES: Readonly<Record<string, string>> = {
   // Names on the wire, in closed tables that all features share.
   'activities/phases/allowlist.ts': 'a code of a refusal',
+  'domain/approval/power.ts': 'a kind of change that rules name',
   'domain/audit.ts': 'entities of the audit trail',
   'domain/commands/plan-cause.ts': 'a code of a refusal',
   'domain/errors.ts': 'the table of errors',

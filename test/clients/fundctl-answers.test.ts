@@ -330,14 +330,162 @@ describe('under approval rules', () => {
       created_at: '2026-11-28T09:00:00.000Z',
       updated_at: '2026-11-28T10:00:00.000Z',
     };
-    serve({ 'GET /healthz': health, 'GET /v3/approval-rules': answer(200, { rules: [rule] }) });
+    const ofChanges = { ...rule, name: 'pins', applies_to: 'signers', when: {} };
+    serve({
+      'GET /healthz': health,
+      'GET /v3/approval-rules': answer(200, { rules: [rule, ofChanges] }),
+    });
     const { status, out } = await run('approvals', 'rules');
+    expect(lines(out)[2]).toMatch(/^pins 3 signers every change: signers 2 of treasury /);
     expect([status, lines(out)[1]]).toEqual([
       0,
       [
-        'large 3 origin api; above 100000 of any asset',
+        'large 3 movement origin api; above 100000 of any asset',
         '2 of treasury and 1 of risk initiator, payee_author required 24h 2026-11-28 10:00:00Z',
       ].join(' '),
+    ]);
+  });
+});
+
+describe('a change that waits for people', () => {
+  const CHANGE = '01a2b3c4-0000-7000-8000-00000000000c';
+  const call = {
+    method: 'POST',
+    path: '/v3/signers/treasury/expected-identity',
+    body: { expected_signer_address: PAID, reason: 'a new device' },
+    subject: 'signers',
+    before: { signer_key: 'treasury', expected_signer_address: BACK, tags: [] },
+    after: { signer_key: 'treasury', expected_signer_address: PAID, tags: ['cold'] },
+  };
+  const author = { client_id: 'desk', key_id: 'desk-1', role: 'admin' };
+  const kinds = ['signers', 'policies'];
+  const DOCUMENT = JSON.stringify({ id: CHANGE, kind: 'signers', kinds, author, ...call });
+  const hash = createHash('sha256').update(DOCUMENT).digest('hex');
+  const request = {
+    change_request_id: CHANGE,
+    kind: 'signers',
+    state: 'open',
+    hash,
+    author: 'desk',
+    ...call,
+    approvals: approvalsOf(1, null),
+    break_glass: false,
+    reason: null,
+    code: null,
+    created_at: '2026-11-28T10:00:00.000Z',
+    expires_at: '2026-12-05T10:00:00.000Z',
+    ended_at: null,
+    ended_by: null,
+  };
+  const decided = { ...request, approvals: { ...approvalsOf(2, null), required: [] } };
+  const of = (verb: string) => `POST /v3/change-requests/${CHANGE}/${verb}`;
+  const waiting = (after: object, document = DOCUMENT) =>
+    serve({
+      'GET /healthz': health,
+      [`GET /v3/change-requests/${CHANGE}`]: answer(200, request),
+      [`GET /v3/change-requests/${CHANGE}/document`]: (response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(document),
+      [of('approve')]: answer(200, after),
+      [of('reject')]: answer(200, after),
+      [of('withdraw')]: answer(200, after),
+    });
+  const lines = (text: string) => text.replace(/ +/g, ' ').split('\n');
+
+  test.each([
+    ['POST /v3/admin/cutover-mode', ['cutover', 'set', '--mode', 'normal', '--reason', 'a test']],
+    [
+      'POST /dashboard/allowed-addresses',
+      ['allowlist', 'add', PAID, '--family', 'evm', '--reason', 'a test'],
+    ],
+  ])('%s ends with 6, and names the change request', async (name, words) => {
+    const requested = { change_request_id: CHANGE, kind: 'cutover', hash };
+    serve({ 'GET /healthz': health, [name]: answer(202, requested) });
+    const operator = { SVC_DASHBOARD_OPERATOR: 'olga', SVC_DASHBOARD_SECRET: 'a-secret' };
+    const { status, out, err } = await runFundctl({ ...env(), ...operator }, [
+      ...words,
+      ...['--yes', '--quiet', '--output', 'json'],
+    ]);
+    expect([status, out]).toEqual([6, '']);
+    expect(err).toMatch(/^fundctl: [^\n]*; nothing was changed yet\.[^\n]*\n$/);
+    expect(err).toContain(`fundctl changes show ${CHANGE}`);
+    expect(sent(name)).toHaveLength(1);
+  });
+
+  test('is listed with its call and what is missing', async () => {
+    serve({
+      'GET /healthz': health,
+      'GET /v3/change-requests': answer(200, { change_requests: [request], next_cursor: null }),
+    });
+    const filters = ['--state', 'open', '--kind', 'signers', '--break-glass'];
+    const { status, out } = await run('changes', 'list', ...filters);
+    expect([status, lines(out)[1]]).toEqual([
+      0,
+      `${CHANGE} signers open desk POST ${call.path} 2 2026-11-28 10:00:00Z`,
+    ]);
+    expect(server.seen.at(-1)?.target).toBe(
+      '/v3/change-requests?state=open&kind=signers&break_glass=true',
+    );
+  });
+
+  test('is approved as its document shows it, field by field', async () => {
+    waiting({ ...request, approvals: approvalsOf(2, null) });
+    const why = ['--hash', hash.toUpperCase(), '--reason', 'checked', '--yes'];
+    const { status, out, err } = await run('changes', 'approve', CHANGE, ...why);
+    expect([status, lines(err)]).toEqual([
+      0,
+      expect.arrayContaining([
+        'kind signers, policies',
+        'author desk',
+        `call POST ${call.path}`,
+        `hash ${hash} (made here from the document)`,
+        'reason a new device',
+        `expected_signer_address ${BACK} ${PAID}`,
+        'tags [] -',
+        'tags[0] - cold',
+        'signer_key treasury',
+        'large treasury 1 of 2 1',
+      ]),
+    ]);
+    expect(lines(out)).toEqual(expect.arrayContaining(['state open', '1 approval is missing.']));
+    expect(sent(of('approve')).map(({ body }) => JSON.parse(body) as object)).toEqual([
+      { hash, reason: 'checked' },
+    ]);
+  });
+
+  test.each([
+    ['without the hash that was read', [], DOCUMENT, 2, '--hash'],
+    ['with another hash', ['--hash', '0'.repeat(64)], DOCUMENT, 1, hash],
+    ['where the document is another', ['--hash', hash], `${DOCUMENT} `, 1, 'do not trust'],
+  ])('is not approved %s', async (_, words, document, expected, said) => {
+    waiting(decided, document);
+    const { status, out, err } = await run('changes', 'approve', CHANGE, ...words, '--yes');
+    expect([status, out, err]).toEqual([expected, '', expect.stringContaining(said)]);
+    expect(sent(of('approve'))).toHaveLength(0);
+  });
+
+  test.each([
+    ['applied', { state: 'applied' }, 0, 'It is applied'],
+    ['failed', { state: 'failed', code: 'signer_not_found' }, 1, 'It failed (signer_not_found)'],
+    ['not made yet', {}, 0, 'approve it again'],
+    ['for fundadmin to make', { author: 'fundadmin:ann' }, 0, 'the same fundadmin command'],
+  ])('is %s after the last approval, and says so', async (_, more, expected, said) => {
+    waiting({ ...decided, ...more });
+    const words = ['changes', 'approve', CHANGE, '--hash', hash, '--yes'];
+    const { status, out } = await run(...words);
+    expect([status, out]).toEqual([expected, expect.stringContaining(said)]);
+  });
+
+  test('is rejected with a reason, and withdrawn without', async () => {
+    waiting({ ...request, state: 'rejected' });
+    const { status, out, err } = await run(
+      ...['changes', 'reject', CHANGE, '--reason', 'not ours', '--yes'],
+    );
+    expect([status, out]).toEqual([0, expect.stringContaining('It is rejected')]);
+    expect(err).toContain(PAID);
+    expect((await run('changes', 'withdraw', CHANGE, '--yes')).status).toBe(0);
+    expect([...sent(of('reject')), ...sent(of('withdraw'))].map(({ body }) => body)).toEqual([
+      '{"reason":"not ours"}',
+      '',
     ]);
   });
 });

@@ -10,6 +10,8 @@ test('an event makes old what it may change: its own thing and the lists', () =>
   expect(mayBeOld(['listMovements', { query: {} }], movement('m-2'))).toBe(true);
   expect(mayBeOld(['listBalances', {}], movement('m-1'))).toBe(false);
   expect(mayBeOld(['getCutoverMode', {}], { kind: 'cutover', ids: {} })).toBe(true);
+  for (const operation of ['listChangeRequests', 'getChangeRequest'])
+    expect(mayBeOld([operation, {}], { kind: 'change_request', ids: {} })).toBe(true);
 });
 
 test('a reset, and an event that this page does not know, make everything old', () => {
@@ -29,6 +31,9 @@ test('what changes without an event is read again by time, and nothing else', ()
     // What is held changes without a word of the venue.
     'listBalances',
     'listPlanTemplates',
+    // One expires without a word, and so does a person's approval of it.
+    'listChangeRequests',
+    'getChangeRequest',
     'allowlist',
     '/dashboard/allowed-addresses',
   ])

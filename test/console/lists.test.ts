@@ -1,6 +1,7 @@
 /** Sums, files and groups of lists. */
 import fc from 'fast-check';
 import { csvOf } from '../../console/parts/csv.ts';
+import { filtersIn } from '../../console/parts/filters.tsx';
 import { addAmounts, sumByAsset } from '../../console/parts/sums.ts';
 import { groupOf } from '../../console/pages/needs-you/groups.ts';
 import { KINDS, pageOf, PLACES } from '../../console/pages/search/hits.ts';
@@ -52,6 +53,17 @@ test('what others wrote is no formula in a spreadsheet, and no other cell', () =
       ],
     ),
   ).toBe('a,b\r\n\'=1+1,-12.5\r\n"x,""y""\r\nz",\r\n\'@sum,\'-1+2\r\n');
+});
+
+test('a filter with an initial value holds until the address takes it away', () => {
+  const filters = [
+    { name: 'state', label: 'State', options: ['open', 'applied'], initial: 'open' },
+    { name: 'kind', label: 'Kind', options: ['keys'] },
+  ];
+  expect(filtersIn({}, filters)).toEqual({ state: 'open' });
+  expect(filtersIn({ state: '', kind: 'keys' }, filters)).toEqual({ state: 'open', kind: 'keys' });
+  expect(filtersIn({ state: 'applied' }, filters)).toEqual({ state: 'applied' });
+  expect(filtersIn({ state: 'any', kind: 'any' }, filters)).toEqual({ kind: 'any' });
 });
 
 test('a reason that the page does not know is shown as broken', () => {

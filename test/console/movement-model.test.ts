@@ -288,6 +288,23 @@ describe('what may be done', () => {
     expect(offered(choicesOf({ ...at, plan: null }))).toEqual(['reject']);
   });
 
+  test('whoever may not approve under a rule sees why, and may still reject', async () => {
+    const under = (you: NonNullable<Movement['approvals']>['you']) =>
+      standpoint({
+        movement: make.movement({
+          attention: APPROVAL,
+          approvals: { rules: ['large'], required: [], decisions: [], you },
+        }),
+      });
+    const choices = choicesOf(await under({ may: false, why_not: 'not_in_group' }));
+    expect(offered(choices)).toEqual(['reject']);
+    expect(of(choices, 'approve')[0]?.reason).toContain('in none of the groups');
+    expect(offered(choicesOf(await under({ may: true, why_not: null })))).toEqual([
+      'approve',
+      'reject',
+    ]);
+  });
+
   test('a running movement that needs no person can be cancelled where its plan has a way out', async () => {
     const running = make.movement({ request_state: 'EXECUTING' });
     expect(offered(choicesOf(await standpoint({ movement: running })))).toEqual([]);

@@ -14,6 +14,8 @@ const EDGES = {
 };
 
 const CASES: readonly PageCase[] = [
+  { path: '/changes', at: '/changes' },
+  { path: '/changes/$change_request_id', at: '/changes/one' },
   { path: '/balances', at: '/balances' },
   { path: '/new', at: '/new' },
   {
@@ -40,10 +42,21 @@ const CASES: readonly PageCase[] = [
 ];
 
 const ELSEWHERE = 'the page of the template shows it; here it is chosen and used';
+const OF_ONE = 'the page of the change request shows it';
 
 /** By page, then by the beginning of the path; every entry is missed if it goes. */
 const HIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/balances': {},
+  '/changes': Object.fromEntries(
+    [
+      ...['hash', 'body', 'subject', 'before', 'after', 'reason', 'code', 'ended_at', 'ended_by'],
+      ...['approvals.rules', 'approvals.required[].rule', 'approvals.required[].threshold'],
+      ...['approvals.required[].received', 'approvals.decisions', 'approvals.you'],
+    ].map((name) => [`listChangeRequests.change_requests[].${name}`, OF_ONE]),
+  ),
+  '/changes/$change_request_id': {
+    'listApprovalRules.': 'it is read for whether an approval needs a reason',
+  },
   '/new': {
     'listPlanTemplates.plan_templates[].': ELSEWHERE,
     'getPlanTemplate.': ELSEWHERE,

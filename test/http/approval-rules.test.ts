@@ -5,20 +5,26 @@
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
 import {
+  alone,
   approval,
   auditOfRequest,
   create,
   detail,
   expectRefusal,
+  gate,
   must,
   noop,
   reaches,
   registered,
+  run,
   sendAs,
   timeline,
   type TemplateView,
 } from '../support/http.ts';
 import { issueKey } from '../support/tool.ts';
+import { PAYER, reassignment, wrongPayment } from '../support/wrong-payment.ts';
+
+alone(PAYER);
 
 let template: TemplateView;
 let desk: ApprovalDesk;
@@ -95,6 +101,90 @@ test('two people approve it, each once; everybody sees what is missing', async (
   const events = (await timeline(movement.movement_id)).map(({ event_type }) => event_type);
   expect(events.filter((each) => each === 'approval_recorded')).toHaveLength(1);
   expect(events.filter((each) => each === 'request_approved')).toHaveLength(1);
+});
+
+interface RequestedChange {
+  readonly change_request_id: string;
+  readonly kind: string;
+  readonly hash: string;
+  readonly state: string;
+}
+
+describe('what leads a movement on waits for its people', () => {
+  const people = ['dan', 'fio', 'gil'];
+  let calls = 0;
+  /**
+   * Makes the call under a rule for these templates, and lets two other people approve it. Returns
+   * what the call would have changed, before and after the last approval.
+   */
+  async function requested<T>(
+    templateKeys: readonly string[],
+    path: string,
+    body: object | undefined,
+    shows: () => Promise<T>,
+  ): Promise<readonly [T, T]> {
+    calls += 1;
+    const names = people.map((name) => `${name}-${String(calls)}`);
+    const own = await startApprovalDesk('action-desk', names, '', {
+      when: { template_keys: templateKeys },
+    });
+    const [dan, fio, gil] = own.keys.map(as);
+    try {
+      const call = () => sendAs<RequestedChange>(as(dan), 'POST', path, body);
+      const { change_request_id, kind, hash } = await must(202, call());
+      expect(kind).toBe('movement_action');
+      expect((await must(202, call())).change_request_id).toBe(change_request_id);
+      const decide = (who: SigningKey | undefined) =>
+        sendAs<RequestedChange>(as(who), 'POST', `/change-requests/${change_request_id}/approve`, {
+          hash,
+        });
+      expectRefusal(await decide(dan), 403, 'approver_excluded', {
+        change_request_id,
+        why: 'initiator',
+      });
+      expect((await must(200, decide(fio))).state).toBe('open');
+      const before = await shows();
+      expect((await must(200, decide(gil))).state).toBe('applied');
+      return [before, await shows()];
+    } finally {
+      await own.close();
+    }
+  }
+
+  test('to open a gate', async () => {
+    const of = await registered([gate('check'), noop('after')]);
+    const { movement_id } = await run(of, 'WAITING_MANUAL_ACTION');
+    const [before] = await requested(
+      [of.template_key],
+      `/movements/${movement_id}/actions/resume`,
+      undefined,
+      async () => (await detail(movement_id)).request_state,
+    );
+    expect(before).toBe('WAITING_MANUAL_ACTION');
+    await reaches(movement_id, 'COMPLETED');
+  });
+
+  test('to retry', async () => {
+    const of = await registered([noop('a', { risk_patch: { max_amount: '1' } })]);
+    const { movement_id } = await run(of, 'FAILED');
+    const attempt = async () => (await detail(movement_id)).nodes[0]?.attempt;
+    const path = `/movements/${movement_id}/actions/retry`;
+    expect(await requested([of.template_key], path, undefined, attempt)).toEqual([1, 2]);
+    await reaches(movement_id, 'FAILED');
+  });
+
+  test('to reassign a payment, under the rules of both movements', async () => {
+    const { holder, target } = await wrongPayment();
+    const { template_key } = (await detail(target)) as unknown as { template_key: string };
+    const [before] = await requested(
+      [template_key],
+      `/movements/${holder}/nodes/arrive/actions/reassign`,
+      reassignment(target),
+      async () => (await detail(target)).request_state,
+    );
+    expect(before).toBe('EXECUTING');
+    await reaches(target, 'COMPLETED');
+  });
 });
 
 test('who is no person, or made it, may not approve; the audit has it, and anybody may reject', async () => {

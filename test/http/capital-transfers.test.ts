@@ -19,6 +19,7 @@ import {
   type Answer,
   type ErrorBody,
 } from '../support/http.ts';
+import { startApprovalDesk } from '../support/approval-desk.ts';
 import { tool } from '../support/tool.ts';
 
 interface View {
@@ -518,4 +519,47 @@ test('reservations verify finds nothing', async () => {
     ok: true,
     transfers: [],
   });
+});
+
+test('under a rule for capital transfers it is made once two people have approved it', async () => {
+  const people = ['una', 'vic', 'wes'];
+  const desk = await startApprovalDesk('transfer-desk', people, '', {
+    applies_to: 'capital_transfer',
+    when: { venues: ['paper-sub-a'], amount_above: [{ asset: 'USDT', amount: '1.4' }] },
+  });
+  try {
+    const [una, vic, wes] = desk.keys;
+    if (una === undefined || vic === undefined || wes === undefined) throw new Error('no keys');
+    await move({ amount: '1.4' });
+    const body = request({ amount: '1.41' });
+    const call = <T>() => sendAs<T>(una, 'POST', '/capital-transfers', body);
+    const requested = await must(
+      202,
+      call<{ change_request_id: string; hash: string; kind: string }>(),
+    );
+    expect(requested.kind).toBe('capital_transfer');
+    const found = async () =>
+      (
+        await sql('SELECT transfer_id FROM capital_transfers WHERE idempotency_key = $1', [
+          body['idempotency_key'],
+        ])
+      ).length;
+    const approve = (key: typeof una) =>
+      sendAs<{ state: string }>(
+        key,
+        'POST',
+        `/change-requests/${requested.change_request_id}/approve`,
+        { hash: requested.hash },
+      );
+    expect((await approve(una)).status).toBe(403);
+    expect((await must(200, approve(vic))).state).toBe('open');
+    expect(await found()).toBe(0);
+    expect((await must(200, approve(wes))).state).toBe('applied');
+    expect(await found()).toBe(1);
+    // Whoever made it gets the transfer for the same key.
+    const made = await must(200, call<View>());
+    expect((await ended(made.transfer_id)).request_state).toBe('COMPLETED');
+  } finally {
+    await desk.close();
+  }
 });

@@ -1,9 +1,10 @@
 /** `fundctl` against the shared stack: what it prints, how it ends, what it keeps to itself. */
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
+import { changeDocument } from '../../domain/approval/change.ts';
 import { tool } from '../support/tool.ts';
 import {
   clientEnv,
@@ -14,6 +15,7 @@ import {
   spawnFundctl,
 } from '../support/fundctl.ts';
 import { agent, propose } from '../support/agents.ts';
+import { startApprovalDesk } from '../support/approval-desk.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { freshAddress } from '../support/dashboard.ts';
 import { PURSE_SIGNER } from '../support/shared-stack-facts.ts';
@@ -84,6 +86,53 @@ const file = (name: string, content: unknown): string => {
   writeFileSync(path, JSON.stringify(content));
   return path;
 };
+
+/**
+ * A change request of the admin, under a rule of its own: one that is in force would make the
+ * changes of other test files wait, too.
+ */
+async function changeRequest(
+  group: string,
+): Promise<{ readonly id: string; readonly hash: string }> {
+  const id = randomUUID();
+  const { keyId } = shared.keys.admin;
+  const author = { client_id: shared.adminClientId, key_id: keyId, role: 'admin' } as const;
+  const call = { method: 'POST', path: '/v3/no-such-route', body: {}, idempotency_key: null };
+  const after = { strategy_id: unique('strategy') };
+  const document = changeDocument(id, author, call, {
+    kinds: ['policies'],
+    subject: 'auto_approve_policies',
+    before: null,
+    after,
+  });
+  const hash = createHash('sha256').update(document).digest('hex');
+  const rule = {
+    applies_to: 'policies',
+    when: {},
+    require: [{ group, threshold: 1 }],
+    initiator_may_approve: false,
+    payee_author_may_approve: false,
+    template_author_may_approve: false,
+    reason_required: false,
+  };
+  await sql(
+    `INSERT INTO change_requests (request_id, kinds, author, method, path, body, subject,
+       row_before, row_after, document, hash, rules, created_at)
+     VALUES ($1, '{policies}', $2, $3, $4, '{}', 'auto_approve_policies', 'null', $5, $6, $7, $8,
+       now())`,
+    [
+      id,
+      JSON.stringify(author),
+      call.method,
+      call.path,
+      JSON.stringify(after),
+      document,
+      hash,
+      JSON.stringify([{ name: group, rule }]),
+    ],
+  );
+  return { id, hash };
+}
 
 describe('what is printed for programs fits the schema of its command', () => {
   test('movements, from a preview to their end', async () => {
@@ -303,6 +352,49 @@ describe('what is printed for programs fits the schema of its command', () => {
       2,
       expect.stringMatching(/^fundctl: [^\n]*SVC_DASHBOARD_OPERATOR[^\n]*\n$/),
     ]);
+  });
+
+  test('changes that wait for people', async () => {
+    const group = 'fundctl-desk';
+    const desk = await startApprovalDesk(group, ['fundctl-carl'], unique('no-template'), {
+      require: [{ group, threshold: 1 }],
+    });
+    try {
+      const [carl = shared.keys.operator] = desk.keys;
+      const asCarl = { env: clientEnv(shared.apiUrl, carl) };
+      const [accepted, refused, withdrawn] = [
+        await changeRequest(group),
+        await changeRequest(group),
+        await changeRequest(group),
+      ];
+      const { change_requests: open } = await json.run<{
+        change_requests: readonly { change_request_id: string }[];
+      }>('changes list', ['--state', 'open', '--kind', 'policies', '--all']);
+      expect(open.map((each) => each.change_request_id)).toEqual(
+        expect.arrayContaining([accepted.id, refused.id, withdrawn.id]),
+      );
+      expect(await json.run('changes show', [accepted.id])).toMatchObject({
+        hash: accepted.hash,
+        approvals: { required: [{ missing: 1 }], you: { may: false, why_not: 'no_person' } },
+      });
+      const why = ['--reason', 'a test', '--yes'];
+      expect(await json.run('changes reject', [refused.id, ...why], asCarl)).toMatchObject({
+        state: 'rejected',
+      });
+      expect(await json.run('changes withdraw', [withdrawn.id, '--yes'])).toMatchObject({
+        state: 'withdrawn',
+      });
+      const hash = ['--hash', accepted.hash];
+      // Its call is on no route, so it is refused when it is made.
+      expect(
+        await json.run('changes approve', [accepted.id, ...hash, ...why], {
+          ...asCarl,
+          status: 1,
+        }),
+      ).toMatchObject({ state: 'failed', code: 'route_not_found' });
+    } finally {
+      await desk.close();
+    }
   });
 
   test('what an agent proposes is shown and promoted, and its limits', async () => {

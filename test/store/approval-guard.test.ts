@@ -330,7 +330,7 @@ test('what runs with the owner’s rights is not deceived by temporary tables, n
   ).toEqual(
     [
       ...['create_movement', 'note_for_consoles', 'rebind_nodes', 'remove_console_events'],
-      'require_quorum',
+      ...['require_change', 'require_quorum'],
     ].map((name) => ({
       name,
       settings: 'search_path=public, pg_temp',

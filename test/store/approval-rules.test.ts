@@ -222,8 +222,8 @@ test('a thousand approvals at once of a hundred movements count each person once
   expect(said.filter((word) => word === 'initiator')).toHaveLength(100);
   expect(
     await bench.sql(
-      `SELECT count(*)::integer, count(DISTINCT (movement_id, person))::integer AS pairs
-    FROM approval_decisions WHERE movement_id = ANY ($1::uuid[])`,
+      `SELECT count(*)::integer, count(DISTINCT (subject_id, person))::integer AS pairs
+    FROM approval_decisions WHERE subject_id = ANY ($1::uuid[])`,
       ids,
     ),
   ).toEqual([{ count: 300, pairs: 300 }]);
@@ -240,7 +240,7 @@ test('whoever is no person, in no group, or whose plan it is, may not; and the a
   expect(await decide(id, 'ann')).toBe('initiator');
   expect(await decide(id, 'bob', { hash: 'b'.repeat(64) })).toBe('plan_hash');
   expect(
-    await bench.sql('SELECT 1 FROM approval_decisions WHERE movement_id = $1::uuid', id),
+    await bench.sql('SELECT 1 FROM approval_decisions WHERE subject_id = $1::uuid', id),
   ).toEqual([]);
   expect(await decide(id, 'bob')).toBe('approved');
 });
@@ -508,10 +508,40 @@ test('an approval that has expired, or lacks a reason that is required, does not
   expect(await decide(id, 'bob', { reason: 'invoice 7' })).toBe('waits');
   await bench.sql('ALTER TABLE approval_decisions DISABLE TRIGGER USER');
   await bench.sql(
-    `UPDATE approval_decisions SET at = at - interval '61 seconds' WHERE movement_id = $1::uuid`,
+    `UPDATE approval_decisions SET at = at - interval '61 seconds' WHERE subject_id = $1::uuid`,
     id,
   );
   await bench.sql('ALTER TABLE approval_decisions ENABLE TRIGGER USER');
   expect(await decide(id, 'cid', { reason: 'seen' })).toBe('waits');
   expect(await decide(id, 'bob', { reason: 'invoice 7, again' })).toBe('approved');
 });
+
+test.each(['resume', 'retry', 'resolve'])(
+  'a transition by the command %s waits under a rule, whoever writes it',
+  async (command_kind) => {
+    const id = await movementBy('ann');
+    expect(
+      await applyTransition(bench.db, { ...approvalOf(id), command: 'approve' }),
+    ).toMatchObject({
+      ok: true,
+    });
+    await set({ desk: ['bob'] }, { one: RULE });
+    const apply = (more: object = {}) =>
+      bench.sql(
+        'SELECT apply_transition($1::jsonb) AS answer',
+        JSON.stringify({
+          movement_id: id,
+          command_id: randomUUID(),
+          command_kind,
+          nodes: [{ node_key: 'pay', states: ['READY'], set: { error_count: 1, ...more } }],
+          timeline: [],
+          audit: [],
+        }),
+      );
+    await expect(apply()).rejects.toThrow('FM023');
+    // Another look at an unknown outcome moves nothing.
+    if (command_kind === 'resume') expect(await apply({ only_look: true })).toHaveLength(1);
+    await set({}, {});
+    expect(await apply()).toMatchObject([{ answer: { ok: true } }]);
+  },
+);

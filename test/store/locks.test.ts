@@ -112,6 +112,25 @@ const wallet = { strategy_id: 'strategy', address: 'w', agent_name: 'n', signer_
 const rule = `INSERT INTO approval_rules VALUES ('rule', '{"applies_to": "movement",
   "when": {"outflow_above": [{"asset": "*", "amount": "0", "within_seconds": 60}]},
   "require": [{"group": "g", "threshold": 1}]}', 1, now(), now())`;
+/** A rule for changes of the allowlist, and an open request for one. */
+const ruleOfChange = `INSERT INTO approval_rules VALUES ('changes', '{"applies_to": "allowlist",
+  "when": {}, "require": [{"group": "g", "threshold": 1}]}', 1, now(), now())`;
+const change = {
+  request_id: ID('9'),
+  author: { client_id: 'author' },
+  kinds: ['allowlist'],
+  ...{ method: 'POST', path: '/', body: {}, break_glass: false },
+  ...{ subject: 'allowed_addresses', row_after: { address: 'a' } },
+};
+const changeDocument = JSON.stringify({
+  ...{ id: change.request_id, method: 'POST', path: '/', body: {} },
+  ...{ subject: change.subject, before: null, after: change.row_after },
+});
+const openRequest = `INSERT INTO change_requests (request_id, kinds, author, method, path, body, subject,
+    row_after, document, hash, rules, created_at)
+  SELECT r.request_id, r.kinds, r.author, r.method, r.path, r.body, r.subject, r.row_after,
+    '${changeDocument}', encode(sha256('${changeDocument}'), 'hex'), '[]', svc_now()
+  FROM jsonb_populate_record(NULL::change_requests, '${JSON.stringify(change)}') r`;
 const agentKey = {
   client_id: ID('2'),
   client_name: 'client',
@@ -500,6 +519,28 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: `hashtextextended('approval_rules', 0)`,
     call: `change_approvers('{"audit": []}')`,
   },
+  'ask_change: change_requests FOR UPDATE': {
+    held: `request_id = '${change.request_id}'`,
+    call: `ask_change('{allowlist}', 'allowed_addresses', NULL, '{"address": "a"}')`,
+  },
+  'create_change: pg_advisory_xact_lock': {
+    held: `hashtextextended('change_requests author', 0)`,
+    call: `create_change(${doc({ request: change })})`,
+    first: ruleOfChange,
+  },
+  'create_change: change_requests FOR UPDATE': {
+    held: `request_id = '${change.request_id}'`,
+    call: `create_change(${doc({ request: change })})`,
+    first: ruleOfChange,
+  },
+  'decide_change: change_requests FOR UPDATE': {
+    held: `request_id = '${change.request_id}'`,
+    call: `decide_change(${doc({ request_id: change.request_id })})`,
+  },
+  'end_change: change_requests FOR UPDATE': {
+    held: `request_id = '${change.request_id}'`,
+    call: `end_change(${doc({ request_id: change.request_id, state: 'rejected' })})`,
+  },
   'decide_approval: movements FOR UPDATE': {
     held: `movement_id = '${waiting}'`,
     call: `decide_approval(${doc({ approve: { movement_id: waiting } })})`,
@@ -531,6 +572,7 @@ const made = started(() => startMadeUp());
 beforeAll(async () => {
   ({ waiting, sending, signed } = made);
   [holder, caller] = [await made.connect(), await made.connect()];
+  await holder.query(openRequest);
 });
 
 async function hold({ table, strength }: Lock, { held }: Case): Promise<void> {

@@ -5,6 +5,7 @@
 import { Option, type Command } from 'commander';
 import { CHAIN_FAMILIES, type ChainFamily } from '../../domain/allowlist/address.ts';
 import { listAllowed } from '../../store/allowlist.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import { add, setActive, setChain, type AddOptions, type ChangeOptions } from './change.ts';
@@ -25,8 +26,7 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
     .description('The addresses that funds may leave to. Rows are revoked, never removed.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
-  allowlist
-    .command('add')
+  command(allowlist, 'add', { widens: 'allowlist' })
     .description(
       'Put an address on the list, or back on it; its cooling period begins, where there is one.',
     )
@@ -40,8 +40,7 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
       print(await add(options, io));
     });
 
-  allowlist
-    .command('list')
+  command(allowlist, 'list', 'reads')
     .description('The rows in force, newest first.')
     .addOption(family())
     .option('--include-inactive', 'those that were revoked, too')
@@ -60,16 +59,21 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
       },
     );
 
-  for (const [name, active, description] of [
+  for (const [name, active, power, description] of [
     [
       'revoke',
       false,
+      'narrows',
       'Take a row out of force: nothing more is sent there, not even by what is approved already.',
     ],
-    ['reactivate', true, 'Put a row back in force; its cooling period begins, where there is one.'],
+    [
+      'reactivate',
+      true,
+      { widens: 'allowlist' },
+      'Put a row back in force; its cooling period begins, where there is one.',
+    ],
   ] as const) {
-    allowlist
-      .command(name)
+    command(allowlist, name, power)
       .description(description)
       .requiredOption(...ID)
       .requiredOption(...REASON)
@@ -79,8 +83,7 @@ export function addAllowlistCommands(program: Command, io: ToolIo): void {
       });
   }
 
-  allowlist
-    .command('set-chain')
+  command(allowlist, 'set-chain', { widens: 'allowlist' })
     .description(
       'Move a row to another chain, or to every chain; its cooling period begins again, where there is one.',
     )

@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import type { Database } from '../../prisma/client.ts';
 import { listGroups, listPeople, listRules } from '../../store/approvals.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import {
@@ -106,8 +107,7 @@ function addList(
   list: (db: Database) => Promise<unknown>,
   io: ToolIo,
 ): void {
-  group
-    .command('list')
+  command(group, 'list', 'reads')
     .description(description)
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
@@ -116,14 +116,10 @@ function addList(
 }
 
 function addChange(group: Command, name: 'set' | 'remove', description: string): Command {
-  return group
-    .command(name)
+  // A change may lower how many must approve, so each counts as one that widens.
+  return command(group, name, { widens: 'approval_rules' })
     .description(description)
     .requiredOption('--reason <text>', 'why; kept in the audit')
-    .option(
-      '--break-glass',
-      'change it alone although approval rules are in force; kept in the audit',
-    )
     .option(...DATABASE_OPTION);
 }
 

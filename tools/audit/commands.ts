@@ -1,6 +1,7 @@
 /** `fundadmin audit`: verifies and exports the audit trail. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ChainHead } from '../../platform/audit-chain.ts';
+import { command } from '../command.ts';
 import { auditMacs, DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { checkBundle } from './check-bundle.ts';
@@ -29,8 +30,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
     if (!result.ok) throw new ToolError(otherwise);
   };
 
-  group
-    .command('verify')
+  command(group, 'verify', 'reads')
     .description(
       'Recompute the whole chain and name the places that are not as they were written. SVC_AUDIT_KEY or SVC_SECRETS_KEY holds the key.',
     )
@@ -57,8 +57,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
       );
     });
 
-  group
-    .command('export')
+  command(group, 'export', 'reads')
     .description('Write the records of a time with their seals into a signed file.')
     .requiredOption('--from <timestamp>', 'inclusive', time)
     .requiredOption('--to <timestamp>', 'exclusive', time)
@@ -74,8 +73,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
       answer({ ok: true, ...range, out, ...exported });
     });
 
-  group
-    .command('check-bundle <file>')
+  command(group, 'check-bundle <file>', 'reads')
     .description('Check an exported file without the database.')
     .option(
       '--public-key <pem>',
@@ -96,8 +94,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
       answer(result, `The bundle is not as it was signed: ${result.fault ?? ''}`);
     });
 
-  group
-    .command('make-key')
+  command(group, 'make-key', 'reads')
     .description('Write a new Ed25519 key pair for exports.')
     .requiredOption('--out <file>', 'the private key; the public one goes to <file>.pub')
     .action((options: { readonly out: string }) => answer({ ok: true, ...makeKey(options.out) }));

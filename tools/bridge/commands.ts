@@ -16,6 +16,7 @@ import {
   replaceBridgeChain,
   replaceBridgePath,
 } from '../../store/bridge-registry.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { auditOf, chainOf, chainView, pathName, pathOf } from './change.ts';
@@ -48,8 +49,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
     .description('The registry of the bridge: chains, paths, drills.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
-  bridge
-    .command('chains')
+  command(bridge, 'chains', 'reads')
     .description('The chains that the bridge joins.')
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
@@ -57,8 +57,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
       print(row.map((each) => chainView({ row: each, now }, io)));
     });
 
-  bridge
-    .command('baselines')
+  command(bridge, 'baselines', 'reads')
     .description('The paths, with what is required of each.')
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
@@ -73,7 +72,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
       'Write a chain anew; what is left out becomes empty, and another endpoint clears the drills of its paths.',
     ],
   ] as const)
-    ofChain(bridge, `${verb}-chain`, description)
+    ofChain(command(bridge, `${verb}-chain`, { widens: 'bridge' }), description)
       .requiredOption('--endpoint <eid:address>', 'its endpoint on the bridge', identity)
       .requiredOption('--finality-age <seconds>', 'after how long its blocks are final', seconds)
       .option('--label <text>', 'your own name for it', text(128))
@@ -90,13 +89,14 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
         print(chainView(chainOf(change, chain), io));
       });
 
-  ofChain(bridge, 'remove-chain', 'Remove a chain at which no path begins or ends.').action(
-    async (chain: string, options: Change) => {
-      const audit = auditOf('bridge_chain.delete', chain, options, io);
-      const change = await withDatabase(options, io, (db) => deleteBridgeChain(db, chain, audit));
-      print(chainView(chainOf(change, chain), io));
-    },
-  );
+  ofChain(
+    command(bridge, 'remove-chain', 'narrows'),
+    'Remove a chain at which no path begins or ends.',
+  ).action(async (chain: string, options: Change) => {
+    const audit = auditOf('bridge_chain.delete', chain, options, io);
+    const change = await withDatabase(options, io, (db) => deleteBridgeChain(db, chain, audit));
+    print(chainView(chainOf(change, chain), io));
+  });
 
   for (const [verb, write, description] of [
     ['add', createBridgePath, 'Add a path. It may be used once a drill has passed.'],
@@ -106,7 +106,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
       'true',
       'false',
     ]);
-    onPath(bridge, `${verb}-baseline`, description)
+    onPath(command(bridge, `${verb}-baseline`, { widens: 'bridge' }), description)
       .requiredOption('--expected-latency <seconds>', 'how long it takes', seconds)
       .requiredOption('--detection-budget <seconds>', 'after how long a delivery is late', seconds)
       .requiredOption(
@@ -137,7 +137,7 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
       });
   }
 
-  onPath(bridge, 'remove-baseline', 'Remove a path.').action(
+  onPath(command(bridge, 'remove-baseline', 'narrows'), 'Remove a path.').action(
     async (...[from, to, of, options]: [string, string, string, Change]) => {
       const path = keyOf(from, to, of);
       const audit = auditOf('bridge_path.delete', pathName(path), options, io);
@@ -147,7 +147,10 @@ export function addBridgeCommands(program: Command, io: ToolIo): void {
     },
   );
 
-  onPath(bridge, 'drill-pass', 'Note that a drill went through a path; it may then be used.')
+  onPath(
+    command(bridge, 'drill-pass', { widens: 'bridge' }),
+    'Note that a drill went through a path; it may then be used.',
+  )
     .requiredOption('--evidence <path>', 'where its evidence is kept', text(1_024))
     .action(
       async (
@@ -179,16 +182,13 @@ async function boundEnds(io: ToolIo, of: string): Promise<Readonly<Record<string
   return endContracts(chainAssets(await loadVenueBindings(file)), of);
 }
 
-function ofChain(bridge: Command, verb: string, description: string): Command {
-  return changing(
-    bridge.command(verb).description(description).argument('<chain>', 'its name', name(64)),
-  );
+function ofChain(change: Command, description: string): Command {
+  return changing(change.description(description).argument('<chain>', 'its name', name(64)));
 }
 
-function onPath(bridge: Command, verb: string, description: string): Command {
+function onPath(change: Command, description: string): Command {
   return changing(
-    bridge
-      .command(verb)
+    change
       .description(description)
       .argument('<source>', 'chain that funds leave', name(64))
       .argument('<destination>', 'chain that they reach', name(64))
@@ -196,8 +196,8 @@ function onPath(bridge: Command, verb: string, description: string): Command {
   );
 }
 
-function changing(command: Command): Command {
-  return command
+function changing(change: Command): Command {
+  return change
     .requiredOption('--reason <text>', 'why; kept in the audit', text(1_000))
     .option(...DATABASE_OPTION);
 }

@@ -3,6 +3,7 @@ import Table from 'cli-table3';
 import { Option, type Command } from 'commander';
 import { examineSettings } from '../../platform/config/read.ts';
 import { PROCESS_ROLES, type ProcessRole } from '../../platform/config/role.ts';
+import { command } from '../command.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { effectiveSettings, type EffectiveSetting } from './effective.ts';
 
@@ -14,10 +15,8 @@ interface CheckOptions {
 
 /** Adds the group `config` to the program. */
 export function addConfigCommands(program: Command, io: ToolIo): void {
-  program
-    .command('config')
-    .description('Look at the settings of this environment.')
-    .command('check')
+  const config = program.command('config').description('Look at the settings of this environment.');
+  command(config, 'check', 'reads')
     .description(
       'Show the settings that a service would start with here; exit status 1 and every fault when it would not start or not be ready: settings, the files and keys that they name, Postgres and its migrations, Temporal.',
     )

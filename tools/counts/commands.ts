@@ -1,6 +1,7 @@
 /** `fundadmin counts`: verifies and rebuilds the stored counts. */
 import type { Command } from 'commander';
 import { readCountDifferences, rebuildCounts } from '../../store/counts.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -11,8 +12,7 @@ export function countCommands(program: Command, io: ToolIo): void {
     .description(
       'Counts of states and of how movements ended, which metrics and routes are read from.',
     );
-  group
-    .command('verify')
+  command(group, 'verify', 'reads')
     .description(
       'Count every row anew and compare. Prints the differences as JSON; exit status 1 when there are any.',
     )
@@ -23,8 +23,7 @@ export function countCommands(program: Command, io: ToolIo): void {
       if (differences.length > 0)
         throw new ToolError(`${String(differences.length)} counts are not what the rows say.`);
     });
-  group
-    .command('rebuild')
+  command(group, 'rebuild', 'narrows')
     .description(
       'Make all counts anew from the rows, as the owner of the tables; whoever writes waits meanwhile.',
     )

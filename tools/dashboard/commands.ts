@@ -1,6 +1,7 @@
 /** `fundadmin dashboard`: manages console operators, their keys and sessions. Prints JSON. */
 import { Option, type Command } from 'commander';
 import { ENROLLED_ROLES } from '../../store/dashboard-keys.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, type DatabaseOption } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import {
@@ -22,8 +23,7 @@ export function addDashboardCommands(program: Command, io: ToolIo): void {
     .description('Operators of the console: the keys that their browsers make, and sessions.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
-  dashboard
-    .command('enrol')
+  command(dashboard, 'enrol', { widens: 'keys' })
     .description(
       'Print the link with which an operator enrols, once and within 15 minutes. The key that the browser makes counts once it is confirmed.',
     )
@@ -35,13 +35,13 @@ export function addDashboardCommands(program: Command, io: ToolIo): void {
     )
     .option('--allowlist', 'the operator may change the allowlist, too')
     .option('--replace', "end the operator's present key and sessions in the same step")
+    .option('--reason <text>', 'why, for --break-glass')
     .option(...DATABASE_OPTION)
     .action(async (options: EnrolOptions) => {
       print(await enrol(options, io));
     });
 
-  dashboard
-    .command('confirm')
+  command(dashboard, 'confirm', { widens: 'keys' })
     .description(
       "Let a key count whose fingerprint is what the operator's page shows: ask the operator, not the link's mail.",
     )
@@ -52,16 +52,14 @@ export function addDashboardCommands(program: Command, io: ToolIo): void {
       print(await confirm(options, io));
     });
 
-  dashboard
-    .command('list')
+  command(dashboard, 'list', 'reads')
     .description('Every enrolled key, newest first, and the operators of the keys file.')
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
       print(await list(options, io));
     });
 
-  dashboard
-    .command('end')
+  command(dashboard, 'end', 'narrows')
     .description("End an operator's enrolled key, or the link for one, with all sessions.")
     .requiredOption(...OPERATOR)
     .option(...DATABASE_OPTION)
@@ -69,10 +67,8 @@ export function addDashboardCommands(program: Command, io: ToolIo): void {
       print(await end(options, io));
     });
 
-  dashboard
-    .command('sessions')
-    .description('Sessions, which read and no more.')
-    .command('end')
+  const sessions = dashboard.command('sessions').description('Sessions, which read and no more.');
+  command(sessions, 'end', 'narrows')
     .description('End open sessions; the keys stay, and open new ones.')
     .option('--operator <name>', 'of this operator')
     .option('--all', 'of every operator')

@@ -3,6 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations, MigrationError } from '../../prisma/migrate.ts';
 import { readMigrationState, schemaFault } from '../../prisma/migration-state.ts';
+import { command } from '../command.ts';
 import { databaseRefusal, setting } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -26,8 +27,7 @@ export function databaseCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('database')
     .description('Tables of the database, and what the service may do in it.');
-  group
-    .command('migrate')
+  command(group, 'migrate', 'narrows')
     .description(
       'Apply the migrations that the database lacks, in order; run it as the owner, before the new release starts. Safe to repeat and to run at once.',
     )
@@ -41,15 +41,13 @@ export function databaseCommands(program: Command, io: ToolIo): void {
     .option('--tries <number>', 'how often a migration is tried that gets no lock', positive, 20)
     .option(...OWNER_OPTION)
     .action((options: MigrateOptions) => migrate(options, io));
-  group
-    .command('status')
+  command(group, 'status', 'reads')
     .description(
       'Which migrations are applied, missing or not of this build, as JSON; exit status 1 when the service would not start. Also with SVC_DATABASE_URL.',
     )
     .option(...OWNER_OPTION)
     .action((options: OwnerOption) => status(options, io));
-  group
-    .command('grant')
+  command(group, 'grant', 'narrows')
     .description(
       "Grant a login role what the service needs and take from it what it has beyond that; run it as the tables' owner.",
     )

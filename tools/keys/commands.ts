@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import { ROLES, type Role } from '../../domain/roles.ts';
 import { listKeys } from '../../store/keys.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import { auditKeyText } from './audit-key.ts';
@@ -15,15 +16,13 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
     .description('Keys of callers: a key has one role, a client may have several keys.');
   const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
-  keys
-    .command('audit-key')
+  command(keys, 'audit-key', 'reads')
     .description(
       'Derive SVC_AUDIT_KEY from SVC_SECRETS_KEY: with it a worker vouches for audit rows and can open no secret of a caller. What it prints is a secret.',
     )
     .action(() => print({ audit_key: auditKeyText(io) }));
 
-  keys
-    .command('issue')
+  command(keys, 'issue', { widens: 'keys' })
     .description('Issue a key. Its secret is printed once, here, and stored only encrypted.')
     .requiredOption(
       '--client-name <name>',
@@ -61,12 +60,12 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
     )
     .option('--max-ttl-seconds <n>', 'how long its proposals may live')
     .option('--replace', 'revoke the key that the authority has now, in the same step')
+    .option('--reason <text>', 'why, for --break-glass')
     .action(async (options: IssueOptions & { role: Role }) => {
       print(await issue(options, io));
     });
 
-  keys
-    .command('list')
+  command(keys, 'list', 'reads')
     .description('Every key with its status, without its secret.')
     .option(...DATABASE_OPTION)
     .option('--client-name <name>', 'only those of one client')
@@ -74,8 +73,7 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
       print(await withDatabase(options, io, (db) => listKeys(db, options.clientName ?? null)));
     });
 
-  keys
-    .command('revoke')
+  command(keys, 'revoke', 'narrows')
     .description('Revoke a key for good: it is refused everywhere from now on, and its row stays.')
     .requiredOption('--key-id <id>', 'the key')
     .option('--reason <text>', 'kept in the audit')

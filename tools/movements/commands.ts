@@ -1,6 +1,7 @@
 /** `fundadmin movements`: rebuilds the Temporal runs of open movements and capital transfers. */
 import type { Command } from 'commander';
 import { readNewestRestore } from '../../store/restore.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -12,10 +13,10 @@ interface Options extends DatabaseOption {
 
 /** Adds the group `movements` to the program. */
 export function movementCommands(program: Command, io: ToolIo): void {
-  program
+  const movements = program
     .command('movements')
-    .description('What is open, and the runs in Temporal that drive it.')
-    .command('rebuild')
+    .description('What is open, and the runs in Temporal that drive it.');
+  command(movements, 'rebuild', 'moves')
     .description(
       'After a lost namespace: start a run for every open movement and capital transfer that has none. ' +
         'Safe to repeat, also while the service runs. Prints what it found and started as JSON; exit status 1 when a run could not be started.',

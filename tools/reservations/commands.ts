@@ -1,5 +1,6 @@
 /** `fundadmin reservations`: verifies reserved amounts. */
 import type { Command } from 'commander';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { verifyReservations } from './verify.ts';
@@ -9,8 +10,7 @@ export function reservationCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('reservations')
     .description('Amounts that are held for movements and capital transfers.');
-  group
-    .command('verify')
+  command(group, 'verify', 'reads')
     .description(
       'Recompute every hold and what is used of budgets from plans and history, and each pool from its holds. Prints one JSON value; exit status 1 when something differs.',
     )

@@ -6,6 +6,7 @@ import {
   LONGEST_AUTHORIZATION_SECONDS,
 } from '../../domain/signing.ts';
 import { afterRestore } from '../../store/restore.ts';
+import { command } from '../command.ts';
 import { DATABASE_OPTION, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -18,8 +19,7 @@ interface Options extends DatabaseOption {
 
 /** Adds `after-restore`, which runs between a restore and the start of the service. */
 export function restoreCommands(program: Command, io: ToolIo): void {
-  program
-    .command('after-restore')
+  command(program, 'after-restore', 'narrows')
     .description(
       'After a restore or failover that may have lost commits: makes the service look up every open send at its venue before it may send again. ' +
         'Run it once for each incident, before the service starts.',

@@ -3,14 +3,15 @@ import type { Command } from 'commander';
 import { pino } from 'pino';
 import { SEARCH_ATTRIBUTES } from '../../domain/messages.ts';
 import { SearchAttributeFault } from '../../platform/search-attributes.ts';
+import { command } from '../command.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 /** Adds the group `temporal`; its commands use the server settings of this environment. */
 export function temporalCommands(program: Command, io: ToolIo): void {
-  program
+  const temporal = program
     .command('temporal')
-    .description("Temporal's server and namespace, as this environment reaches them.")
-    .command('search-attributes')
+    .description("Temporal's server and namespace, as this environment reaches them.");
+  command(temporal, 'search-attributes', 'narrows')
     .description(
       'Register the search attributes that are missing, as a worker does before it takes work. Where that is not permitted: exit status 1, and the command that an operator has to run.',
     )

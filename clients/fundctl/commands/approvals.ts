@@ -1,4 +1,7 @@
-/** `fundctl approvals`: who may approve movements, and by which rules; `fundadmin` changes them. */
+/**
+ * `fundctl approvals`: who may approve movements and changes, and by which rules; `fundadmin`
+ * changes them.
+ */
 import { EXCLUSIONS } from '../../../domain/approval/rule.ts';
 import type { Group } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
@@ -9,7 +12,7 @@ type Rule = ResultOf<'listApprovalRules'>['rules'][number];
 
 export const approvals: Group = {
   name: 'approvals',
-  about: 'Who must approve movements, and by which rules; fundadmin changes them',
+  about: 'Who must approve movements and changes, and by which rules; fundadmin changes them',
   commands: [
     operation('listPeople', {
       name: 'people',
@@ -33,13 +36,15 @@ export const approvals: Group = {
     }),
     operation('listApprovalRules', {
       name: 'rules',
-      about: 'List rules: which movements each holds for, and whose approvals it requires',
-      details: 'All rules that match a movement hold together.',
+      about:
+        'List rules: which movements or changes each holds for, and whose approvals it requires',
+      details: 'All rules that match a movement or a change hold together.',
       show: (session, { rules }) =>
         session.table(rules, {
           RULE: 'name',
           REVISION: { right: 'revision' },
-          WHEN: ({ when }) => conditionsOf(when),
+          'APPLIES TO': 'applies_to',
+          WHEN: conditionsOf,
           REQUIRES: groupsOf,
           'NOT BY': (rule) =>
             EXCLUSIONS.filter((each) => !rule[`${each}_may_approve` as const]).join(', '),
@@ -57,7 +62,8 @@ function groupsOf({ require: groups }: Rule): string {
 }
 
 /** Returns the conditions of a rule as text; all of them must match. */
-function conditionsOf(when: Rule['when']): string {
+function conditionsOf({ applies_to: kind, when }: Rule): string {
+  if (kind !== 'movement') return `every change: ${kind}`;
   const anyOf = (name: string, values: readonly string[] | undefined): readonly string[] =>
     values === undefined ? [] : [`${name} ${values.join(' or ')}`];
   const limits = (when.outflow_above ?? []).map(({ asset, amount, within_seconds: seconds }) => {

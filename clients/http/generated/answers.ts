@@ -106,6 +106,36 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementApprovers"
   }
  },
+ "listChangeRequests": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequestList"
+  }
+ },
+ "getChangeRequest": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequest"
+  }
+ },
+ "getChangeRequestDocument": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequestDocument"
+  }
+ },
+ "approveChangeRequest": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequest"
+  }
+ },
+ "rejectChangeRequest": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequest"
+  }
+ },
+ "withdrawChangeRequest": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequest"
+  }
+ },
  "getMovementGraph": {
   "success": {
    "$ref": "#/components/schemas/MovementGraph"
@@ -2615,7 +2645,21 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    },
    "applies_to": {
     "type": "string",
-    "const": "movement"
+    "enum": [
+     "movement",
+     "capital_transfer",
+     "allowlist",
+     "policies",
+     "templates",
+     "executors",
+     "signers",
+     "bridge",
+     "perps",
+     "cutover",
+     "keys",
+     "approval_rules"
+    ],
+    "description": "Movements, capital transfers, or a kind of change that lets more money go."
    },
    "when": {
     "type": "object",
@@ -2680,10 +2724,35 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "integer",
       "minimum": -9007199254740991,
       "maximum": 9007199254740991
+     },
+     "venues": {
+      "type": "array",
+      "items": {
+       "type": "string"
+      }
+     },
+     "amount_above": {
+      "type": "array",
+      "items": {
+       "type": "object",
+       "properties": {
+        "asset": {
+         "type": "string"
+        },
+        "amount": {
+         "$ref": "#/components/schemas/Decimal"
+        }
+       },
+       "required": [
+        "asset",
+        "amount"
+       ],
+       "additionalProperties": false
+      }
      }
     },
     "additionalProperties": false,
-    "description": "All that is named must match; empty: every movement."
+    "description": "All that is named must match; empty: all."
    },
    "require": {
     "type": "array",
@@ -2840,6 +2909,223 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "approvers"
   ],
   "additionalProperties": false
+ },
+ "ChangeRequestList": {
+  "type": "object",
+  "properties": {
+   "change_requests": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/ChangeRequest"
+    }
+   },
+   "next_cursor": {
+    "description": "Send it as `cursor` for the next page; null on the last.",
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "change_requests",
+   "next_cursor"
+  ],
+  "additionalProperties": false
+ },
+ "ChangeRequest": {
+  "type": "object",
+  "properties": {
+   "change_request_id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "kind": {
+    "type": "string",
+    "enum": [
+     "allowlist",
+     "policies",
+     "templates",
+     "executors",
+     "signers",
+     "bridge",
+     "perps",
+     "cutover",
+     "keys",
+     "approval_rules",
+     "capital_transfer",
+     "movement_action"
+    ]
+   },
+   "state": {
+    "type": "string",
+    "enum": [
+     "open",
+     "applied",
+     "rejected",
+     "withdrawn",
+     "failed",
+     "outdated",
+     "expired"
+    ],
+    "description": "`applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile."
+   },
+   "hash": {
+    "type": "string",
+    "description": "SHA-256 of the document; an approval names it."
+   },
+   "author": {
+    "description": "Who wants it: an API client, `dashboard:<operator>` or `fundadmin:<person>`.",
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "method": {
+    "type": "string"
+   },
+   "path": {
+    "type": "string"
+   },
+   "body": {
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "subject": {
+    "type": "string",
+    "description": "The table of the row that changes."
+   },
+   "before": {
+    "description": "The row as it was; null: there was none.",
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "after": {
+    "description": "The row that is written, without what is made on writing.",
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "approvals": {
+    "$ref": "#/components/schemas/MovementApprovals"
+   },
+   "break_glass": {
+    "type": "boolean",
+    "description": "Whether the owner of the database made the change alone."
+   },
+   "reason": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "code": {
+    "type": [
+     "string",
+     "null"
+    ]
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "ended_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   },
+   "ended_by": {
+    "type": [
+     "string",
+     "null"
+    ]
+   }
+  },
+  "required": [
+   "change_request_id",
+   "kind",
+   "state",
+   "hash",
+   "author",
+   "method",
+   "path",
+   "body",
+   "subject",
+   "before",
+   "after",
+   "approvals",
+   "break_glass",
+   "reason",
+   "code",
+   "created_at",
+   "expires_at",
+   "ended_at",
+   "ended_by"
+  ],
+  "additionalProperties": false
+ },
+ "JsonValue": {
+  "description": "Any JSON value."
+ },
+ "ChangeRequestDocument": {
+  "type": "object",
+  "properties": {
+   "id": {
+    "$ref": "#/components/schemas/Id"
+   },
+   "kind": {
+    "type": "string",
+    "enum": [
+     "allowlist",
+     "policies",
+     "templates",
+     "executors",
+     "signers",
+     "bridge",
+     "perps",
+     "cutover",
+     "keys",
+     "approval_rules",
+     "capital_transfer",
+     "movement_action"
+    ]
+   },
+   "author": {
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "method": {
+    "type": "string"
+   },
+   "path": {
+    "type": "string"
+   },
+   "body": {
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "subject": {
+    "type": "string"
+   },
+   "before": {
+    "$ref": "#/components/schemas/JsonValue"
+   },
+   "after": {
+    "$ref": "#/components/schemas/JsonValue"
+   }
+  },
+  "required": [
+   "id",
+   "kind",
+   "author",
+   "method",
+   "path",
+   "body",
+   "subject",
+   "before",
+   "after"
+  ],
+  "additionalProperties": {}
  },
  "MovementGraph": {
   "type": "object",
@@ -6346,6 +6632,11 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "approver_group.remove",
      "approval_rule.set",
      "approval_rule.remove",
+     "change_request.create",
+     "change_request.approve",
+     "change_request.reject",
+     "change_request.withdraw",
+     "change_request.fail",
      "capital_transfer.create",
      "capital_transfer.resolve",
      "capital_transfer.complete",

@@ -482,9 +482,12 @@ export interface components {
         readonly ApprovalRule: {
             readonly name: string;
             readonly revision: number;
-            /** @constant */
-            readonly applies_to: "movement";
-            /** @description All that is named must match; empty: every movement. */
+            /**
+             * @description Movements, capital transfers, or a kind of change that lets more money go.
+             * @enum {string}
+             */
+            readonly applies_to: "movement" | "capital_transfer" | "allowlist" | "policies" | "templates" | "executors" | "signers" | "bridge" | "perps" | "cutover" | "keys" | "approval_rules";
+            /** @description All that is named must match; empty: all. */
             readonly when: {
                 readonly template_keys?: readonly string[];
                 readonly strategy_ids?: readonly string[];
@@ -498,6 +501,11 @@ export interface components {
                     readonly within_seconds?: number;
                 }[];
                 readonly new_payee_within_seconds?: number;
+                readonly venues?: readonly string[];
+                readonly amount_above?: readonly {
+                    readonly asset: string;
+                    readonly amount: components["schemas"]["Decimal"];
+                }[];
             };
             readonly require: readonly {
                 readonly group: string;
@@ -527,6 +535,59 @@ export interface components {
                 readonly decided_at: components["schemas"]["Timestamp"] | null;
                 readonly counts: boolean;
             }[];
+        };
+        readonly ChangeRequestList: {
+            readonly change_requests: readonly components["schemas"]["ChangeRequest"][];
+            /** @description Send it as `cursor` for the next page; null on the last. */
+            readonly next_cursor: string | null;
+        };
+        readonly ChangeRequest: {
+            readonly change_request_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly kind: "allowlist" | "policies" | "templates" | "executors" | "signers" | "bridge" | "perps" | "cutover" | "keys" | "approval_rules" | "capital_transfer" | "movement_action";
+            /**
+             * @description `applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile.
+             * @enum {string}
+             */
+            readonly state: "open" | "applied" | "rejected" | "withdrawn" | "failed" | "outdated" | "expired";
+            /** @description SHA-256 of the document; an approval names it. */
+            readonly hash: string;
+            /** @description Who wants it: an API client, `dashboard:<operator>` or `fundadmin:<person>`. */
+            readonly author: string | null;
+            readonly method: string;
+            readonly path: string;
+            readonly body: components["schemas"]["JsonValue"];
+            /** @description The table of the row that changes. */
+            readonly subject: string;
+            /** @description The row as it was; null: there was none. */
+            readonly before: components["schemas"]["JsonValue"];
+            /** @description The row that is written, without what is made on writing. */
+            readonly after: components["schemas"]["JsonValue"];
+            readonly approvals: components["schemas"]["MovementApprovals"];
+            /** @description Whether the owner of the database made the change alone. */
+            readonly break_glass: boolean;
+            readonly reason: string | null;
+            readonly code: string | null;
+            readonly created_at: components["schemas"]["Timestamp"];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly ended_at: components["schemas"]["Timestamp"] | null;
+            readonly ended_by: string | null;
+        };
+        /** @description Any JSON value. */
+        readonly JsonValue: unknown;
+        readonly ChangeRequestDocument: {
+            readonly id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly kind: "allowlist" | "policies" | "templates" | "executors" | "signers" | "bridge" | "perps" | "cutover" | "keys" | "approval_rules" | "capital_transfer" | "movement_action";
+            readonly author: components["schemas"]["JsonValue"];
+            readonly method: string;
+            readonly path: string;
+            readonly body: components["schemas"]["JsonValue"];
+            readonly subject: string;
+            readonly before: components["schemas"]["JsonValue"];
+            readonly after: components["schemas"]["JsonValue"];
+        } & {
+            readonly [key: string]: unknown;
         };
         readonly MovementGraph: {
             readonly movement_id: components["schemas"]["Id"];
@@ -1235,7 +1296,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -1523,6 +1584,13 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
         };
+        readonly ChangeRequested: {
+            readonly change_request_id: components["schemas"]["Id"];
+            /** @enum {string} */
+            readonly kind: "allowlist" | "policies" | "templates" | "executors" | "signers" | "bridge" | "perps" | "cutover" | "keys" | "approval_rules" | "capital_transfer" | "movement_action";
+            readonly hash: string;
+            readonly approvals: components["schemas"]["MovementApprovals"];
+        };
         readonly MovementPreview: {
             /** @description Whether the same request without the header would make a movement now. */
             readonly would_create: boolean;
@@ -1749,6 +1817,25 @@ export interface components {
          */
         readonly MovementNodeCancelTransactionRequest: {
             readonly reason: string;
+        };
+        /**
+         * @example {
+         *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *     }
+         */
+        readonly ChangeApproveRequest: {
+            /** @description The hash of the request that was reviewed. */
+            readonly hash: string;
+            /** @description Why; a rule may require it. */
+            readonly reason?: string;
+        };
+        /**
+         * @example {
+         *       "reason": "not our counterparty"
+         *     }
+         */
+        readonly ChangeRejectRequest: {
+            readonly reason?: string;
         };
         /**
          * @example {
@@ -3015,6 +3102,180 @@ export interface operations {
             };
         };
     };
+    readonly listChangeRequests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "open" | "applied" | "rejected" | "withdrawn" | "failed" | "outdated" | "expired";
+                readonly kind?: "allowlist" | "policies" | "templates" | "executors" | "signers" | "bridge" | "perps" | "cutover" | "keys" | "approval_rules" | "capital_transfer" | "movement_action";
+                readonly break_glass?: boolean;
+                readonly created_from?: string;
+                readonly created_to?: string;
+                readonly limit?: number;
+                readonly cursor?: string;
+            };
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequestList"];
+                };
+            };
+        };
+    };
+    readonly getChangeRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+        };
+    };
+    readonly getChangeRequestDocument: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequestDocument"];
+                };
+            };
+        };
+    };
+    readonly approveChangeRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChangeApproveRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+        };
+    };
+    readonly rejectChangeRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChangeRejectRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+        };
+    };
+    readonly withdrawChangeRequest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+        };
+    };
     readonly getMovementGraph: {
         readonly parameters: {
             readonly query?: {
@@ -3131,6 +3392,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PlanTemplateCreateResponse"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly getPlanTemplate: {
@@ -3186,6 +3457,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PlanTemplateAdminResponse"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3327,6 +3608,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ExecutorRegistryView"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly listSigners: {
@@ -3379,6 +3670,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["SignerRegistryView"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3440,6 +3741,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["SetExpectedSignerIdentityResponse"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3548,6 +3859,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["CutoverMode"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3786,6 +4107,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PolicyResponse"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly getAutoApprovePolicy: {
@@ -3840,6 +4171,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PolicyResponse"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3942,7 +4283,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -3979,7 +4320,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -4088,6 +4429,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["TemplateProposal"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly createBridgeAttempt: {
@@ -4118,6 +4469,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BridgeAttempt"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4207,6 +4568,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["TemplateProposal"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly searchAll: {
@@ -4286,6 +4657,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MasterAccount"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly createStrategyBinding: {
@@ -4313,6 +4694,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["StrategyBinding"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4398,6 +4789,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["AgentWallet"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly topUpAgentWallet: {
@@ -4459,6 +4860,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StrategyBinding"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly getEmergencyState: {
@@ -4513,6 +4924,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RotateSignerResponse"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4683,6 +5104,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["BridgeChain"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly getBridgeChain: {
@@ -4737,6 +5168,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BridgeChain"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4821,6 +5262,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PathBaseline"];
                 };
             };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly getPathBaseline: {
@@ -4879,6 +5330,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4943,6 +5404,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PathBaseline"];
+                };
+            };
+            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };

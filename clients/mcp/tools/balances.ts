@@ -24,6 +24,7 @@ export const getBalances = defineTool({
   description:
     'The last known balance of each venue, asset and account. `svc_effective_withdrawable` is what is left after what the service has promised already; a `stale` row is old. It sends no request to a venue.',
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({
     venue_key: z.string().min(1).max(200).optional(),
     asset: assetIn.optional(),

@@ -55,6 +55,7 @@ export const listMovements = defineTool({
   description:
     "Movements of this agent's own namespace, newest first, page by page. The tool starts none, and approves none.",
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({
     state: z.enum(MOVEMENT_STATES).optional(),
     asset: assetIn.optional(),
@@ -138,6 +139,7 @@ export const getMovement = defineTool({
   description:
     "One movement of this agent's namespace: its state, what each node did, and what it waits for. A long plan comes in parts.",
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({
     movement_id: uuidIn,
     node_limit: z.int().min(1).max(NODES).default(15),

@@ -64,6 +64,7 @@ export const proposeTemplate = defineTool({
     idempotentHint: false,
     openWorldHint: false,
   },
+  power: 'narrows',
   input: z.strictObject({
     asset: assetIn,
     protocol_family: z
@@ -121,6 +122,7 @@ export const getProposal = defineTool({
   description:
     "One proposal of this agent's namespace: its status, the template that it became, or the rules in its way.",
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({ proposal_id: uuidIn }),
   output: proposalView,
   run: async ({ proposal_id }, context) => {

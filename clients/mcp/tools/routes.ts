@@ -116,6 +116,7 @@ export const listRoutes = defineTool({
   description:
     'Routes of the catalogue that this agent may see, with fees, limits and how past movements ended. Filter by asset and venues; a long list comes in parts.',
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({
     asset: assetIn.optional(),
     source_venue: nameIn.optional(),
@@ -165,6 +166,7 @@ export const recommendRoute = defineTool({
   description:
     'Ranks the routes that carry an asset, feasible ones first, by speed or by cost. It writes nothing and reserves nothing.',
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({
     asset: assetIn,
     source_venue: nameIn.optional(),

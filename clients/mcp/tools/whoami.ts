@@ -24,6 +24,7 @@ export const whoami = defineTool({
   description:
     'The key that this server uses, its namespace, and the limits of its authority: the most that one proposal may ask for, and the assets and chains that it may name. Read it before you propose.',
   effects: READ_ONLY,
+  power: 'reads',
   input: z.strictObject({}),
   output: z.strictObject({
     ...CALLER,

@@ -1,5 +1,6 @@
 /** Whether a movement may be decided together with others, and which states show the outcome. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
+import { mayApproveSentence } from '../../../domain/approval/why-not.ts';
 import type { AssetAmount } from '../movement/model/outflow.ts';
 import type { PayeeView } from '../movement/model/payees.ts';
 
@@ -24,6 +25,8 @@ export function refusalOf(
   if (detail.request_state !== 'PENDING_APPROVAL')
     return `It was decided meanwhile: it is ${detail.request_state}.`;
   if (verb === 'reject') return null;
+  const { you } = detail.approvals ?? {};
+  if (you?.may === false) return mayApproveSentence(you.why_not);
   if (!isListed) return 'The allowlist could not be read, so the payees cannot be checked.';
   if (outflow === null || outflow.some(({ amount }) => amount === null))
     return 'Its outflow is not bounded: decide the movement on its own page.';

@@ -4,7 +4,9 @@
  */
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { mayApproveSentence } from '../../../domain/approval/why-not.ts';
 import { plannedSends } from '../../../domain/send/planned-sends.ts';
+import { Approvals } from '../../parts/approvals.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useNow } from '../../parts/use-now.ts';
@@ -17,7 +19,6 @@ import { feesOf, outflowOf } from './model/outflow.ts';
 import { payeesOf } from './model/payees.ts';
 import { sentenceOf } from './model/sentence.ts';
 import { Actions } from './parts/actions.tsx';
-import { Approvals } from './parts/approvals.tsx';
 import { DecisionSheet } from './parts/decision-sheet.tsx';
 import { GraphDrawing } from './parts/graph.tsx';
 import { About, Allowances, Artifacts, Attention, Failure } from './parts/more.tsx';
@@ -98,7 +99,12 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
           <Payees payees={payees} rowsProblem={errors.rows?.message ?? null} />
         </>
       )}
-      <Approvals approvals={movement.approvals} />
+      {movement.approvals !== undefined && (
+        <Approvals
+          approvals={movement.approvals}
+          says={mayApproveSentence(movement.approvals.you.why_not)}
+        />
+      )}
       <WouldHappen movement={movement} />
       <Section title="Graph">
         <Problem error={errors.graph} />

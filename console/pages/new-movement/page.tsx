@@ -291,7 +291,7 @@ function CreateSheet({
               : `Its plan has the hash ${hash}, which is not that of the preview: look at it before you approve it.`,
           );
         } catch (error) {
-          if (afterFailure(error).kind === 'refused') keepPending(null);
+          if (afterFailure(error).kind !== 'look_first') keepPending(null);
           throw error;
         }
       }}

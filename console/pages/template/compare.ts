@@ -1,5 +1,6 @@
 /** Compares two versions of a template: what the newer one adds, removes and changes. Pure. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
+import { stableJson } from '../../parts/stable-json.ts';
 
 type Template = Pick<
   ResultOf<'getPlanTemplate'>,
@@ -79,15 +80,5 @@ function fieldsOf(of: string, was: Part, is: Part): readonly Difference[] {
  * null.
  */
 function textOrNull(value: unknown): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(sorted(value));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, each]) => [name, sorted(each)]),
-  );
+  return value === null ? null : (stableJson(value) ?? null);
 }

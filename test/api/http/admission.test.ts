@@ -20,6 +20,7 @@ const slow = defineRoute({
   id: 'slow',
   method: 'GET',
   acts: 'never',
+  power: 'reads',
   path: '/slow',
   roles: ALL_ROLES,
   tag: 'Test',

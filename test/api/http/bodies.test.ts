@@ -23,6 +23,7 @@ const CALLER: Caller = { client_id: 'c', key_id: 'k', role: 'operator' };
 const echo = defineRoute({
   id: 'echo',
   method: 'POST',
+  power: 'narrows',
   path: '/echo',
   roles: ALL_ROLES,
   tag: 'Test',

@@ -42,6 +42,14 @@ const PAGES: readonly PageOf[] = [
     ...{ filled: 'Movements that wait for their approval', real: '/approvals' },
   },
   {
+    ...{ path: '/changes', at: '/changes', empty: 'No change request fits.' },
+    ...{ filled: 'Change requests', real: null },
+  },
+  {
+    ...{ path: '/changes/$change_request_id', at: `/changes/${ID}`, empty: MISSING },
+    ...{ filled: 'What changes', real: null },
+  },
+  {
     ...{ path: '/movements', at: '/movements', empty: 'No movement fits.' },
     ...{ filled: 'Movements', real: '/movements' },
   },

@@ -16,6 +16,7 @@ const rule = (
   when: RuleConditions = {},
 ): StandingRule => ({
   name,
+  applies_to: 'movement',
   when,
   require: Object.entries(required).map(([group, threshold]) => ({ group, threshold })),
 });

@@ -3,6 +3,7 @@
  * Offers come from the movement's `attention`; commands that `attention` does not cover follow the
  * same tables and refusals as the service.
  */
+import { mayApproveSentence } from '../../../../domain/approval/why-not.ts';
 import { namesPayments } from '../../../../domain/claims.ts';
 import {
   CANCELLABLE,
@@ -149,12 +150,15 @@ function byAttention(verb: keyof typeof ACTION_STATES, movement: Movement): Choi
 }
 
 /**
- * Returns the approve choice. An approval covers the plan that this browser read, so without a plan
- * it is refused.
+ * Returns the approve choice. It is refused to whoever may not approve under a rule. An approval
+ * covers the plan that this browser read, so without a plan it is refused too.
  */
 function approveChoice(movement: Movement, plan: PlanReading | null): Choice {
   const choice = byAttention('approve', movement);
-  return choice.reason === null && plan === null
+  if (choice.reason !== null) return choice;
+  const { you } = movement.approvals ?? {};
+  if (you?.may === false) return refused('approve', mayApproveSentence(you.why_not));
+  return plan === null
     ? refused('approve', 'The plan is not read yet: what cannot be read cannot be approved.')
     : choice;
 }

@@ -1,20 +1,23 @@
-/** What approval rules require of a movement, who has approved, and whether the operator may. */
-import { mayApproveSentence } from '../../../../domain/approval/why-not.ts';
-import { Section } from '../../../parts/section.tsx';
-import { Text } from '../../../parts/text.tsx';
-import { Id, Reason, Time } from '../../../parts/values.tsx';
-import type { Movement } from '../model/answers.ts';
+/** What approval rules require, who has approved, and whether the operator may. */
+import type { Schema } from '../../clients/http/operations.ts';
+import { Section } from './section.tsx';
+import { Text } from './text.tsx';
+import { Id, Reason, Time } from './values.tsx';
 
-type ApprovalsView = NonNullable<Movement['approvals']>;
+type ApprovalsView = Schema<'MovementApprovals'>;
 
-/** Renders nothing for a movement that does not wait for approval under a rule. */
-export function Approvals({ approvals }: { approvals: Movement['approvals'] }) {
-  if (approvals === undefined) return null;
-  const { rules, required, decisions, you } = approvals;
+/** Shows the approvals of a movement or change request. `says`: whether the operator may. */
+export function Approvals({
+  approvals: { rules, required, decisions, you },
+  says,
+}: {
+  approvals: ApprovalsView;
+  says: string;
+}) {
   return (
     <Section title="Approvals">
       <p>
-        <Reason code={you.why_not}>{mayApproveSentence(you.why_not)}</Reason>
+        <Reason code={you.why_not}>{says}</Reason>
       </p>
       <p>
         Rules that hold, all of them together: <Text most={10_000}>{rules.join(', ')}</Text>

@@ -1,0 +1,38 @@
+/** Builds the view of a change request. */
+import type { Caller } from '../../domain/roles.ts';
+import type { ChangeRequest } from '../../store/change-requests.ts';
+import { approvalsOf } from '../approvals/view.ts';
+import type { ChangeView } from './schema.ts';
+
+/** Returns a request as the caller sees it, who is this person, if any. */
+export function changeOf(
+  request: ChangeRequest,
+  { caller, person }: { readonly caller: Caller; readonly person: string | null },
+): ChangeView {
+  const { request_id, kinds, author, rules, row_before, row_after } = request;
+  const [kind] = kinds;
+  const approvals = approvalsOf({ rules, person }, { caller, waits: request.state === 'open' });
+  if (kind === undefined || approvals === null)
+    throw new Error(`the change request ${request_id} has no kind or no rule`);
+  return {
+    change_request_id: request_id,
+    kind,
+    state: request.state,
+    hash: request.hash,
+    author: author.client_id,
+    method: request.method,
+    path: request.path,
+    body: request.body,
+    subject: request.subject,
+    before: row_before,
+    after: row_after,
+    approvals,
+    break_glass: request.break_glass,
+    reason: request.reason,
+    code: request.code,
+    created_at: request.created_at,
+    expires_at: request.expires_at,
+    ended_at: request.ended_at,
+    ended_by: request.ended_by,
+  };
+}

@@ -1,0 +1,210 @@
+/** One change request: what changes, the call that makes it, who has approved, and decisions. */
+import { useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useRead } from '../../data/reads.ts';
+import { useSession } from '../../data/session.ts';
+import { AllFields, AnyValue } from '../../parts/all-fields.tsx';
+import { Approvals } from '../../parts/approvals.tsx';
+import type { Entry } from '../../parts/form-model.ts';
+import { Json } from '../../parts/json.tsx';
+import { Reading } from '../../parts/reading.tsx';
+import { Section } from '../../parts/section.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Id, State } from '../../parts/values.tsx';
+import { WriteButton, type Write } from '../../parts/write.tsx';
+import { comparedFields } from './compare.ts';
+import {
+  isAuthor,
+  isOfFundadmin,
+  mayApproveChange,
+  outcomeOf,
+  remainsOf,
+  type Change,
+} from './model.ts';
+
+export default function ChangePage() {
+  const { change_request_id = '' } = useParams({ strict: false });
+  // The key discards all state when the page changes to another change request, most of all an open
+  // sheet.
+  return <OneChange key={change_request_id} params={{ change_request_id }} />;
+}
+
+const SHOWN_ABOVE = [
+  ...(['change_request_id', 'state', 'method', 'path', 'body', 'hash', 'subject'] as const),
+  ...(['before', 'after', 'approvals', 'break_glass'] as const),
+];
+
+function OneChange({ params }: { params: { readonly change_request_id: string } }) {
+  const read = useRead('getChangeRequest', { params });
+  return (
+    <>
+      <h1>Change request</h1>
+      <Reading of={read}>
+        {(change) => (
+          <>
+            <p>
+              <State>{change.state}</State> <Id>{change.change_request_id}</Id>
+            </p>
+            <Notices change={change} />
+            <Section title="Actions">
+              <Actions change={change} />
+            </Section>
+            <WhatChanges change={change} />
+            <Call change={change} />
+            <Approvals
+              approvals={change.approvals}
+              says={mayApproveChange(change.approvals.you.why_not)}
+            />
+            <Section title="About it">
+              <AllFields of={change} without={SHOWN_ABOVE} />
+            </Section>
+          </>
+        )}
+      </Reading>
+    </>
+  );
+}
+
+function Notices({ change }: { change: Change }) {
+  const remains = remainsOf(change);
+  if (remains === null && !change.break_glass) return null;
+  return (
+    <div className="notice">
+      {change.break_glass && (
+        <p>
+          <strong>The glass was broken:</strong> this change needs no approval of others.
+        </p>
+      )}
+      {remains !== null && <p>{remains}</p>}
+    </div>
+  );
+}
+
+function WhatChanges({ change: { subject, before, after } }: { change: Change }) {
+  const rows = useMemo(() => comparedFields(before, after), [before, after]);
+  return (
+    <Section title="What changes">
+      <p>
+        A row of <Text>{subject}</Text>
+        {before === null && ', which was not there before'}
+      </p>
+      <Table
+        caption="Fields before and after"
+        rows={rows}
+        keyOf={({ path }) => JSON.stringify(path)}
+        columns={[
+          {
+            title: 'Field',
+            cell: ({ path }) => (path.length === 0 ? 'all of it' : <Text>{path.join(' / ')}</Text>),
+          },
+          { title: 'Before', cell: ({ before: was }) => <AnyValue of={was} /> },
+          { title: 'After', cell: ({ after: will }) => <AnyValue of={will} /> },
+          {
+            title: 'Differs',
+            cell: ({ is }) =>
+              is === 'same' ? (
+                <span className="none">same</span>
+              ) : (
+                <strong className="warning">{is}</strong>
+              ),
+          },
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Call({ change: { method, path, body, hash } }: { change: Change }) {
+  return (
+    <Section title="The call that makes it">
+      <p>
+        <code>
+          <Text>{method}</Text> <Text>{path}</Text>
+        </code>
+      </p>
+      {body !== null && <Json value={body} />}
+      <p>
+        An approval names the hash <Id>{hash}</Id>
+      </p>
+    </Section>
+  );
+}
+
+function Actions({ change }: { change: Change }) {
+  const { approvals, state } = change;
+  const session = useSession();
+  const { data } = useRead('listApprovalRules', {});
+  const needsReason =
+    data?.rules.some((rule) => rule.reason_required && approvals.rules.includes(rule.name)) ===
+    true;
+  const ended = state === 'open' ? null : `It is ${state} already.`;
+  const isOwn = session.kind === 'open' && isAuthor(change, session.whoami.client_id);
+  return (
+    <div className="actions">
+      <WriteButton
+        write={approveOf(change, needsReason)}
+        disabledBecause={approvals.you.may ? ended : mayApproveChange(approvals.you.why_not)}
+      />
+      <WriteButton write={rejectOf(change)} disabledBecause={ended} />
+      <WriteButton
+        write={withdrawOf(change)}
+        disabledBecause={ended ?? (isOwn ? null : 'Only its author may withdraw it.')}
+      />
+    </div>
+  );
+}
+
+const REASON: Entry = { at: ['reason'], label: 'Reason', kind: 'long', empty: 'left_out' };
+
+function approveOf(change: Change, needsReason: boolean): Write {
+  return {
+    ...about(change),
+    operation: 'approveChangeRequest',
+    title: 'Approve',
+    consequence: isOfFundadmin(change)
+      ? 'It is recorded that you approve exactly this change. Once no approval is missing, the same fundadmin command makes the change when it is run again.'
+      : 'It is recorded that you approve exactly this change. The last approval that is needed makes the call as its author.',
+    entries: [
+      needsReason
+        ? { ...REASON, empty: 'required', hint: 'A rule requires it.' }
+        : { ...REASON, hint: 'A rule may require it.' },
+    ],
+    // The hash that this page shows: of another change it would approve nothing.
+    inputOf: (filled) => ({ ...paramsOf(change), body: { ...filled, hash: change.hash } }),
+    kind: 'main',
+  };
+}
+
+function rejectOf(change: Change): Write {
+  return {
+    ...about(change),
+    operation: 'rejectChangeRequest',
+    title: 'Reject',
+    consequence: 'The change request ends, and nothing is changed.',
+    entries: [REASON],
+    inputOf: (body) => ({ ...paramsOf(change), body }),
+    kind: 'danger',
+  };
+}
+
+function withdrawOf(change: Change): Write {
+  return {
+    ...about(change),
+    operation: 'withdrawChangeRequest',
+    title: 'Withdraw',
+    consequence: 'Your change request ends, and nothing is changed.',
+    inputOf: () => paramsOf(change),
+  };
+}
+
+function paramsOf({ change_request_id }: Change) {
+  return { params: { change_request_id } };
+}
+
+function about({ state, hash }: Change): Pick<Write, 'standing' | 'outcome'> {
+  return {
+    standing: `${state} ${hash}`,
+    outcome: (answer) => outcomeOf(answer as Change),
+  };
+}

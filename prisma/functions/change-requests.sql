@@ -1,0 +1,450 @@
+-- Changes that let more money go, or to more places, wait for the people whom a rule of their kind
+-- names. Triggers on the tables notice such a change at the end of its transaction, whoever makes
+-- it, and let it pass only if a change request is decided for exactly this row.
+
+-- Returns a row as people read it and as it is compared: numbers as text, since JSON numbers lose
+-- digits, and without what differs at each try.
+CREATE OR REPLACE FUNCTION change_row(row_value jsonb, leave_out text[]) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value)
+    WHEN 'number' THEN to_jsonb(value #>> '{}') ELSE value END), '{}')
+  FROM jsonb_each(row_value - leave_out)
+$$;
+
+-- Returns whether a rule for capital transfers holds for one: all conditions that it names match.
+CREATE OR REPLACE FUNCTION transfer_rule_matches(rule jsonb, transfer jsonb) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT (NOT w ? 'venues' OR w -> 'venues' ? (transfer ->> 'source_venue')
+      OR w -> 'venues' ? (transfer ->> 'destination_venue'))
+    AND (NOT w ? 'assets' OR w -> 'assets' ? (transfer ->> 'asset'))
+    AND (NOT w ? 'amount_above' OR EXISTS (
+      SELECT FROM jsonb_array_elements(w -> 'amount_above') e
+      WHERE e.value ->> 'asset' IN ('*', transfer ->> 'asset')
+        AND (transfer ->> 'amount')::numeric > (e.value ->> 'amount')::numeric))
+  FROM (SELECT rule -> 'when' AS w) r
+$$;
+
+-- Returns the rules that hold for a change of these kinds now: [{"name", "rule"}]; NULL if none.
+-- For an action on movements, those of the movements. `more`: rules that hold besides.
+CREATE OR REPLACE FUNCTION rules_of_change(kinds text[], row_before jsonb, row_after jsonb,
+  more jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_agg(DISTINCT jsonb_build_object('name', x.name, 'rule', x.rule)) FROM (
+    SELECT r.name, r.rule FROM approval_rules r WHERE r.rule ->> 'applies_to' = ANY (kinds)
+      AND (r.rule ->> 'applies_to' <> 'capital_transfer' OR transfer_rule_matches(r.rule, row_after))
+    UNION ALL
+    SELECT r.name, r.rule FROM jsonb_array_elements(CASE WHEN 'movement_action' = ANY (kinds)
+        THEN row_before -> 'movements' END) a
+      JOIN movements m ON m.movement_id = (a.value ->> 'movement_id')::uuid
+      CROSS JOIN LATERAL rules_of(m, at) r
+    UNION ALL
+    SELECT e.value ->> 'name', e.value -> 'rule' FROM jsonb_array_elements(more) e) x
+$$;
+
+-- Returns the standing of a change request; see standing_of.
+CREATE OR REPLACE FUNCTION approvals_of_change(c change_requests, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT standing_of(rules_of_change(c.kinds, c.row_before, c.row_after, c.rules, at),
+    c.request_id, c.hash, at)
+$$;
+
+-- Returns whether a request can still be decided: it is open, and made less than seven days ago.
+CREATE OR REPLACE FUNCTION change_is_open(c change_requests, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT c.state = 'open' AND c.created_at > at - interval '7 days'
+$$;
+
+-- Lets a change pass, and ends the request for it, or refuses it with FM023: nothing of its transaction is written then. The
+-- detail says what a request for it must name.
+CREATE OR REPLACE FUNCTION ask_change(kinds text[], subject text, row_before jsonb, row_after jsonb)
+  RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  free boolean;
+BEGIN
+  PERFORM hold_approval_rules();
+  free := rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL;
+  FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = ask_change.subject
+    AND (r.row_before, r.row_after)
+      IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after)
+    AND r.kinds @> ask_change.kinds ORDER BY r.created_at FOR UPDATE
+  LOOP
+    CONTINUE WHEN NOT free AND (NOT change_is_open(c, svc_now()) OR NOT (c.break_glass
+      OR quorum_of(approvals_of_change(c, svc_now()))));
+    UPDATE change_requests SET state = 'applied', ended_at = svc_now()
+    WHERE request_id = c.request_id;
+    RETURN;
+  END LOOP;
+  IF free THEN RETURN; END IF;
+  RAISE EXCEPTION 'this change waits for approvals' USING ERRCODE = 'FM023', DETAIL =
+    jsonb_build_object('kinds', kinds, 'subject', subject, 'before', row_before,
+      'after', row_after)::text;
+END $$;
+
+-- Returns what a command on movements finds: state and plan of each, and its nodes that change.
+-- `docs`: the transitions as apply_transition takes them.
+CREATE OR REPLACE FUNCTION action_before(docs jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('movements', jsonb_agg(jsonb_build_object(
+      'movement_id', m.movement_id, 'state', m.request_state, 'plan_hash', p.compiled_plan_hash,
+      'nodes', (SELECT jsonb_agg(jsonb_build_object('node_key', n.node_key, 'state', n.state,
+          'attempt', n.attempt, 'action_type', n.action_type) ORDER BY n.node_key)
+        FROM movement_nodes n WHERE n.movement_id = m.movement_id AND jsonb_path_exists(
+          d.value, '$.nodes[*].node_key ? (@ == $key)', jsonb_build_object('key', n.node_key))))
+      ORDER BY d.nr))
+  FROM jsonb_array_elements(docs) WITH ORDINALITY AS d (value, nr)
+  JOIN movements m ON m.movement_id = (d.value ->> 'movement_id')::uuid
+  JOIN movement_plans p USING (movement_id)
+$$;
+
+-- Lets a command on movements pass that leads them on, or refuses it; see ask_change. `row_before`:
+-- see action_before. The caller has locked the movements. To look at an unknown outcome again moves
+-- nothing, so one person may do it.
+CREATE OR REPLACE FUNCTION ask_action(docs jsonb, row_before jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  command text := docs -> 0 ->> 'command_kind';
+BEGIN
+  IF command IS NULL OR command NOT IN ('resume', 'retry', 'resolve')
+    OR command = 'resume' AND jsonb_path_exists(docs, '$[*].nodes[*].set.only_look ? (@ == true)')
+    OR NOT EXISTS (SELECT FROM jsonb_array_elements(docs) d
+      WHERE may_need_quorum((d.value ->> 'movement_id')::uuid)) THEN RETURN; END IF;
+  PERFORM hold_approval_windows();
+  PERFORM ask_change(ARRAY['movement_action'], 'movements',
+    coalesce(row_before, action_before(docs)),
+    (SELECT jsonb_build_object('command', command, 'nodes', jsonb_agg(
+        jsonb_build_object('node_key', n.value ->> 'node_key', 'set', n.value -> 'set')
+        || change_row(n.value, ARRAY['node_key', 'set', 'states', 'attempt', 'epoch', 'artifacts',
+          'was']) ORDER BY d.nr, n.value ->> 'node_key'))
+      FROM jsonb_array_elements(docs) WITH ORDINALITY AS d (value, nr),
+        jsonb_array_elements(d.value -> 'nodes') n));
+END $$;
+
+-- Whether the first limit is less than the second; NULL: no limit.
+CREATE OR REPLACE FUNCTION is_raised(former numeric, present numeric) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT former IS NOT NULL AND (present IS NULL OR present > former)
+$$;
+
+-- Whether a policy approves more than before.
+CREATE OR REPLACE FUNCTION policy_widens(o auto_approve_policies, n auto_approve_policies)
+  RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.is_active AND (NOT o.is_active
+    OR is_raised(o.max_amount_per_request, n.max_amount_per_request)
+    OR is_raised(o.max_amount_per_window, n.max_amount_per_window)
+    OR is_raised(o.max_count_per_window, n.max_count_per_window)
+    OR n.window_hours IS DISTINCT FROM o.window_hours
+    OR NOT n.allowed_assets <@ o.allowed_assets
+    OR EXISTS (SELECT value FROM jsonb_array_elements(n.allowed_templates)
+      EXCEPT SELECT value FROM jsonb_array_elements(o.allowed_templates)))
+$$;
+
+-- How much a mode of the cutover switch stops.
+CREATE OR REPLACE FUNCTION cutover_stops(mode text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+  SELECT array_position(ARRAY['normal', 'drain', 'frozen'], mode)
+$$;
+
+-- The trigger of a row that widens. Arguments: the kind, and the columns that differ at each try.
+CREATE OR REPLACE FUNCTION require_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+DECLARE
+  leave_out text[] := string_to_array(TG_ARGV[1] || ',created_at,updated_at', ',');
+  kinds text[] := ARRAY[TG_ARGV[0]];
+  row_before jsonb;
+  row_after jsonb := change_row(to_jsonb(NEW), leave_out);
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema is let pass'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF TG_OP = 'UPDATE' THEN row_before := change_row(to_jsonb(OLD), leave_out); END IF;
+  IF TG_TABLE_NAME = 'plan_template_versions' THEN
+    row_after := row_after || jsonb_build_object(
+      'nodes', (SELECT jsonb_agg(to_jsonb(p) - ARRAY['id', 'template_id'] ORDER BY p.position)
+        FROM plan_nodes p WHERE p.template_id = NEW.template_id),
+      'edges', (SELECT jsonb_agg(to_jsonb(e) - ARRAY['id', 'template_id'] ORDER BY e.position)
+        FROM plan_edges e WHERE e.template_id = NEW.template_id));
+    -- A policy that names no version approves the new one, too.
+    IF EXISTS (SELECT FROM auto_approve_policies p, jsonb_array_elements(p.allowed_templates) t
+      WHERE p.is_active AND t.value ->> 'template_key' = NEW.template_key
+        AND t.value ->> 'template_version' IS NULL) THEN
+      kinds := kinds || 'policies'::text;
+    END IF;
+  ELSIF TG_TABLE_NAME = 'api_client_keys' THEN
+    row_after := row_after || jsonb_build_object(
+      'client_name', (SELECT c.client_name FROM api_clients c WHERE c.client_id = NEW.client_id),
+      'authority', (SELECT change_row(to_jsonb(a), leave_out) FROM agent_authorities a
+        WHERE a.authority_key = NEW.authority_key));
+  END IF;
+  PERFORM ask_change(kinds, TG_TABLE_NAME, row_before, row_after);
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION require_change() FROM PUBLIC;
+
+-- All of these look at the end of the transaction, when everything is written that belongs together.
+DROP TRIGGER IF EXISTS new_address_needs_people ON allowed_addresses;
+CREATE CONSTRAINT TRIGGER new_address_needs_people AFTER INSERT ON allowed_addresses
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.active)
+  EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
+DROP TRIGGER IF EXISTS address_needs_people ON allowed_addresses;
+CREATE CONSTRAINT TRIGGER address_needs_people AFTER UPDATE ON allowed_addresses
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.active AND (NOT OLD.active
+    OR (OLD.chain_family, OLD.address, OLD.chain_id)
+      IS DISTINCT FROM (NEW.chain_family, NEW.address, NEW.chain_id)
+    OR NEW.usable_after < OLD.usable_after OR NEW.usable_after IS NULL AND OLD.usable_after IS NOT NULL))
+  EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
+
+DROP TRIGGER IF EXISTS new_policy_needs_people ON auto_approve_policies;
+CREATE CONSTRAINT TRIGGER new_policy_needs_people AFTER INSERT ON auto_approve_policies
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('policies', 'policy_id');
+DROP TRIGGER IF EXISTS policy_needs_people ON auto_approve_policies;
+CREATE CONSTRAINT TRIGGER policy_needs_people AFTER UPDATE ON auto_approve_policies
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (policy_widens(OLD, NEW))
+  EXECUTE FUNCTION require_change('policies', 'policy_id');
+
+DROP TRIGGER IF EXISTS version_needs_people ON plan_template_versions;
+CREATE CONSTRAINT TRIGGER version_needs_people AFTER INSERT ON plan_template_versions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.template_key NOT LIKE 'system/%')
+  EXECUTE FUNCTION require_change('templates', 'template_id');
+DROP TRIGGER IF EXISTS template_needs_people ON plan_templates;
+CREATE CONSTRAINT TRIGGER template_needs_people AFTER UPDATE ON plan_templates
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.auto_approve_enabled AND (NOT OLD.auto_approve_enabled
+    OR NEW.daily_cap_asset IS DISTINCT FROM OLD.daily_cap_asset
+    OR is_raised(OLD.daily_cap_amount, NEW.daily_cap_amount)))
+  EXECUTE FUNCTION require_change('templates', '');
+
+DROP TRIGGER IF EXISTS executor_needs_people ON executors;
+CREATE CONSTRAINT TRIGGER executor_needs_people AFTER UPDATE ON executors
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.status = 'active' AND OLD.status <> 'active')
+  EXECUTE FUNCTION require_change('executors', 'health_state,health_checked_at');
+
+DROP TRIGGER IF EXISTS signer_needs_people ON signers;
+CREATE CONSTRAINT TRIGGER signer_needs_people AFTER UPDATE ON signers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.status = 'active' AND OLD.status <> 'active'
+    OR NEW.expected_signer_address IS DISTINCT FROM OLD.expected_signer_address
+    OR NEW.replaced_by IS DISTINCT FROM OLD.replaced_by)
+  EXECUTE FUNCTION require_change('signers', 'observed_at');
+
+DROP TRIGGER IF EXISTS new_chain_needs_people ON bridge_chains;
+CREATE CONSTRAINT TRIGGER new_chain_needs_people AFTER INSERT ON bridge_chains
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('bridge', 'stale_detected_at');
+DROP TRIGGER IF EXISTS chain_needs_people ON bridge_chains;
+CREATE CONSTRAINT TRIGGER chain_needs_people AFTER UPDATE ON bridge_chains
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN ((OLD.chain, OLD.endpoint_identity, OLD.finality_age_seconds)
+    IS DISTINCT FROM (NEW.chain, NEW.endpoint_identity, NEW.finality_age_seconds))
+  EXECUTE FUNCTION require_change('bridge', 'stale_detected_at,snapshot_at,snapshot_version');
+DROP TRIGGER IF EXISTS new_path_needs_people ON bridge_paths;
+CREATE CONSTRAINT TRIGGER new_path_needs_people AFTER INSERT ON bridge_paths
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('bridge', '');
+DROP TRIGGER IF EXISTS path_needs_people ON bridge_paths;
+CREATE CONSTRAINT TRIGGER path_needs_people AFTER UPDATE ON bridge_paths
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.enabled AND NOT OLD.enabled
+    OR (OLD.src_chain, OLD.dst_chain, OLD.asset) IS DISTINCT FROM (NEW.src_chain, NEW.dst_chain, NEW.asset)
+    OR NEW.last_drill_pass_at IS DISTINCT FROM OLD.last_drill_pass_at
+      AND NEW.last_drill_pass_at IS NOT NULL
+    OR is_raised(OLD.expected_latency_seconds, NEW.expected_latency_seconds)
+    OR is_raised(OLD.detection_latency_budget_seconds, NEW.detection_latency_budget_seconds)
+    OR is_raised(OLD.fee_native_budget, NEW.fee_native_budget))
+  EXECUTE FUNCTION require_change('bridge', 'last_drill_pass_at');
+
+DROP TRIGGER IF EXISTS master_needs_people ON perp_master;
+CREATE CONSTRAINT TRIGGER master_needs_people AFTER INSERT OR UPDATE ON perp_master
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_change('perps', '');
+DROP TRIGGER IF EXISTS new_binding_needs_people ON perp_bindings;
+CREATE CONSTRAINT TRIGGER new_binding_needs_people AFTER INSERT ON perp_bindings
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_change('perps', '');
+DROP TRIGGER IF EXISTS binding_needs_people ON perp_bindings;
+CREATE CONSTRAINT TRIGGER binding_needs_people AFTER UPDATE ON perp_bindings
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.paused AND NOT NEW.paused
+    OR NEW.sub_account_address IS DISTINCT FROM OLD.sub_account_address
+    OR is_raised(OLD.max_agent_balance, NEW.max_agent_balance))
+  EXECUTE FUNCTION require_change('perps', 'paused_changed_at');
+-- The default validity counts from the moment of the call, so it is not compared.
+DROP TRIGGER IF EXISTS wallet_needs_people ON perp_agent_wallets;
+CREATE CONSTRAINT TRIGGER wallet_needs_people AFTER INSERT ON perp_agent_wallets
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('perps', 'wallet_id,valid_until,next_look_at');
+
+-- What the service itself counts and follows is not compared.
+DROP TRIGGER IF EXISTS transfer_needs_people ON capital_transfers;
+CREATE CONSTRAINT TRIGGER transfer_needs_people AFTER INSERT ON capital_transfers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('capital_transfer', 'transfer_id,claimed_until');
+
+DROP TRIGGER IF EXISTS cutover_needs_people ON cutover;
+CREATE CONSTRAINT TRIGGER cutover_needs_people AFTER UPDATE ON cutover
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (cutover_stops(NEW.mode) < cutover_stops(OLD.mode))
+  EXECUTE FUNCTION require_change('cutover', 'changed_at,changed_by,previous_mode');
+
+-- What a new key can do is what is approved; its id and secret are made when it is issued.
+DROP TRIGGER IF EXISTS key_needs_people ON api_client_keys;
+CREATE CONSTRAINT TRIGGER key_needs_people AFTER INSERT ON api_client_keys
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('keys', 'client_id,secret');
+DROP TRIGGER IF EXISTS authority_needs_people ON agent_authorities;
+CREATE CONSTRAINT TRIGGER authority_needs_people AFTER UPDATE ON agent_authorities
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (is_raised(OLD.max_notional, NEW.max_notional)
+    OR is_raised(OLD.max_ttl_seconds, NEW.max_ttl_seconds)
+    OR NOT NEW.allowed_assets <@ OLD.allowed_assets OR NOT NEW.allowed_chains <@ OLD.allowed_chains)
+  EXECUTE FUNCTION require_change('keys', '');
+
+DROP TRIGGER IF EXISTS operator_needs_people ON dashboard_keys;
+CREATE CONSTRAINT TRIGGER operator_needs_people AFTER INSERT ON dashboard_keys
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('keys', 'key_id,code_hash,code_until');
+
+-- A request only ends, once; only the owner of the table changes something alone.
+CREATE OR REPLACE FUNCTION guard_change_request() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  own text[] := '{state,code,ended_at,ended_by}';
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'open' OR NEW.break_glass AND session_user <> (
+      SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID) THEN
+      RAISE EXCEPTION 'only the owner of the database breaks the glass'
+        USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF TG_OP = 'DELETE' OR OLD.state <> 'open' OR NEW.state = 'open'
+    OR to_jsonb(OLD) - own IS DISTINCT FROM to_jsonb(NEW) - own THEN
+    RAISE EXCEPTION 'a change request only ends' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER change_requests_only_end BEFORE INSERT OR UPDATE OR DELETE
+  ON change_requests FOR EACH ROW EXECUTE FUNCTION guard_change_request();
+
+CREATE OR REPLACE TRIGGER change_requests_for_consoles AFTER INSERT OR UPDATE ON change_requests
+  FOR EACH ROW EXECUTE FUNCTION note_for_consoles('change_request');
+
+-- Returns a request with its standing.
+CREATE OR REPLACE FUNCTION change_view(c change_requests, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(c) - 'rules' || jsonb_build_object('expires_at', c.created_at + interval '7 days',
+    'state', CASE WHEN c.state = 'open' AND NOT change_is_open(c, at) THEN 'expired'
+      ELSE c.state END,
+    'standing', approvals_of_change(c, at))
+$$;
+
+-- Makes a request for a change that was refused with FM023. The same call of the same author for
+-- the same row gets the request that is open. {"ok": false}: no rule holds now.
+CREATE OR REPLACE FUNCTION create_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  n change_requests := jsonb_populate_record(NULL::change_requests, doc -> 'request');
+  c change_requests;
+  at timestamptz;
+BEGIN
+  PERFORM hold_approval_rules();
+  at := svc_now();
+  -- A change of the rules for changes of rules needs both, the old and the new.
+  n.rules := rules_of_change(n.kinds, n.row_before, n.row_after, CASE
+    WHEN n.subject = 'approvers' THEN (
+      SELECT coalesce(jsonb_agg(e.value), '[]') FROM jsonb_array_elements(n.row_after -> 'rules') e
+      WHERE e.value -> 'rule' ->> 'applies_to' = 'approval_rules') ELSE '[]' END, at);
+  IF n.rules IS NULL THEN RETURN jsonb_build_object('ok', false); END IF;
+  -- One author's repeats wait for each other.
+  PERFORM pg_advisory_xact_lock(hashtextextended('change_requests ' || (n.author ->> 'client_id'), 0));
+  FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = n.subject
+    AND r.path = n.path ORDER BY r.created_at FOR UPDATE
+  LOOP
+    CONTINUE WHEN (c.author ->> 'client_id', c.method, c.body, c.idempotency_key, c.break_glass)
+      IS DISTINCT FROM (n.author ->> 'client_id', n.method, n.body, n.idempotency_key,
+        n.break_glass);
+    IF change_is_open(c, at) AND (c.row_before, c.row_after, c.kinds)
+      IS NOT DISTINCT FROM (n.row_before, n.row_after, n.kinds) THEN
+      RETURN jsonb_build_object('ok', true, 'repeated', true, 'request', change_view(c, at));
+    END IF;
+    UPDATE change_requests SET state = CASE WHEN change_is_open(c, at) THEN 'outdated'
+      ELSE 'expired' END, ended_at = at WHERE request_id = c.request_id;
+  END LOOP;
+  n.state := 'open';
+  n.created_at := at;
+  INSERT INTO change_requests SELECT n.* RETURNING * INTO c;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'repeated', false, 'request', change_view(c, at));
+END $$;
+
+-- Records a person's approval of a change. `doc`: {"request_id", "hash", "identity", "decision":
+-- {"decision_id", "key_id", "reason"}, "audit"}. Returns the request, with "met" once enough people
+-- approved; {"ok": false, "reason", "why"?} if the approval is refused; NULL for an unknown id.
+CREATE OR REPLACE FUNCTION decide_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+  before jsonb;
+  after jsonb;
+  who text := person_of(doc ->> 'identity');
+  refusal jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF c.hash <> doc ->> 'hash' THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_hash_mismatch');
+  END IF;
+  IF NOT change_is_open(c, at) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+      'request', change_view(c, at));
+  END IF;
+  before := approvals_of_change(c, at);
+  refusal := refusal_of_approval(before, who, doc -> 'decision' ->> 'reason');
+  IF refusal IS NOT NULL THEN RETURN refusal; END IF;
+  IF approval_is_new(before, who) THEN
+    INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, reason,
+      at)
+    VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, c.request_id, who, doc ->> 'identity',
+      doc -> 'decision' ->> 'key_id', c.hash, doc -> 'decision' ->> 'reason', at);
+    PERFORM write_audit(doc -> 'audit', at);
+  END IF;
+  after := approvals_of_change(c, at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'met', quorum_of(after));
+END $$;
+
+-- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
+-- repeat returns the request as it is. NULL for an unknown id.
+CREATE OR REPLACE FUNCTION end_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+BEGIN
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF (doc ->> 'only_author')::boolean AND NOT is_author_of_change(c, doc ->> 'by') THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'not_the_author');
+  END IF;
+  IF NOT change_is_open(c, at) THEN
+    RETURN CASE WHEN c.state = doc ->> 'state'
+      THEN jsonb_build_object('ok', true, 'request', change_view(c, at))
+      ELSE jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+        'request', change_view(c, at)) END;
+  END IF;
+  UPDATE change_requests SET state = doc ->> 'state', code = doc ->> 'code', ended_at = at,
+    ended_by = doc ->> 'by'
+  WHERE request_id = c.request_id RETURNING * INTO c;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at));
+END $$;
+
+-- Returns whether an identity, or another one of the same person, made the request.
+CREATE OR REPLACE FUNCTION is_author_of_change(c change_requests, identity text) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT c.author ->> 'client_id' IS NOT DISTINCT FROM identity
+    OR coalesce(c.person = person_of(identity), false)
+    OR is_or_was(person_of(identity), c.author ->> 'client_id')
+$$;

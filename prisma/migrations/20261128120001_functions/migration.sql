@@ -1,0 +1,1117 @@
+-- Written by `npm run sql:migration` from prisma/functions/; not by hand.
+SELECT set_config('check_function_bodies', 'off', true);
+-- What functions with the owner's rights read and write is never a caller's temporary table.
+SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
+
+-- prisma/functions/approval-rules.sql
+
+-- Returns every rule that holds for a movement: those that matched when it was created, and those
+-- that match now. A rule that was changed holds in both forms.
+CREATE OR REPLACE FUNCTION rules_of(m movements, at timestamptz)
+  RETURNS TABLE (name text, rule jsonb) LANGUAGE sql STABLE AS $$
+  SELECT s.name, s.rule FROM movement_approval_rules s WHERE s.movement_id = m.movement_id
+  UNION
+  SELECT r.name, r.rule FROM approval_rules r
+  WHERE r.rule ->> 'applies_to' = 'movement' AND rule_matches(r.rule, m, at)
+$$;
+
+-- Returns why a person's approval of a movement or a change request does not count under a rule;
+-- see approver_excluded. Who wants a change is its initiator; for an action on movements, authors of
+-- these do not count either.
+CREATE OR REPLACE FUNCTION excluded_of(rule jsonb, about uuid, who text) RETURNS text
+  LANGUAGE sql STABLE AS $$
+  SELECT approver_excluded(rule, m, who) FROM movements m WHERE m.movement_id = about
+  UNION ALL
+  SELECT CASE WHEN NOT (rule -> 'initiator_may_approve')::boolean
+      AND (coalesce(c.person = who, false) OR is_or_was(who, c.author ->> 'client_id'))
+      THEN 'initiator'
+    WHEN 'movement_action' = ANY (c.kinds) THEN (
+      SELECT min(approver_excluded(rule, m, who)) FROM movements m WHERE m.movement_id IN (
+        SELECT (a.value ->> 'movement_id')::uuid
+        FROM jsonb_array_elements(c.row_before -> 'movements') a)) END
+  FROM change_requests c WHERE c.request_id = about
+$$;
+
+-- Returns what rules ask, and who approved: [{name, rule, people: [{person, name, groups, excluded,
+-- decided_at, reason, counts}], met, possible}]; NULL without rules. `rules`: [{"name", "rule"}];
+-- `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
+-- members of the rule's groups who have an identity, and whoever approved and is none (excluded
+-- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
+-- that the person has no more, or with a key that is revoked, does not count.
+CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
+      quorum_met(r.rule -> 'require',
+        jsonb_path_query_array(p.people, '$[*] ? (@.counts == true)')),
+      'possible', quorum_met(r.rule -> 'require',
+        jsonb_path_query_array(p.people, '$[*] ? (@.excluded == null)')))
+    ORDER BY r.name, r.rule)
+  FROM jsonb_to_recordset(rules) AS r (name text, rule jsonb)
+  CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('person', x.person, 'name', x.name,
+        'groups', x.groups, 'excluded', x.excluded, 'decided_at', d.at, 'reason', d.reason,
+        'counts', d.at IS NOT NULL AND x.excluded IS NULL
+          AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
+          AND (NOT r.rule ? 'expires_after_seconds'
+            OR d.at > standing_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
+      ORDER BY x.person), '[]') AS people
+    FROM (
+      SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,
+        excluded_of(r.rule, about, g.person) AS excluded
+      FROM approver_group_members g JOIN people q USING (person)
+      WHERE g.group_name IN (SELECT e.value ->> 'group'
+        FROM jsonb_array_elements(r.rule -> 'require') e)
+        AND EXISTS (SELECT FROM person_identities i WHERE i.person = g.person)
+      GROUP BY g.person, q.name
+      UNION ALL
+      SELECT DISTINCT a.person, q.name, '[]'::jsonb, 'not_in_group'
+      FROM approval_decisions a JOIN people q USING (person)
+      WHERE a.subject_id = about AND NOT EXISTS (
+        SELECT FROM approver_group_members g JOIN person_identities i USING (person)
+        WHERE g.person = a.person AND g.group_name IN (SELECT e.value ->> 'group'
+          FROM jsonb_array_elements(r.rule -> 'require') e))) x
+    -- Decisions about something else do not count. The latest one says when and why.
+    LEFT JOIN LATERAL (
+      SELECT a.at, a.reason FROM approval_decisions a
+      WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
+        AND EXISTS (SELECT FROM person_identities i
+          WHERE i.identity = a.identity AND i.person = a.person)
+        AND NOT EXISTS (SELECT FROM api_client_keys k
+          WHERE k.key_id = a.key_id AND k.status = 'revoked')
+      ORDER BY a.at DESC LIMIT 1) d ON true) p
+$$;
+
+-- Returns the standing of a movement's present plan; see standing_of. NULL if no rule holds for it.
+CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT standing_of((SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule))
+      FROM rules_of(m, at) r), m.movement_id,
+    (SELECT p.compiled_plan_hash FROM movement_plans p WHERE p.movement_id = m.movement_id), at)
+$$;
+
+-- Stores the rules that a new movement matches.
+CREATE OR REPLACE FUNCTION keep_rules_of(movement uuid, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM approval_rules) THEN RETURN; END IF;
+  INSERT INTO movement_approval_rules (movement_id, name, rule)
+    SELECT m.movement_id, r.name, r.rule FROM movements m, approval_rules r
+    WHERE m.movement_id = movement AND r.rule ->> 'applies_to' = 'movement'
+      AND rule_matches(r.rule, m, at);
+END $$;
+
+-- Returns why a person's approval is refused under all rules of a standing: {"ok": false, "reason":
+-- "approver_excluded" or "reason_required", "why"?}; NULL if it is not.
+CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, why text) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN NOT jsonb_path_exists(o.own, '$[*].people ? (@.excluded == null)') THEN
+      jsonb_build_object('ok', false, 'reason', 'approver_excluded', 'why', CASE
+        WHEN who IS NULL THEN 'no_person'
+        ELSE coalesce(o.own -> 0 -> 'people' ->> 'excluded', 'not_in_group') END)
+    WHEN why IS NULL AND jsonb_path_exists(o.own,
+        '$[*] ? (@.reason_required == true && @.people.excluded == null)') THEN
+      '{"ok": false, "reason": "reason_required"}'::jsonb END
+  -- Under each rule: what it says of this person.
+  FROM (SELECT coalesce(jsonb_agg(jsonb_build_object('people', p.value,
+      'reason_required', r.value -> 'rule' -> 'reason_required')), '[]') AS own
+    FROM jsonb_array_elements(standing) r, jsonb_array_elements(r.value -> 'people') p
+    WHERE p.value ->> 'person' = who) o
+$$;
+
+-- Returns whether a person's approval counts under some rule, and does not yet. A repeat of what
+-- counts is no further decision.
+CREATE OR REPLACE FUNCTION approval_is_new(standing jsonb, who text) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_path_exists(standing,
+    '$[*].people[*] ? (@.person == $who && @.excluded == null && @.counts == false)',
+    jsonb_build_object('who', who))
+$$;
+
+-- Records a person's approval of a movement under rules, and approves the movement once each rule
+-- has enough. `doc`: {"identity", "decision": {"decision_id", "key_id", "reason"}, "approve",
+-- "record"}, the last two as apply_transition takes them. Without rules: only `approve`. Returns
+-- what apply_transition returns; while approvals are missing with `approvals` (see approvals_of) and
+-- the `person`; for somebody who may not decide with {"ok": false, "reason": "approver_excluded", "why"}.
+CREATE OR REPLACE FUNCTION decide_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  id uuid := (doc -> 'approve' ->> 'movement_id')::uuid;
+  who text;
+  m movements;
+  before jsonb;
+  refusal jsonb;
+  answer jsonb;
+  after jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  IF NOT may_need_quorum(id) THEN RETURN apply_transition(doc -> 'approve'); END IF;
+  SELECT * INTO m FROM movements WHERE movement_id = id FOR UPDATE;
+  PERFORM hold_approval_windows();
+  before := approvals_of(m, svc_now());
+  IF before IS NULL OR m.request_state <> 'PENDING_APPROVAL'
+    THEN RETURN apply_transition(doc -> 'approve'); END IF;
+  who := person_of(doc ->> 'identity');
+  refusal := refusal_of_approval(before, who, doc -> 'decision' ->> 'reason');
+  IF refusal IS NOT NULL THEN RETURN refusal; END IF;
+  BEGIN
+    -- Where all is there, a repeat may still complete.
+    IF approval_is_new(before, who) THEN
+      INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash,
+        reason, at)
+      VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, id, who, doc ->> 'identity',
+        doc -> 'decision' ->> 'key_id', doc -> 'approve' ->> 'plan_hash',
+        doc -> 'decision' ->> 'reason', svc_now());
+      answer := NULL;
+    ELSE
+      answer := jsonb_build_object('ok', true, 'repeated', true);
+    END IF;
+    after := approvals_of(m, svc_now());
+    IF quorum_of(after) THEN
+      answer := apply_transition(doc -> 'approve');
+    ELSE
+      -- The same checks of plan, state and time as the approval's own.
+      answer := apply_transition(CASE WHEN answer IS NULL THEN doc -> 'record'
+        ELSE doc -> 'record' || '{"timeline": [], "audit": []}' END)
+        || jsonb_build_object('approvals', after, 'person', who);
+    END IF;
+    IF NOT (answer ->> 'ok')::boolean THEN
+      RAISE EXCEPTION 'not decided' USING ERRCODE = 'FM020';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM020' THEN
+    -- What was refused leaves no decision.
+    answer := answer - ARRAY['approvals', 'person'];
+  END;
+  RETURN answer;
+END $$;
+
+-- Changes people, groups and rules as the owner, while no decision is under way. `doc`: the new
+-- state of what it names: {"people": [...], "groups": [...], "rules": [...], "audit": [...]}; an
+-- entry with "remove" true goes. With "mark", fails with FM022 unless approvers_mark is still that.
+CREATE OR REPLACE FUNCTION change_approvers(doc jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  e jsonb;
+  at timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
+  IF doc ->> 'mark' <> approvers_mark() THEN
+    RAISE EXCEPTION 'people, groups or rules have changed meanwhile' USING ERRCODE = 'FM022';
+  END IF;
+  -- Whoever decides sees what changes; anything else that changes meanwhile makes it outdated.
+  PERFORM ask_change(ARRAY['approval_rules'], 'approvers',
+    jsonb_build_object('mark', approvers_mark()), doc - ARRAY['mark', 'audit']);
+  at := svc_now();
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'people', '[]')) LOOP
+    IF (e ->> 'remove')::boolean THEN
+      -- The person's row stays, since decisions name it.
+      DELETE FROM approver_group_members WHERE person = e ->> 'person';
+      INSERT INTO former_identities SELECT identity, i.person FROM person_identities i
+        WHERE i.person = e ->> 'person' ON CONFLICT DO NOTHING;
+      DELETE FROM person_identities WHERE person = e ->> 'person';
+      CONTINUE;
+    END IF;
+    INSERT INTO people (person, name, created_at) VALUES (e ->> 'person', e ->> 'name', at)
+    ON CONFLICT (person) DO UPDATE SET name = excluded.name;
+    INSERT INTO former_identities SELECT identity, i.person FROM person_identities i
+      WHERE i.person = e ->> 'person' AND NOT e -> 'identities' ? identity ON CONFLICT DO NOTHING;
+    DELETE FROM person_identities WHERE person = e ->> 'person';
+    INSERT INTO person_identities (identity, person, assigned_at)
+      SELECT value, e ->> 'person', at FROM jsonb_array_elements_text(e -> 'identities');
+  END LOOP;
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'groups', '[]')) LOOP
+    DELETE FROM approver_groups WHERE name = e ->> 'name' AND (e ->> 'remove')::boolean;
+    CONTINUE WHEN (e ->> 'remove')::boolean;
+    INSERT INTO approver_groups (name, created_at) VALUES (e ->> 'name', at)
+    ON CONFLICT (name) DO NOTHING;
+    DELETE FROM approver_group_members WHERE group_name = e ->> 'name';
+    INSERT INTO approver_group_members (group_name, person)
+      SELECT e ->> 'name', value FROM jsonb_array_elements_text(e -> 'members');
+  END LOOP;
+  FOR e IN SELECT value FROM jsonb_array_elements(coalesce(doc -> 'rules', '[]')) LOOP
+    DELETE FROM approval_rules WHERE name = e ->> 'name' AND (e ->> 'remove')::boolean;
+    CONTINUE WHEN (e ->> 'remove')::boolean;
+    INSERT INTO approval_rules (name, rule, revision, created_at, updated_at)
+    VALUES (e ->> 'name', e -> 'rule', 1, at, at)
+    ON CONFLICT (name) DO UPDATE SET rule = excluded.rule,
+      revision = approval_rules.revision + 1, updated_at = at;
+  END LOOP;
+  PERFORM write_audit(doc -> 'audit', at);
+END $$;
+
+-- prisma/functions/change-requests.sql
+
+-- Returns a row as people read it and as it is compared: numbers as text, since JSON numbers lose
+-- digits, and without what differs at each try.
+CREATE OR REPLACE FUNCTION change_row(row_value jsonb, leave_out text[]) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value)
+    WHEN 'number' THEN to_jsonb(value #>> '{}') ELSE value END), '{}')
+  FROM jsonb_each(row_value - leave_out)
+$$;
+
+-- Returns whether a rule for capital transfers holds for one: all conditions that it names match.
+CREATE OR REPLACE FUNCTION transfer_rule_matches(rule jsonb, transfer jsonb) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT (NOT w ? 'venues' OR w -> 'venues' ? (transfer ->> 'source_venue')
+      OR w -> 'venues' ? (transfer ->> 'destination_venue'))
+    AND (NOT w ? 'assets' OR w -> 'assets' ? (transfer ->> 'asset'))
+    AND (NOT w ? 'amount_above' OR EXISTS (
+      SELECT FROM jsonb_array_elements(w -> 'amount_above') e
+      WHERE e.value ->> 'asset' IN ('*', transfer ->> 'asset')
+        AND (transfer ->> 'amount')::numeric > (e.value ->> 'amount')::numeric))
+  FROM (SELECT rule -> 'when' AS w) r
+$$;
+
+-- Returns the rules that hold for a change of these kinds now: [{"name", "rule"}]; NULL if none.
+-- For an action on movements, those of the movements. `more`: rules that hold besides.
+CREATE OR REPLACE FUNCTION rules_of_change(kinds text[], row_before jsonb, row_after jsonb,
+  more jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_agg(DISTINCT jsonb_build_object('name', x.name, 'rule', x.rule)) FROM (
+    SELECT r.name, r.rule FROM approval_rules r WHERE r.rule ->> 'applies_to' = ANY (kinds)
+      AND (r.rule ->> 'applies_to' <> 'capital_transfer' OR transfer_rule_matches(r.rule, row_after))
+    UNION ALL
+    SELECT r.name, r.rule FROM jsonb_array_elements(CASE WHEN 'movement_action' = ANY (kinds)
+        THEN row_before -> 'movements' END) a
+      JOIN movements m ON m.movement_id = (a.value ->> 'movement_id')::uuid
+      CROSS JOIN LATERAL rules_of(m, at) r
+    UNION ALL
+    SELECT e.value ->> 'name', e.value -> 'rule' FROM jsonb_array_elements(more) e) x
+$$;
+
+-- Returns the standing of a change request; see standing_of.
+CREATE OR REPLACE FUNCTION approvals_of_change(c change_requests, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT standing_of(rules_of_change(c.kinds, c.row_before, c.row_after, c.rules, at),
+    c.request_id, c.hash, at)
+$$;
+
+-- Returns whether a request can still be decided: it is open, and made less than seven days ago.
+CREATE OR REPLACE FUNCTION change_is_open(c change_requests, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT c.state = 'open' AND c.created_at > at - interval '7 days'
+$$;
+
+-- Lets a change pass, and ends the request for it, or refuses it with FM023: nothing of its transaction is written then. The
+-- detail says what a request for it must name.
+CREATE OR REPLACE FUNCTION ask_change(kinds text[], subject text, row_before jsonb, row_after jsonb)
+  RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  free boolean;
+BEGIN
+  PERFORM hold_approval_rules();
+  free := rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL;
+  FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = ask_change.subject
+    AND (r.row_before, r.row_after)
+      IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after)
+    AND r.kinds @> ask_change.kinds ORDER BY r.created_at FOR UPDATE
+  LOOP
+    CONTINUE WHEN NOT free AND (NOT change_is_open(c, svc_now()) OR NOT (c.break_glass
+      OR quorum_of(approvals_of_change(c, svc_now()))));
+    UPDATE change_requests SET state = 'applied', ended_at = svc_now()
+    WHERE request_id = c.request_id;
+    RETURN;
+  END LOOP;
+  IF free THEN RETURN; END IF;
+  RAISE EXCEPTION 'this change waits for approvals' USING ERRCODE = 'FM023', DETAIL =
+    jsonb_build_object('kinds', kinds, 'subject', subject, 'before', row_before,
+      'after', row_after)::text;
+END $$;
+
+-- Returns what a command on movements finds: state and plan of each, and its nodes that change.
+-- `docs`: the transitions as apply_transition takes them.
+CREATE OR REPLACE FUNCTION action_before(docs jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('movements', jsonb_agg(jsonb_build_object(
+      'movement_id', m.movement_id, 'state', m.request_state, 'plan_hash', p.compiled_plan_hash,
+      'nodes', (SELECT jsonb_agg(jsonb_build_object('node_key', n.node_key, 'state', n.state,
+          'attempt', n.attempt, 'action_type', n.action_type) ORDER BY n.node_key)
+        FROM movement_nodes n WHERE n.movement_id = m.movement_id AND jsonb_path_exists(
+          d.value, '$.nodes[*].node_key ? (@ == $key)', jsonb_build_object('key', n.node_key))))
+      ORDER BY d.nr))
+  FROM jsonb_array_elements(docs) WITH ORDINALITY AS d (value, nr)
+  JOIN movements m ON m.movement_id = (d.value ->> 'movement_id')::uuid
+  JOIN movement_plans p USING (movement_id)
+$$;
+
+-- Lets a command on movements pass that leads them on, or refuses it; see ask_change. `row_before`:
+-- see action_before. The caller has locked the movements. To look at an unknown outcome again moves
+-- nothing, so one person may do it.
+CREATE OR REPLACE FUNCTION ask_action(docs jsonb, row_before jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  command text := docs -> 0 ->> 'command_kind';
+BEGIN
+  IF command IS NULL OR command NOT IN ('resume', 'retry', 'resolve')
+    OR command = 'resume' AND jsonb_path_exists(docs, '$[*].nodes[*].set.only_look ? (@ == true)')
+    OR NOT EXISTS (SELECT FROM jsonb_array_elements(docs) d
+      WHERE may_need_quorum((d.value ->> 'movement_id')::uuid)) THEN RETURN; END IF;
+  PERFORM hold_approval_windows();
+  PERFORM ask_change(ARRAY['movement_action'], 'movements',
+    coalesce(row_before, action_before(docs)),
+    (SELECT jsonb_build_object('command', command, 'nodes', jsonb_agg(
+        jsonb_build_object('node_key', n.value ->> 'node_key', 'set', n.value -> 'set')
+        || change_row(n.value, ARRAY['node_key', 'set', 'states', 'attempt', 'epoch', 'artifacts',
+          'was']) ORDER BY d.nr, n.value ->> 'node_key'))
+      FROM jsonb_array_elements(docs) WITH ORDINALITY AS d (value, nr),
+        jsonb_array_elements(d.value -> 'nodes') n));
+END $$;
+
+-- Whether the first limit is less than the second; NULL: no limit.
+CREATE OR REPLACE FUNCTION is_raised(former numeric, present numeric) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT former IS NOT NULL AND (present IS NULL OR present > former)
+$$;
+
+-- Whether a policy approves more than before.
+CREATE OR REPLACE FUNCTION policy_widens(o auto_approve_policies, n auto_approve_policies)
+  RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.is_active AND (NOT o.is_active
+    OR is_raised(o.max_amount_per_request, n.max_amount_per_request)
+    OR is_raised(o.max_amount_per_window, n.max_amount_per_window)
+    OR is_raised(o.max_count_per_window, n.max_count_per_window)
+    OR n.window_hours IS DISTINCT FROM o.window_hours
+    OR NOT n.allowed_assets <@ o.allowed_assets
+    OR EXISTS (SELECT value FROM jsonb_array_elements(n.allowed_templates)
+      EXCEPT SELECT value FROM jsonb_array_elements(o.allowed_templates)))
+$$;
+
+-- How much a mode of the cutover switch stops.
+CREATE OR REPLACE FUNCTION cutover_stops(mode text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+  SELECT array_position(ARRAY['normal', 'drain', 'frozen'], mode)
+$$;
+
+-- The trigger of a row that widens. Arguments: the kind, and the columns that differ at each try.
+CREATE OR REPLACE FUNCTION require_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+DECLARE
+  leave_out text[] := string_to_array(TG_ARGV[1] || ',created_at,updated_at', ',');
+  kinds text[] := ARRAY[TG_ARGV[0]];
+  row_before jsonb;
+  row_after jsonb := change_row(to_jsonb(NEW), leave_out);
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema is let pass'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF TG_OP = 'UPDATE' THEN row_before := change_row(to_jsonb(OLD), leave_out); END IF;
+  IF TG_TABLE_NAME = 'plan_template_versions' THEN
+    row_after := row_after || jsonb_build_object(
+      'nodes', (SELECT jsonb_agg(to_jsonb(p) - ARRAY['id', 'template_id'] ORDER BY p.position)
+        FROM plan_nodes p WHERE p.template_id = NEW.template_id),
+      'edges', (SELECT jsonb_agg(to_jsonb(e) - ARRAY['id', 'template_id'] ORDER BY e.position)
+        FROM plan_edges e WHERE e.template_id = NEW.template_id));
+    -- A policy that names no version approves the new one, too.
+    IF EXISTS (SELECT FROM auto_approve_policies p, jsonb_array_elements(p.allowed_templates) t
+      WHERE p.is_active AND t.value ->> 'template_key' = NEW.template_key
+        AND t.value ->> 'template_version' IS NULL) THEN
+      kinds := kinds || 'policies'::text;
+    END IF;
+  ELSIF TG_TABLE_NAME = 'api_client_keys' THEN
+    row_after := row_after || jsonb_build_object(
+      'client_name', (SELECT c.client_name FROM api_clients c WHERE c.client_id = NEW.client_id),
+      'authority', (SELECT change_row(to_jsonb(a), leave_out) FROM agent_authorities a
+        WHERE a.authority_key = NEW.authority_key));
+  END IF;
+  PERFORM ask_change(kinds, TG_TABLE_NAME, row_before, row_after);
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION require_change() FROM PUBLIC;
+
+-- All of these look at the end of the transaction, when everything is written that belongs together.
+DROP TRIGGER IF EXISTS new_address_needs_people ON allowed_addresses;
+CREATE CONSTRAINT TRIGGER new_address_needs_people AFTER INSERT ON allowed_addresses
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.active)
+  EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
+DROP TRIGGER IF EXISTS address_needs_people ON allowed_addresses;
+CREATE CONSTRAINT TRIGGER address_needs_people AFTER UPDATE ON allowed_addresses
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.active AND (NOT OLD.active
+    OR (OLD.chain_family, OLD.address, OLD.chain_id)
+      IS DISTINCT FROM (NEW.chain_family, NEW.address, NEW.chain_id)
+    OR NEW.usable_after < OLD.usable_after OR NEW.usable_after IS NULL AND OLD.usable_after IS NOT NULL))
+  EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
+
+DROP TRIGGER IF EXISTS new_policy_needs_people ON auto_approve_policies;
+CREATE CONSTRAINT TRIGGER new_policy_needs_people AFTER INSERT ON auto_approve_policies
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('policies', 'policy_id');
+DROP TRIGGER IF EXISTS policy_needs_people ON auto_approve_policies;
+CREATE CONSTRAINT TRIGGER policy_needs_people AFTER UPDATE ON auto_approve_policies
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (policy_widens(OLD, NEW))
+  EXECUTE FUNCTION require_change('policies', 'policy_id');
+
+DROP TRIGGER IF EXISTS version_needs_people ON plan_template_versions;
+CREATE CONSTRAINT TRIGGER version_needs_people AFTER INSERT ON plan_template_versions
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.template_key NOT LIKE 'system/%')
+  EXECUTE FUNCTION require_change('templates', 'template_id');
+DROP TRIGGER IF EXISTS template_needs_people ON plan_templates;
+CREATE CONSTRAINT TRIGGER template_needs_people AFTER UPDATE ON plan_templates
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.auto_approve_enabled AND (NOT OLD.auto_approve_enabled
+    OR NEW.daily_cap_asset IS DISTINCT FROM OLD.daily_cap_asset
+    OR is_raised(OLD.daily_cap_amount, NEW.daily_cap_amount)))
+  EXECUTE FUNCTION require_change('templates', '');
+
+DROP TRIGGER IF EXISTS executor_needs_people ON executors;
+CREATE CONSTRAINT TRIGGER executor_needs_people AFTER UPDATE ON executors
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.status = 'active' AND OLD.status <> 'active')
+  EXECUTE FUNCTION require_change('executors', 'health_state,health_checked_at');
+
+DROP TRIGGER IF EXISTS signer_needs_people ON signers;
+CREATE CONSTRAINT TRIGGER signer_needs_people AFTER UPDATE ON signers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.status = 'active' AND OLD.status <> 'active'
+    OR NEW.expected_signer_address IS DISTINCT FROM OLD.expected_signer_address
+    OR NEW.replaced_by IS DISTINCT FROM OLD.replaced_by)
+  EXECUTE FUNCTION require_change('signers', 'observed_at');
+
+DROP TRIGGER IF EXISTS new_chain_needs_people ON bridge_chains;
+CREATE CONSTRAINT TRIGGER new_chain_needs_people AFTER INSERT ON bridge_chains
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('bridge', 'stale_detected_at');
+DROP TRIGGER IF EXISTS chain_needs_people ON bridge_chains;
+CREATE CONSTRAINT TRIGGER chain_needs_people AFTER UPDATE ON bridge_chains
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN ((OLD.chain, OLD.endpoint_identity, OLD.finality_age_seconds)
+    IS DISTINCT FROM (NEW.chain, NEW.endpoint_identity, NEW.finality_age_seconds))
+  EXECUTE FUNCTION require_change('bridge', 'stale_detected_at,snapshot_at,snapshot_version');
+DROP TRIGGER IF EXISTS new_path_needs_people ON bridge_paths;
+CREATE CONSTRAINT TRIGGER new_path_needs_people AFTER INSERT ON bridge_paths
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('bridge', '');
+DROP TRIGGER IF EXISTS path_needs_people ON bridge_paths;
+CREATE CONSTRAINT TRIGGER path_needs_people AFTER UPDATE ON bridge_paths
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.enabled AND NOT OLD.enabled
+    OR (OLD.src_chain, OLD.dst_chain, OLD.asset) IS DISTINCT FROM (NEW.src_chain, NEW.dst_chain, NEW.asset)
+    OR NEW.last_drill_pass_at IS DISTINCT FROM OLD.last_drill_pass_at
+      AND NEW.last_drill_pass_at IS NOT NULL
+    OR is_raised(OLD.expected_latency_seconds, NEW.expected_latency_seconds)
+    OR is_raised(OLD.detection_latency_budget_seconds, NEW.detection_latency_budget_seconds)
+    OR is_raised(OLD.fee_native_budget, NEW.fee_native_budget))
+  EXECUTE FUNCTION require_change('bridge', 'last_drill_pass_at');
+
+DROP TRIGGER IF EXISTS master_needs_people ON perp_master;
+CREATE CONSTRAINT TRIGGER master_needs_people AFTER INSERT OR UPDATE ON perp_master
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_change('perps', '');
+DROP TRIGGER IF EXISTS new_binding_needs_people ON perp_bindings;
+CREATE CONSTRAINT TRIGGER new_binding_needs_people AFTER INSERT ON perp_bindings
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_change('perps', '');
+DROP TRIGGER IF EXISTS binding_needs_people ON perp_bindings;
+CREATE CONSTRAINT TRIGGER binding_needs_people AFTER UPDATE ON perp_bindings
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (OLD.paused AND NOT NEW.paused
+    OR NEW.sub_account_address IS DISTINCT FROM OLD.sub_account_address
+    OR is_raised(OLD.max_agent_balance, NEW.max_agent_balance))
+  EXECUTE FUNCTION require_change('perps', 'paused_changed_at');
+-- The default validity counts from the moment of the call, so it is not compared.
+DROP TRIGGER IF EXISTS wallet_needs_people ON perp_agent_wallets;
+CREATE CONSTRAINT TRIGGER wallet_needs_people AFTER INSERT ON perp_agent_wallets
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('perps', 'wallet_id,valid_until,next_look_at');
+
+-- What the service itself counts and follows is not compared.
+DROP TRIGGER IF EXISTS transfer_needs_people ON capital_transfers;
+CREATE CONSTRAINT TRIGGER transfer_needs_people AFTER INSERT ON capital_transfers
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('capital_transfer', 'transfer_id,claimed_until');
+
+DROP TRIGGER IF EXISTS cutover_needs_people ON cutover;
+CREATE CONSTRAINT TRIGGER cutover_needs_people AFTER UPDATE ON cutover
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (cutover_stops(NEW.mode) < cutover_stops(OLD.mode))
+  EXECUTE FUNCTION require_change('cutover', 'changed_at,changed_by,previous_mode');
+
+-- What a new key can do is what is approved; its id and secret are made when it is issued.
+DROP TRIGGER IF EXISTS key_needs_people ON api_client_keys;
+CREATE CONSTRAINT TRIGGER key_needs_people AFTER INSERT ON api_client_keys
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('keys', 'client_id,secret');
+DROP TRIGGER IF EXISTS authority_needs_people ON agent_authorities;
+CREATE CONSTRAINT TRIGGER authority_needs_people AFTER UPDATE ON agent_authorities
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (is_raised(OLD.max_notional, NEW.max_notional)
+    OR is_raised(OLD.max_ttl_seconds, NEW.max_ttl_seconds)
+    OR NOT NEW.allowed_assets <@ OLD.allowed_assets OR NOT NEW.allowed_chains <@ OLD.allowed_chains)
+  EXECUTE FUNCTION require_change('keys', '');
+
+DROP TRIGGER IF EXISTS operator_needs_people ON dashboard_keys;
+CREATE CONSTRAINT TRIGGER operator_needs_people AFTER INSERT ON dashboard_keys
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('keys', 'key_id,code_hash,code_until');
+
+-- A request only ends, once; only the owner of the table changes something alone.
+CREATE OR REPLACE FUNCTION guard_change_request() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  own text[] := '{state,code,ended_at,ended_by}';
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state <> 'open' OR NEW.break_glass AND session_user <> (
+      SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID) THEN
+      RAISE EXCEPTION 'only the owner of the database breaks the glass'
+        USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF TG_OP = 'DELETE' OR OLD.state <> 'open' OR NEW.state = 'open'
+    OR to_jsonb(OLD) - own IS DISTINCT FROM to_jsonb(NEW) - own THEN
+    RAISE EXCEPTION 'a change request only ends' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER change_requests_only_end BEFORE INSERT OR UPDATE OR DELETE
+  ON change_requests FOR EACH ROW EXECUTE FUNCTION guard_change_request();
+
+CREATE OR REPLACE TRIGGER change_requests_for_consoles AFTER INSERT OR UPDATE ON change_requests
+  FOR EACH ROW EXECUTE FUNCTION note_for_consoles('change_request');
+
+-- Returns a request with its standing.
+CREATE OR REPLACE FUNCTION change_view(c change_requests, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(c) - 'rules' || jsonb_build_object('expires_at', c.created_at + interval '7 days',
+    'state', CASE WHEN c.state = 'open' AND NOT change_is_open(c, at) THEN 'expired'
+      ELSE c.state END,
+    'standing', approvals_of_change(c, at))
+$$;
+
+-- Makes a request for a change that was refused with FM023. The same call of the same author for
+-- the same row gets the request that is open. {"ok": false}: no rule holds now.
+CREATE OR REPLACE FUNCTION create_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  n change_requests := jsonb_populate_record(NULL::change_requests, doc -> 'request');
+  c change_requests;
+  at timestamptz;
+BEGIN
+  PERFORM hold_approval_rules();
+  at := svc_now();
+  -- A change of the rules for changes of rules needs both, the old and the new.
+  n.rules := rules_of_change(n.kinds, n.row_before, n.row_after, CASE
+    WHEN n.subject = 'approvers' THEN (
+      SELECT coalesce(jsonb_agg(e.value), '[]') FROM jsonb_array_elements(n.row_after -> 'rules') e
+      WHERE e.value -> 'rule' ->> 'applies_to' = 'approval_rules') ELSE '[]' END, at);
+  IF n.rules IS NULL THEN RETURN jsonb_build_object('ok', false); END IF;
+  -- One author's repeats wait for each other.
+  PERFORM pg_advisory_xact_lock(hashtextextended('change_requests ' || (n.author ->> 'client_id'), 0));
+  FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = n.subject
+    AND r.path = n.path ORDER BY r.created_at FOR UPDATE
+  LOOP
+    CONTINUE WHEN (c.author ->> 'client_id', c.method, c.body, c.idempotency_key, c.break_glass)
+      IS DISTINCT FROM (n.author ->> 'client_id', n.method, n.body, n.idempotency_key,
+        n.break_glass);
+    IF change_is_open(c, at) AND (c.row_before, c.row_after, c.kinds)
+      IS NOT DISTINCT FROM (n.row_before, n.row_after, n.kinds) THEN
+      RETURN jsonb_build_object('ok', true, 'repeated', true, 'request', change_view(c, at));
+    END IF;
+    UPDATE change_requests SET state = CASE WHEN change_is_open(c, at) THEN 'outdated'
+      ELSE 'expired' END, ended_at = at WHERE request_id = c.request_id;
+  END LOOP;
+  n.state := 'open';
+  n.created_at := at;
+  INSERT INTO change_requests SELECT n.* RETURNING * INTO c;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'repeated', false, 'request', change_view(c, at));
+END $$;
+
+-- Records a person's approval of a change. `doc`: {"request_id", "hash", "identity", "decision":
+-- {"decision_id", "key_id", "reason"}, "audit"}. Returns the request, with "met" once enough people
+-- approved; {"ok": false, "reason", "why"?} if the approval is refused; NULL for an unknown id.
+CREATE OR REPLACE FUNCTION decide_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+  before jsonb;
+  after jsonb;
+  who text := person_of(doc ->> 'identity');
+  refusal jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF c.hash <> doc ->> 'hash' THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_hash_mismatch');
+  END IF;
+  IF NOT change_is_open(c, at) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+      'request', change_view(c, at));
+  END IF;
+  before := approvals_of_change(c, at);
+  refusal := refusal_of_approval(before, who, doc -> 'decision' ->> 'reason');
+  IF refusal IS NOT NULL THEN RETURN refusal; END IF;
+  IF approval_is_new(before, who) THEN
+    INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, reason,
+      at)
+    VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, c.request_id, who, doc ->> 'identity',
+      doc -> 'decision' ->> 'key_id', c.hash, doc -> 'decision' ->> 'reason', at);
+    PERFORM write_audit(doc -> 'audit', at);
+  END IF;
+  after := approvals_of_change(c, at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'met', quorum_of(after));
+END $$;
+
+-- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
+-- repeat returns the request as it is. NULL for an unknown id.
+CREATE OR REPLACE FUNCTION end_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+BEGIN
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF (doc ->> 'only_author')::boolean AND NOT is_author_of_change(c, doc ->> 'by') THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'not_the_author');
+  END IF;
+  IF NOT change_is_open(c, at) THEN
+    RETURN CASE WHEN c.state = doc ->> 'state'
+      THEN jsonb_build_object('ok', true, 'request', change_view(c, at))
+      ELSE jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+        'request', change_view(c, at)) END;
+  END IF;
+  UPDATE change_requests SET state = doc ->> 'state', code = doc ->> 'code', ended_at = at,
+    ended_by = doc ->> 'by'
+  WHERE request_id = c.request_id RETURNING * INTO c;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at));
+END $$;
+
+-- Returns whether an identity, or another one of the same person, made the request.
+CREATE OR REPLACE FUNCTION is_author_of_change(c change_requests, identity text) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT c.author ->> 'client_id' IS NOT DISTINCT FROM identity
+    OR coalesce(c.person = person_of(identity), false)
+    OR is_or_was(person_of(identity), c.author ->> 'client_id')
+$$;
+
+-- prisma/functions/claims.sql
+
+-- Takes the claims of one node away (`released`, a transition of its movement) and completes
+-- another node with them (`taken`). Applies both, or neither and returns why. Locks both movements
+-- first, ordered by id.
+CREATE OR REPLACE FUNCTION reassign_claims(released jsonb, taken jsonb) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  first jsonb;
+  second jsonb;
+  before jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  PERFORM FROM movements WHERE movement_id
+    IN ((released ->> 'movement_id')::uuid, (taken ->> 'movement_id')::uuid)
+  ORDER BY movement_id FOR UPDATE;
+  before := action_before(jsonb_build_array(released, taken));
+  BEGIN
+    -- Asks once for both movements, below.
+    first := apply_transition(released || '{"together": true}');
+    IF (first ->> 'ok')::boolean THEN
+      second := apply_transition(taken || '{"together": true}');
+    END IF;
+    IF NOT coalesce((second ->> 'ok')::boolean, false) THEN
+      RAISE EXCEPTION 'the claims were not reassigned: a transition was refused'
+        USING ERRCODE = 'FM018';
+    END IF;
+  EXCEPTION WHEN SQLSTATE 'FM018' THEN
+    RETURN jsonb_build_object('ok', false, 'refused', coalesce(second, first));
+  END;
+  IF NOT second ? 'repeated' THEN
+    PERFORM ask_action(jsonb_build_array(released, taken), before);
+  END IF;
+  RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
+END $$;
+
+-- prisma/functions/console-events.sql
+
+-- Writes what open consoles must read again; see docs/decisions/0114-the-stream.md. Runs with the
+-- owner's rights: the service's role may not write or remove events itself.
+CREATE OR REPLACE FUNCTION note_for_consoles() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema may write console events'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  CASE TG_ARGV[0]
+    WHEN 'movement' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('movement', NEW.movement_id);
+    WHEN 'capital_transfer' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('capital_transfer', NEW.transfer_id);
+    WHEN 'callback' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('callback', NEW.event_id);
+    WHEN 'proposal' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('proposal', NEW.proposal_id);
+    WHEN 'change_request' THEN
+      INSERT INTO console_events (kind, subject) VALUES ('change_request', NEW.request_id);
+    WHEN 'cutover' THEN INSERT INTO console_events (kind, subject) VALUES ('cutover', 'cutover');
+    -- One event for each venue whose balances a statement changed; a fetch that finds the same
+    -- balances writes none.
+    WHEN 'new_balances' THEN INSERT INTO console_events (kind, subject)
+      SELECT DISTINCT 'balance', venue_key FROM made;
+    WHEN 'balances' THEN INSERT INTO console_events (kind, subject)
+      SELECT DISTINCT 'balance', n.venue_key
+      FROM changed n JOIN former o USING (venue_key, account_type, asset)
+      WHERE (n.available, n.withdrawable, n.total)
+        IS DISTINCT FROM (o.available, o.withdrawable, o.total);
+  END CASE;
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION note_for_consoles() FROM PUBLIC;
+
+-- Returns what a console reads about the subject of an event, in its present state. The state is
+-- read with the event and not stored in it, since transactions that change one row may be numbered
+-- in another order. It has no amounts and no addresses: it only says what to read again.
+CREATE OR REPLACE FUNCTION console_event_of(kind text, subject text) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN CASE kind
+    WHEN 'movement' THEN (SELECT jsonb_build_object('movement_id', m.movement_id,
+        'version', m.version, 'state', m.request_state,
+        'attention_reason', attention_of(m, svc_now()) -> 'reason')
+      FROM movements m WHERE m.movement_id = subject::uuid)
+    WHEN 'capital_transfer' THEN (SELECT jsonb_build_object('transfer_id', t.transfer_id,
+        'version', t.version, 'state', t.request_state)
+      FROM capital_transfers t WHERE t.transfer_id = subject::uuid)
+    WHEN 'callback' THEN (SELECT jsonb_build_object('event_id', c.event_id, 'state', c.status)
+      FROM callbacks c WHERE c.event_id = subject::uuid)
+    WHEN 'proposal' THEN (SELECT jsonb_build_object('proposal_id', p.proposal_id,
+        'state', p.status)
+      FROM template_proposals p WHERE p.proposal_id = subject::uuid)
+    WHEN 'change_request' THEN (SELECT jsonb_build_object('change_request_id', r.request_id,
+        'state', r.state)
+      FROM change_requests r WHERE r.request_id = console_event_of.subject::uuid)
+    WHEN 'cutover' THEN (SELECT jsonb_build_object('mode', c.mode) FROM cutover c)
+    WHEN 'balance' THEN jsonb_build_object('venue_key', subject)
+    END;
+END $$;
+
+-- prisma/functions/write-path.sql
+
+-- Applies one transition; see store/transition.ts for the shape of `doc`.
+CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  m record;
+  n record;
+  completed text[] := '{}';
+  settles boolean := false;
+  after movements;
+  nodes jsonb := coalesce(doc -> 'nodes', '[]'::jsonb);
+  part jsonb;
+  fields jsonb;
+  other jsonb;
+  tx evm_transactions;
+  at timestamptz;
+  refusal text;
+  problems jsonb;
+  send jsonb;
+  seq integer;
+  fenced text[];
+  frozen boolean;
+  unclaimed boolean := false;
+  holder jsonb;
+BEGIN
+  -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
+  SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
+    WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
+  frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  -- These may wait for people; see ask_action.
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
+    PERFORM hold_approval_rules();
+  END IF;
+  -- A retry binds nodes to the present signers, so no rotation may run at the same time.
+  IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
+  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
+    current_frontier, error_code, callback_url, expires_at, pooled,
+           auto_approve_result ->> 'outcome' = 'approved'
+           AND auto_approve_result ? 'policy_id' AS budgeted
+  INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
+  at := svc_now();
+  IF m.movement_id IS NULL THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
+  END IF;
+
+  IF doc ? 'command_id'
+    AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+      'request_state', m.request_state,
+      'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+        'current_frontier', to_jsonb(m.current_frontier),
+      'expires_at', m.expires_at, 'repeated', true);
+  END IF;
+
+  refusal := CASE
+    WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'
+    WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
+    WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
+    WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
+    WHEN doc ? 'plan_hash' AND doc ->> 'plan_hash' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
+      THEN 'plan_hash' END;
+
+  -- After a cancel, a node that may have been sent before a restore becomes READY, so that recovery
+  -- searches for that send; the node passes no fence.
+  IF refusal IS NULL AND (fenced IS NOT NULL
+      OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
+      OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
+        AND jsonb_path_exists(nodes, '$[*].set.state ? (@ == "READY")')))
+    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN
+    refusal := 'not_approved';
+  END IF;
+
+  IF refusal IS NULL THEN
+    IF jsonb_array_length(nodes) > 1 THEN
+      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')
+        FROM jsonb_array_elements(nodes));
+    END IF;
+    FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
+      part := nodes -> i;
+      SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
+        pays, claims_when, output INTO n
+      FROM movement_nodes WHERE movement_id = m.movement_id
+        AND node_key = part ->> 'node_key' FOR UPDATE;
+      IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
+         OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
+         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
+         -- The prepared action is checked before the fence and sent after it. So it changes only
+         -- together with attempt or epoch; a fence may set it only if none is stored.
+         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
+           AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
+             OR part -> 'set' ->> 'state' = 'SUBMITTING'))
+         -- A completed node stays completed, with two exceptions: an allowance may run again, since
+         -- it moves nothing, and a node whose payment is reassigned waits again.
+         OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
+           AND n.pays <> 'spender' AND NOT part ? 'releases')
+         -- A node passes no fence before recovery has searched for its earlier send.
+         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
+         -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
+         OR (n.node_kind = 'manual_gate'
+           AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
+           AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
+        refusal := 'node_state';
+        other := CASE WHEN n.node_key IS NOT NULL
+          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,
+            'epoch', n.submit_epoch) END;
+        EXIT;
+      END IF;
+      unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
+        AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
+          THEN part -> 'set' -> 'output' ELSE n.output END);
+      -- Keeps the earlier state in `was`: the writes below depend on it.
+      nodes := CASE WHEN part -> 'set' ? 'state'
+        THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
+    END LOOP;
+  END IF;
+  IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
+  IF refusal IS NULL AND frozen THEN
+    PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
+    refusal := 'frozen';
+  END IF;
+  IF refusal IS NULL AND doc ? 'send_over' THEN
+    send := unsettled_send(m.movement_id, doc -> 'send_over', at);
+    refusal := send ->> 'reason';
+  END IF;
+  IF refusal IS NULL AND doc ? 'require' THEN
+    problems := binding_problems(doc -> 'require', m.movement_id);
+    IF problems IS NULL AND doc -> 'require' ? 'flow' THEN
+      problems := flow_problems(m.movement_id, doc -> 'require' -> 'flow');
+    END IF;
+    IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+  END IF;
+  FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
+    EXIT WHEN refusal IS NOT NULL;
+    IF part ? 'nonce' THEN
+      problems := lane_problem(m.movement_id, part ->> 'node_key', (part ->> 'attempt')::integer,
+        part -> 'nonce');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+    ELSIF part ? 'version' THEN
+      -- Locks the lane, since a concurrent send might take over an unsigned claim.
+      PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
+        ON c.chain_id = l.chain_id AND c.address = l.address
+      WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
+      IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
+        refusal := 'node_state';
+      END IF;
+    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
+      -- A condition of its own: combined with the one above, Postgres would plan this query for
+      -- every written node.
+      IF NOT EXISTS (
+        SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
+          AND t.node_key = part ->> 'node_key'
+          AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
+          AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
+          AND t.final_at IS NULL) THEN
+        refusal := 'nothing_signed';
+      END IF;
+    ELSIF part ? 'claims' THEN
+      holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
+      IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
+    ELSIF part ? 'releases' OR part ? 'takes' THEN
+      IF NOT lock_claims(coalesce((part -> 'takes' ->> 'movement_id')::uuid, m.movement_id),
+        coalesce(part -> 'takes' ->> 'node_key', part ->> 'node_key')) THEN
+        refusal := 'claim_missing';
+      END IF;
+    END IF;
+  END LOOP;
+  IF refusal IS NOT NULL THEN
+    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
+      'version', m.version,
+      'request_state', m.request_state, 'approval_status', m.approval_status,
+        'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
+      'node', other, 'send', send, 'holder', holder);
+  END IF;
+
+  IF NOT doc ? 'together' THEN PERFORM ask_action(jsonb_build_array(
+    doc || jsonb_build_object('nodes', nodes)), NULL); END IF;
+
+  -- The plan's hash was compared with this one above.
+  IF doc ?& ARRAY['approval', 'plan_hash'] THEN
+    INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
+    VALUES (m.movement_id, doc ->> 'plan_hash', doc -> 'approval' ->> 'by',
+      doc -> 'approval' ->> 'name', at);
+  END IF;
+  FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
+    part := nodes -> i;
+    fields := part -> 'set';
+    UPDATE movement_nodes SET
+      state = coalesce(fields ->> 'state', state),
+      attempt = coalesce((fields ->> 'attempt')::integer, attempt),
+      amount = CASE WHEN fields ? 'amount' THEN (fields ->> 'amount')::numeric ELSE amount END,
+      preflight_passed = coalesce((fields ->> 'preflight_passed')::boolean, preflight_passed),
+      prepared_action = CASE WHEN fields ? 'prepared_action'
+        THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
+      sign_request = CASE WHEN fields ? 'sign_request'
+        THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
+      submit_epoch = coalesce((fields ->> 'submit_epoch')::integer, submit_epoch),
+      send_not_after = CASE WHEN fields ? 'send_not_after'
+        THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+      recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
+      restored = coalesce((fields ->> 'restored')::boolean, restored),
+      resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      only_look = coalesce((fields ->> 'only_look')::boolean, only_look),
+      cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
+      error_count = coalesce((fields ->> 'error_count')::integer, error_count),
+      unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
+      unanswered_since = CASE WHEN fields ? 'unanswered'
+        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END
+          ELSE unanswered_since END,
+      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
+        ELSE external_ref END,
+      output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
+      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
+      -- The time that a node waits at its fence in the mode `frozen` does not count towards its
+      -- time limit.
+      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
+        ELSE started_at END,
+      frozen_since = CASE WHEN NOT fields ? 'state' THEN frozen_since END,
+      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
+        ELSE submitted_at END,
+      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
+        ELSE completed_at END,
+      updated_at = at
+    WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
+    RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
+    settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
+    IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
+      INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at)
+      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key,
+        n.attempt, at)
+      ON CONFLICT (idempotency_key) DO NOTHING;
+    ELSIF n.state IN ('COMPLETED', 'FAILED') AND part ->> 'was' <> n.state THEN
+      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref,
+        error_code = n.error_code
+      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
+        AND ended_at IS NULL;
+      IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
+    END IF;
+    IF jsonb_array_length(part -> 'artifacts') > 0 THEN
+      INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
+      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind',
+        a -> 'data', at
+      FROM jsonb_array_elements(part -> 'artifacts') AS a;
+    END IF;
+    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
+      at); END IF;
+    IF part ? 'claims' THEN
+      PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
+    END IF;
+    IF part ? 'takes' THEN PERFORM move_claims(part -> 'takes', m.movement_id, n.node_key); END IF;
+    IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
+    IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
+      WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
+  END LOOP;
+
+  fields := coalesce(doc -> 'set', '{}'::jsonb);
+  IF fields = '{}'::jsonb AND NOT doc ?| ARRAY['conditions', 'bump'] THEN
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
+      doc -> 'timeline', doc -> 'callback_types', at);
+    UPDATE movements SET next_sequence = seq, updated_at = at WHERE movement_id = m.movement_id;
+  ELSE
+    m.request_state := coalesce(fields ->> 'request_state', m.request_state);
+    m.approval_status := coalesce(fields ->> 'approval_status', m.approval_status);
+    m.reservation_status := coalesce(fields ->> 'reservation_status', m.reservation_status);
+    IF fields ? 'current_frontier' THEN
+      m.current_frontier := ARRAY(SELECT jsonb_array_elements_text(fields -> 'current_frontier'));
+    END IF;
+    IF fields ? 'error_code' THEN m.error_code := fields ->> 'error_code'; END IF;
+    IF coalesce((doc ->> 'bump')::boolean, false) THEN m.version := m.version + 1; END IF;
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
+      doc -> 'timeline', doc -> 'callback_types', at);
+    UPDATE movements SET
+      request_state = m.request_state, approval_status = m.approval_status,
+        reservation_status = m.reservation_status,
+      version = m.version, next_sequence = seq, current_frontier = m.current_frontier,
+        error_code = m.error_code,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
+      approver_id = coalesce(fields ->> 'approver_id', approver_id),
+      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by'
+        ELSE approved_by END,
+      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
+        ELSE ended_at END,
+      -- A movement that runs again and fails again needs a person again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
+      edge_conditions = CASE WHEN doc ? 'conditions'
+        THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
+      updated_at = at
+    WHERE movement_id = m.movement_id;
+    settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
+  END IF;
+  IF settles AND doc ->> 'command_kind' = 'retry' THEN
+    PERFORM follow_signers(m.movement_id, doc -> 'take', '{"type": "system"}'::jsonb, at);
+  END IF;
+  -- Holds and the use of a budget follow from the present states of movement and nodes.
+  IF settles AND (m.pooled OR m.budgeted) THEN
+    SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
+    IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
+    IF m.pooled THEN PERFORM note_sent(m.movement_id, completed, at); END IF;
+    IF m.budgeted AND after.approval_status = 'approved'
+      THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
+  END IF;
+  IF doc ? 'command_id' THEN
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at,
+      at + interval '2 seconds');
+  END IF;
+  IF jsonb_array_length(doc -> 'audit') > 0 THEN PERFORM write_audit(doc -> 'audit', at); END IF;
+  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+    'request_state', m.request_state,
+    'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier),
+    'expires_at', m.expires_at, 'transaction',
+    CASE WHEN tx.transaction_id IS NOT NULL
+      THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
+      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx,
+        'tx_hash', tx.tx_hash) END);
+END $$;

@@ -1,0 +1,181 @@
+/** Calls that wait for people: how one is shown, and what a page says about its change request. */
+import { createElement, type ComponentType } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import {
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  RouterProvider,
+} from '@tanstack/react-router';
+import { createDashboardClient } from '../../clients/http/dashboard.ts';
+import { ChangeRequestedError } from '../../clients/http/errors.ts';
+import { afterFailure } from '../../console/data/after-failure.ts';
+import { brokenGlass, LAST_WEEK } from '../../console/data/broken-glass.ts';
+import { comparedFields } from '../../console/pages/change/compare.ts';
+import {
+  isAuthor,
+  mayApproveChange,
+  outcomeOf,
+  remainsOf,
+  type Change,
+} from '../../console/pages/change/model.ts';
+import { Problem } from '../../console/parts/problem.tsx';
+
+const ID = '01920000-0000-7000-8000-000000000001';
+const WAITS = {
+  change_request_id: ID,
+  kind: 'approval_rules',
+  hash: 'f'.repeat(64),
+  approvals: { rules: [], required: [], decisions: [], you: { may: false, why_not: 'initiator' } },
+};
+
+/** The console's client, to which every write is answered 202. */
+const client = createDashboardClient({
+  baseUrl: 'http://localhost',
+  key: { operator: 'ada', secret: 'secret' },
+  retries: 0,
+  fetch: (url) =>
+    Promise.resolve(
+      String(url).endsWith('/dashboard/nonce')
+        ? Response.json({ nonce: 'n'.repeat(22) })
+        : Response.json(WAITS, { status: 202 }),
+    ),
+});
+
+async function shown(error: unknown): Promise<string> {
+  const root = createRootRoute();
+  const router = createRouter({
+    routeTree: root.addChildren([
+      createRoute({
+        getParentRoute: () => root,
+        path: '/',
+        component: () => createElement(Problem, { error }),
+      }),
+    ]),
+    history: createMemoryHistory({ initialEntries: ['/'] }),
+  });
+  await router.load();
+  return renderToStaticMarkup(
+    createElement(RouterProvider as ComponentType<{ router: unknown }>, { router }),
+  );
+}
+
+test.each<[string, () => Promise<unknown>]>([
+  [
+    'a call of the API',
+    () => client.call('setCutoverMode', { body: { mode: 'normal', reason: 'It is over.' } }),
+  ],
+  [
+    'the allowlist',
+    () =>
+      client.send({
+        method: 'POST',
+        target: '/dashboard/allowed-addresses',
+        body: { address: '' },
+      }),
+  ],
+])('a 202 is never taken as done: %s waits, and its request is linked', async (_, send) => {
+  const error: unknown = await send().then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ChangeRequestedError);
+  expect(afterFailure(error)).toEqual({ kind: 'waits' });
+  const html = await shown(error);
+  expect(html).toContain('Waits for approvals: change request');
+  expect(html).toContain(`href="/changes/${ID}"`);
+  expect(html).toContain('01920000…000001');
+  expect(html).toContain('approval rules');
+});
+
+const fieldsOf = (before: unknown, after: unknown) =>
+  comparedFields(before, after).map(({ path, is }) => [path.join('.'), is]);
+
+test('before and after are compared field by field, and what differs comes first', () => {
+  const before = { key: 'desk', limits: { day: '10', week: '50' }, assets: ['USDC'], note: 'x' };
+  const after = { assets: ['USDC'], limits: { week: '70', day: '10' }, key: 'desk', owner: null };
+  expect(fieldsOf(before, after)).toEqual([
+    ['limits.week', 'changed'],
+    ['note', 'removed'],
+    ['owner', 'added'],
+    ['key', 'same'],
+    ['limits.day', 'same'],
+    ['assets', 'same'],
+  ]);
+  expect(comparedFields(before, after)[0]).toMatchObject({ before: '50', after: '70' });
+});
+
+test('a row that is new, goes, or is no row, is compared too', () => {
+  expect(fieldsOf(null, { a: 1, b: { c: 2 } })).toEqual([
+    ['a', 'added'],
+    ['b.c', 'added'],
+  ]);
+  expect(fieldsOf({ a: 1 }, null)).toEqual([['a', 'removed']]);
+  expect(fieldsOf({ a: {} }, { a: { b: 1 } })).toEqual([['a', 'changed']]);
+  expect(fieldsOf({ a: { b: 1 } }, { a: [1] })).toEqual([['a', 'changed']]);
+  expect(fieldsOf([{ b: 1, a: 2 }], [{ a: 2, b: 1 }])).toEqual([['', 'same']]);
+  expect(fieldsOf('one', 'other')).toEqual([['', 'changed']]);
+  const hostile: unknown = JSON.parse('{"__proto__":{"a":1},"constructor":"x"}');
+  expect(fieldsOf({}, hostile)).toEqual([['', 'changed']]);
+  expect(fieldsOf(null, hostile)).toEqual([
+    ['__proto__.a', 'added'],
+    ['constructor', 'added'],
+  ]);
+});
+
+function changeOf(missing: number, over: Partial<Change> = {}): Change {
+  const required = [{ rule: 'r', group: 'g', threshold: 2, received: 2 - missing, missing }];
+  const you = { may: true, why_not: null };
+  return {
+    ...{ state: 'open', author: 'dashboard:ada', code: null },
+    approvals: { rules: ['r'], required, decisions: [], you },
+    ...over,
+  } as unknown as Change;
+}
+
+test('where nothing is missing the page says who makes the change', () => {
+  expect(remainsOf(changeOf(1))).toBeNull();
+  expect(remainsOf(changeOf(0))).toContain('approve it again');
+  expect(remainsOf(changeOf(0, { author: 'fundadmin:ada' }))).toContain(
+    'the same fundadmin command makes the change when it is run again',
+  );
+  expect(remainsOf(changeOf(0, { author: 'fundadmin:ada', state: 'applied' }))).toBeNull();
+});
+
+test('a decision says what became of the change request', () => {
+  expect(outcomeOf(changeOf(1))).toBe('Your approval is recorded; 1 more missing.');
+  expect(outcomeOf(changeOf(0, { author: 'fundadmin:ada' }))).toContain('fundadmin command');
+  expect(outcomeOf(changeOf(0, { state: 'applied' }))).toBe('The change was made.');
+  expect(outcomeOf(changeOf(0, { state: 'failed', code: 'policy_not_found' }))).toContain(
+    'refused (policy_not_found)',
+  );
+  expect(outcomeOf(changeOf(1, { state: 'rejected' }))).toContain('rejected: nothing was changed');
+});
+
+test('an author is known by identity, or as the same person', () => {
+  const { approvals } = changeOf(1);
+  const same = { ...approvals, you: { may: false, why_not: 'initiator' } } as Change['approvals'];
+  expect(isAuthor(changeOf(1), 'dashboard:ada')).toBe(true);
+  expect(isAuthor(changeOf(1), 'dashboard:bob')).toBe(false);
+  expect(isAuthor(changeOf(1, { approvals: same }), 'dashboard:bob')).toBe(true);
+  expect(mayApproveChange('initiator')).toContain('you made this change request');
+  expect(mayApproveChange('not_in_group')).toContain('in none of the groups');
+});
+
+test('the glass is shown as broken for seven days', () => {
+  const now = Date.parse('2026-11-28T12:00:00Z');
+  const made = (...times: readonly string[]) => ({
+    change_requests: times.map((created_at) => changeOf(0, { created_at })),
+    next_cursor: null,
+  });
+  expect(LAST_WEEK).toMatchObject({ break_glass: true });
+  expect(brokenGlass(made(), now)).toBeNull();
+  expect(brokenGlass(made('2026-11-21T11:59:59.000Z'), now)).toBeNull();
+  const [recent, other] = ['2026-11-21T12:00:01.000Z', '2026-11-28T11:00:00.000Z'];
+  expect(brokenGlass(made(recent), now)).toBe(
+    'The glass was broken: 1 change was made alone in the last seven days',
+  );
+  expect(brokenGlass(made(recent, other), now)).toContain('2 changes were made alone');
+  expect(brokenGlass({ ...made(recent), next_cursor: 'more' }, now)).toContain('1+ changes were');
+});

@@ -1,0 +1,559 @@
+/**
+ * Changes that let more money go, over two APIs and `fundadmin` on one database: with a rule of
+ * their kind each waits for two people, by every way, and is made once, exactly as approved.
+ */
+import { createHash, createSecretKey, randomBytes } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { createApi } from '../../api/app.ts';
+import { createGuard } from '../../api/auth/guard.ts';
+import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
+import { createNonces } from '../../api/dashboard/nonces.ts';
+import { fileKeys } from '../../api/dashboard/operators.ts';
+import type { DashboardParts } from '../../api/dashboard/routes.ts';
+import type { SigningKey } from '../../dev/stack/keys.ts';
+import type { ChangeKind } from '../../domain/approval/power.ts';
+import type { ApprovalRule } from '../../domain/approval/rule.ts';
+import { createNoopExecutor } from '../../executors/local/noop.ts';
+import { parseSecretsKey } from '../../platform/secrets.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { changeApprovers } from '../../store/approvals.ts';
+import { commercial } from '../../api/commercial.ts';
+import { withExtensions } from '../../api/extension.ts';
+import { routes } from '../../venues/routes.ts';
+import { dependencies, serve, type Served } from '../api/support.ts';
+import { dashboardHeaders } from '../support/dashboard.ts';
+import { noop, template } from '../support/http.ts';
+import { startOwnDatabase } from '../support/own-database.ts';
+import { signedFetch } from '../support/signed-fetch.ts';
+import { started } from '../support/started.ts';
+import { tool, type ToolRun } from '../support/tool.ts';
+
+const SECRETS = randomBytes(32).toString('base64');
+const own = started(startOwnDatabase);
+const db = started(async () => {
+  const open = connectDatabase({ url: own.url, poolSize: 5 });
+  return Object.assign(open, { close: () => open.$disconnect() });
+});
+const OPERATOR_SECRET = randomBytes(32).toString('hex');
+let apis: readonly Served[] = [];
+const keys = new Map<string, SigningKey>();
+
+/** `fundadmin` on the database of this file. */
+const fundadmin = (...args: readonly string[]): Promise<ToolRun> =>
+  tool(args, { SVC_DATABASE_URL: own.url, SVC_SECRETS_KEY: SECRETS });
+
+beforeAll(async () => {
+  const secrets = parseSecretsKey(SECRETS);
+  if (!secrets.ok) throw new Error('the key is no key');
+  const operators = new Map(
+    ['olga', 'piet'].map((name) => [
+      name,
+      {
+        secret: createSecretKey(OPERATOR_SECRET, 'utf8'),
+        role: 'operator',
+        allowlist: true,
+      } as const,
+    ]),
+  );
+  apis = await Promise.all(
+    [1, 2].map(async () => {
+      const pool = connectDatabase({ url: own.url, poolSize: 10 });
+      const { log, ...deps } = dependencies({ authEnabled: true });
+      const nonces = createNonces([createSecretKey(randomBytes(32))]);
+      const descriptor = { signer_key: 'desk', backend: 'local', chain_family: 'evm' } as const;
+      const app = createApi(
+        {
+          ...deps,
+          ...{ db: pool, log },
+          executors: { list: () => [createNoopExecutor().descriptor] },
+          signers: { list: () => [descriptor], get: () => undefined },
+        },
+        withExtensions(routes, [commercial({ autoApproveDryRun: false })]),
+        {
+          guard: createGuard({
+            ...{ db: pool, log, secretsKeys: secrets.keys },
+            ...{ maxSkewSeconds: 300, rateLimits: null },
+          }),
+          dashboard: {
+            parts: () => ({ cooling: null, nonces }) as DashboardParts,
+            authentication: createOperatorAuthentication({
+              ...{ db: pool, log, nonces },
+              keys: fileKeys(operators),
+              maxSkewSeconds: 300,
+            }),
+            origin: () => 'http://localhost',
+          },
+        },
+      );
+      const served = await serve(app);
+      return {
+        ...served,
+        close: async () => {
+          const cut = await served.close();
+          await pool.$disconnect();
+          return cut;
+        },
+      };
+    }),
+  );
+  for (const name of ['ann', 'bob', 'cid', 'eve']) {
+    const { out, err, status } = await fundadmin(
+      ...['keys', 'issue', '--client-name', name, '--key-id', name, '--role', 'admin'],
+    );
+    if (status !== 0) throw new Error(err);
+    const issued = JSON.parse(out) as { hmac_secret: string; client_id: string };
+    keys.set(name, { keyId: name, secret: issued.hmac_secret });
+    clients.set(name, issued.client_id);
+  }
+  await changeApprovers(
+    db,
+    {
+      people: ['ann', 'bob', 'cid', 'olga'].map((person) => ({
+        person,
+        name: person,
+        identities: [clients.get(person) ?? `dashboard:${person}`],
+      })),
+      groups: [{ name: 'desk', members: ['ann', 'bob', 'cid', 'olga'] }],
+    },
+    [],
+  );
+}, 240_000);
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.close()));
+});
+const clients = new Map<string, string>();
+
+const TWO: ApprovalRule = {
+  applies_to: 'allowlist',
+  when: {},
+  require: [{ group: 'desk', threshold: 2 }],
+  initiator_may_approve: false,
+  payee_author_may_approve: false,
+  template_author_may_approve: false,
+  reason_required: false,
+};
+
+/** Puts a rule of two people in force for each kind, and no other rule, as the owner could. */
+async function ruled(...kinds: readonly ChangeKind[]): Promise<void> {
+  await db.$executeRawUnsafe('DELETE FROM approval_rules');
+  for (const kind of kinds)
+    await db.$executeRawUnsafe(
+      `INSERT INTO approval_rules (name, rule, revision, created_at, updated_at)
+       VALUES ($1, $2::jsonb, 1, svc_now(), svc_now())`,
+      `two-${kind.replace('_', '-')}`,
+      JSON.stringify({ ...TWO, applies_to: kind }),
+    );
+}
+afterEach(() => ruled());
+
+interface Answer<T = Record<string, unknown>> {
+  readonly status: number;
+  readonly body: T;
+}
+interface Change {
+  readonly change_request_id: string;
+  readonly kind: string;
+  readonly hash: string;
+  readonly state: string;
+  readonly code: string | null;
+  readonly before: unknown;
+  readonly after: Record<string, unknown>;
+  readonly approvals: { readonly required: readonly { readonly missing: number }[] };
+}
+
+/** Sends as a person with an API key, over one API or the other. */
+async function as<T = Change>(
+  who: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  api = 0,
+): Promise<Answer<T>> {
+  const response = await signedFetch(
+    keys.get(who) ?? { keyId: '', secret: '' },
+    `${apis[api]?.url ?? ''}/v3${path}`,
+    {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    },
+  );
+  return { status: response.status, body: (await response.json()) as T };
+}
+
+/** Sends to the dashboard as an operator who may write the allowlist. */
+async function dashboard<T = Change>(path: string, body: object): Promise<Answer<T>> {
+  const text = JSON.stringify(body);
+  const headers = dashboardHeaders('POST', path, text, {
+    operator: 'olga',
+    secret: OPERATOR_SECRET,
+  });
+  const response = await fetch(`${apis[0]?.url ?? ''}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: text,
+  });
+  return { status: response.status, body: (await response.json()) as T };
+}
+
+const approve = (who: string, { change_request_id, hash }: Change, api = 0) =>
+  as(who, 'POST', `/change-requests/${change_request_id}/approve`, { hash }, api);
+const read = async (id: string): Promise<Change> =>
+  (await as('ann', 'GET', `/change-requests/${id}`)).body;
+
+const ROWS = '/dashboard/allowed-addresses';
+const fresh = (): string => `0x${randomBytes(20).toString('hex')}`;
+const listing = (address: string) => ({
+  chain_family: 'evm',
+  address,
+  chain_id: 1,
+  label: 'a counterparty',
+  reason: 'we pay them',
+});
+/** What is in a table, without what changes by itself. */
+const rowsOf = async (table: string): Promise<unknown> =>
+  db.$queryRawUnsafe(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY to_jsonb(t)::text`);
+
+interface Way {
+  /** The kind of the rule. */
+  readonly kind: ChangeKind;
+  /** The kind of the request, if it has several. */
+  readonly named?: ChangeKind;
+  readonly table: string;
+  /** Makes what the change needs, while no rule holds. */
+  readonly before?: () => Promise<unknown>;
+  readonly call: () => Promise<Answer<Change>>;
+}
+const policy = () => ({
+  client_id: clients.get('ann'),
+  strategy_id: 'alpha',
+  allowed_templates: [{ template_key: 'acme/pay' }],
+  allowed_assets: ['USDC'],
+  max_amount_per_request: '1234567890.123456789',
+});
+const policyId = async (): Promise<string> =>
+  (
+    (await db.$queryRawUnsafe('SELECT policy_id::text AS id FROM auto_approve_policies')) as {
+      id: string;
+    }[]
+  )[0]?.id ?? '';
+let address = '';
+const WAYS: Readonly<Record<string, Way>> = {
+  'listing an address': {
+    kind: 'allowlist',
+    table: 'allowed_addresses',
+    call: () => dashboard(ROWS, listing((address ||= fresh()))),
+  },
+  'taking an address back in': {
+    kind: 'allowlist',
+    table: 'allowed_addresses',
+    before: async () => {
+      const made = await dashboard<{ id: string }>(ROWS, listing(fresh()));
+      address = made.body.id;
+      await dashboard(`${ROWS}/${address}/revoke`, { reason: 'gone' });
+    },
+    call: () => dashboard(`${ROWS}/${address}/reactivate`, { reason: 'back' }),
+  },
+  'a policy': {
+    kind: 'policies',
+    table: 'auto_approve_policies',
+    call: () => as('ann', 'POST', '/auto-approve-policies', policy()),
+  },
+  'a higher limit of a policy': {
+    kind: 'policies',
+    table: 'auto_approve_policies',
+    call: async () =>
+      as('ann', 'PATCH', `/auto-approve-policies/${await policyId()}`, {
+        max_amount_per_request: '1234567890.12345679',
+      }),
+  },
+  'a template': {
+    kind: 'templates',
+    table: 'plan_nodes',
+    call: () =>
+      as('ann', 'POST', '/plan-templates', template([noop('a')], { template_key: 'acme/pay' })),
+  },
+  'a template that a policy allows': {
+    kind: 'policies',
+    named: 'templates',
+    table: 'plan_template_versions',
+    call: () =>
+      as(
+        'ann',
+        'POST',
+        '/plan-templates',
+        template([noop('b')], { template_key: 'acme/pay', version: 2 }),
+      ),
+  },
+  'automatic approval of a template': {
+    kind: 'templates',
+    table: 'plan_templates',
+    call: () =>
+      as('ann', 'PATCH', '/plan-templates/acme/pay', {
+        auto_approve_enabled: true,
+        daily_cap_amount: '10',
+        daily_cap_asset: 'USDC',
+      }),
+  },
+  'an executor': {
+    kind: 'executors',
+    table: 'executors',
+    before: () =>
+      as('ann', 'PATCH', '/executors/builtin.noop', { status: 'disabled', reason: 'a test' }),
+    call: () => as('ann', 'PATCH', '/executors/builtin.noop', { status: 'active' }),
+  },
+  'a signer': {
+    kind: 'signers',
+    table: 'signers',
+    before: () => as('ann', 'PATCH', '/signers/desk', { status: 'disabled', reason: 'a test' }),
+    call: () => as('ann', 'PATCH', '/signers/desk', { status: 'active' }),
+  },
+  'a chain of the bridge': {
+    kind: 'bridge',
+    table: 'bridge_chains',
+    call: () =>
+      as('ann', 'POST', '/bridge-c/chain-registry', {
+        chain: 'base',
+        endpoint_identity: '30184:0x1a44076050125825900e736c501f859c50fe728c',
+        finality_age_seconds: 1_200,
+      }),
+  },
+  'the end of a stop': {
+    kind: 'cutover',
+    table: 'cutover',
+    before: () => as('ann', 'POST', '/admin/cutover-mode', { mode: 'frozen', reason: 'a test' }),
+    call: () => as('ann', 'POST', '/admin/cutover-mode', { mode: 'normal', reason: 'over' }),
+  },
+};
+
+test.each(Object.entries(WAYS))('%s waits for two people, and is made once', async (_name, way) => {
+  const { kind, named = kind, table, call } = way;
+  await way.before?.();
+  await ruled(kind);
+  const former = await rowsOf(table);
+  const requested = await call();
+  expect(requested).toMatchObject({
+    status: 202,
+    body: { kind: named, approvals: { required: [{ rule: `two-${kind}`, missing: 2 }] } },
+  });
+  const { change_request_id: id } = requested.body;
+  // The same call again is the same request, and its author may not approve it.
+  expect((await call()).body.change_request_id).toBe(id);
+  const author = kind === 'allowlist' ? 'olga' : 'ann';
+  const others = ['ann', 'bob', 'cid'].filter((each) => each !== author);
+  if (author === 'ann')
+    expect(await approve('ann', requested.body)).toMatchObject({
+      status: 403,
+      body: { detail: { error: 'approver_excluded', why: 'initiator' } },
+    });
+  expect(await approve('eve', requested.body)).toMatchObject({
+    status: 403,
+    body: { detail: { error: 'approver_excluded', why: 'no_person' } },
+  });
+  for (let again = 0; again < 2; again += 1)
+    expect(await approve(others[0] ?? '', requested.body)).toMatchObject({
+      status: 200,
+      body: { state: 'open', approvals: { required: [{ missing: 1 }] } },
+    });
+  expect((await call()).status).toBe(202);
+  expect(await rowsOf(table)).toEqual(former);
+  expect(await approve(others[1] ?? '', requested.body, 1)).toMatchObject({
+    status: 200,
+    body: { state: 'applied', code: null },
+  });
+  expect(await rowsOf(table)).not.toEqual(former);
+  // What was approved once is not done twice.
+  expect((await read(id)).state).toBe('applied');
+  const [{ actor } = { actor: null }] = (await db.$queryRawUnsafe(
+    `SELECT actor_client_id AS actor FROM audit_events
+     WHERE action NOT LIKE 'change_request.%' AND outcome = 'success'
+     ORDER BY occurred_at DESC, event_id DESC LIMIT 1`,
+  )) as { actor: string | null }[];
+  expect(actor).toBe(clients.get(author) ?? `dashboard:${author}`);
+});
+
+test('what is approved is the document: the call, its author and the row, by its hash', async () => {
+  await ruled('allowlist');
+  const wanted = fresh();
+  const { body } = await dashboard(ROWS, listing(wanted));
+  const response = await signedFetch(
+    keys.get('bob') ?? { keyId: '', secret: '' },
+    `${apis[0]?.url ?? ''}/v3/change-requests/${body.change_request_id}/document`,
+  );
+  const text = await response.text();
+  expect(createHash('sha256').update(text).digest('hex')).toBe(body.hash);
+  const document = JSON.parse(text) as Record<string, unknown>;
+  expect(canonicalize(document)).toBe(text);
+  expect(document).toMatchObject({
+    id: body.change_request_id,
+    author: { client_id: 'dashboard:olga' },
+    method: 'POST',
+    path: ROWS,
+    body: listing(wanted),
+    before: null,
+    after: { address: wanted, chain_id: '1', active: true, created_by: 'olga' },
+  });
+  expect(await approve('bob', { ...body, hash: 'f'.repeat(64) })).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_hash_mismatch' } },
+  });
+});
+
+test('what narrows goes at once, and makes a request outdated', async () => {
+  const { body: row } = await dashboard<{ id: string }>(ROWS, listing(fresh()));
+  await ruled('allowlist', 'cutover', 'executors');
+  expect((await dashboard(`${ROWS}/${row.id}/revoke`, { reason: 'gone' })).status).toBe(200);
+  const status = { status: 'disabled', reason: 'a test' };
+  expect((await as('ann', 'PATCH', '/executors/builtin.noop', status)).status).toBe(200);
+  const mode = { mode: 'drain', reason: 'a test' };
+  expect((await as('ann', 'POST', '/admin/cutover-mode', mode)).status).toBe(200);
+  const { body: requested } = await as('ann', 'POST', '/admin/cutover-mode', {
+    mode: 'normal',
+    reason: 'over',
+  });
+  await approve('bob', requested);
+  const frozen = { mode: 'frozen', reason: 'worse' };
+  expect((await as('cid', 'POST', '/admin/cutover-mode', frozen)).status).toBe(200);
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_outdated' } },
+  });
+  expect((await read(requested.change_request_id)).state).toBe('outdated');
+  expect(await rowsOf('cutover')).toMatchObject([{ row: { mode: 'frozen' } }]);
+  await ruled();
+  await as('ann', 'POST', '/admin/cutover-mode', { mode: 'normal', reason: 'over' });
+});
+
+test('an author whose key is revoked changes nothing now', async () => {
+  const made = await fundadmin(
+    ...['keys', 'issue', '--client-name', 'fay', '--key-id', 'fay', '--role', 'admin'],
+  );
+  keys.set('fay', {
+    keyId: 'fay',
+    secret: (JSON.parse(made.out) as { hmac_secret: string }).hmac_secret,
+  });
+  await ruled('bridge');
+  const { body: requested } = await as('fay', 'POST', '/bridge-c/chain-registry', {
+    chain: 'arbitrum',
+    endpoint_identity: '30110:0x1a44076050125825900e736c501f859c50fe728c',
+    finality_age_seconds: 1_200,
+  });
+  await approve('bob', requested);
+  await fundadmin('keys', 'revoke', '--key-id', 'fay');
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'failed', code: 'forbidden' },
+  });
+  expect(JSON.stringify(await rowsOf('bridge_chains'))).not.toContain('arbitrum');
+});
+
+test('only the author withdraws it, anybody rejects it, and then it stays ended', async () => {
+  await ruled('allowlist');
+  const { body: first } = await dashboard(ROWS, listing(fresh()));
+  const path = (each: Change) => `/change-requests/${each.change_request_id}`;
+  expect(await as('bob', 'POST', `${path(first)}/withdraw`)).toMatchObject({
+    status: 403,
+    body: { detail: { error: 'not_the_author' } },
+  });
+  expect(await as('bob', 'POST', `${path(first)}/reject`, { reason: 'no' })).toMatchObject({
+    status: 200,
+    body: { state: 'rejected' },
+  });
+  expect(await approve('cid', first)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_request_ended', state: 'rejected' } },
+  });
+  await ruled('executors');
+  await as('ann', 'PATCH', '/executors/builtin.noop', { status: 'disabled', reason: 'x' });
+  const second = await as('ann', 'PATCH', '/executors/builtin.noop', { status: 'active' });
+  expect((await as('ann', 'POST', `${path(second.body)}/withdraw`)).body.state).toBe('withdrawn');
+});
+
+test('decisions at once, over both APIs: each request is applied once', async () => {
+  await ruled('allowlist');
+  const requested = [];
+  for (let made = 0; made < 20; made += 1)
+    requested.push((await dashboard(ROWS, listing(fresh()))).body);
+  const one = Math.floor(requested.length / 2);
+  await Promise.all(
+    requested.flatMap((change, nr) => [
+      approve('ann', change, 0),
+      approve('ann', change, 1),
+      // Half of them never get a second person.
+      ...(nr < one ? [approve('bob', change, 1), approve('cid', change, 0)] : []),
+    ]),
+  );
+  const ended = await Promise.all(requested.map(({ change_request_id: id }) => read(id)));
+  expect(ended.map(({ state }) => state)).toEqual(
+    requested.map((_, nr) => (nr < one ? 'applied' : 'open')),
+  );
+  const listed = new Set(
+    ((await rowsOf('allowed_addresses')) as { row: { address: string } }[]).map(
+      ({ row }) => row.address,
+    ),
+  );
+  expect(ended.map(({ after }) => listed.has(String(after['address'])))).toEqual(
+    requested.map((_, nr) => nr < one),
+  );
+});
+
+describe('fundadmin', () => {
+  const member = [
+    ...['approver-groups', 'set', '--name', 'desk', '--reason', 'bob left'],
+    ...['ann', 'cid', 'olga'].flatMap((each) => ['--member', each]),
+  ];
+
+  test('makes a request, and the change once it is approved and the command is run again', async () => {
+    await ruled('approval_rules', 'keys');
+    expect(await fundadmin(...member)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('--as <person>'),
+    });
+    const requested = await fundadmin(...member, '--as', 'ann');
+    expect(requested).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('nothing was written'),
+    });
+    const { body: list } = await as<{ change_requests: readonly Change[] }>(
+      'bob',
+      'GET',
+      '/change-requests?state=open&kind=approval_rules',
+    );
+    const [change] = list.change_requests;
+    if (change === undefined) throw new Error('there is no request');
+    expect((await approve('ann', change)).status).toBe(403);
+    for (const who of ['bob', 'cid'])
+      expect(await approve(who, change)).toMatchObject({ status: 200, body: { state: 'open' } });
+    expect(await fundadmin(...member, '--as', 'ann')).toMatchObject({ status: 0 });
+    expect((await read(change.change_request_id)).state).toBe('applied');
+    expect(await db.$queryRawUnsafe('SELECT person FROM approver_group_members')).toHaveLength(3);
+    // A key waits too, and its secret stands nowhere.
+    const secret = randomBytes(32).toString('hex');
+    const key = [
+      ...['keys', 'issue', '--client-name', 'gus', '--key-id', 'gus', '--role', 'operator'],
+      ...['--hmac-secret', secret, '--as', 'ann'],
+    ];
+    expect((await fundadmin(...key)).status).toBe(1);
+    expect(JSON.stringify(await rowsOf('change_requests'))).not.toContain(secret);
+    expect(JSON.stringify(await rowsOf('api_client_keys'))).not.toContain('"gus"');
+  });
+
+  test('breaks the glass alone, and everybody sees it', async () => {
+    await ruled('keys');
+    const key = ['keys', 'issue', '--client-name', 'hal', '--key-id', 'hal', '--role', 'operator'];
+    expect(await fundadmin(...key, '--as', 'ann', '--break-glass')).toMatchObject({ status: 2 });
+    const broken = await fundadmin(
+      ...[...key, '--as', 'ann', '--break-glass', '--reason', 'the desk is away'],
+    );
+    expect(broken).toMatchObject({ status: 0 });
+    const { body } = await as<{ change_requests: readonly object[] }>(
+      'bob',
+      'GET',
+      '/change-requests?break_glass=true',
+    );
+    expect(body.change_requests).toMatchObject([
+      { state: 'applied', break_glass: true, reason: 'the desk is away', author: 'fundadmin:ann' },
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * Changes of `fundadmin` that wait for people: the command makes a change request, and makes the
+ * change when it is run again after enough people have approved.
+ */
+import type { ChangeWaits } from '../domain/approval/change.ts';
+import type { JsonValue } from '../domain/json.ts';
+import type { Database } from '../prisma/client.ts';
+import { listPeople } from '../store/approvals.ts';
+import { createChange } from '../store/change-requests.ts';
+import { toolAudit } from './keys/audit.ts';
+import { ToolError, type ToolIo } from './io.ts';
+
+/** Options that are no part of the change; a secret is made or read when the change is made. */
+const LEFT_OUT = /^(as|breakGlass|databaseUrl|reason)$|secret/i;
+
+/**
+ * Makes a change request for what the database refused, and throws a {@link ToolError} that says
+ * what to do; with --break-glass, returns once the command may make the change alone.
+ */
+export async function requestChange(db: Database, waits: ChangeWaits, io: ToolIo): Promise<void> {
+  const { name = '', options = {} } = io.command ?? {};
+  const { as, breakGlass, reason } = options;
+  const alone = breakGlass === true;
+  const { kinds } = waits.effect;
+  if (typeof as !== 'string')
+    throw new ToolError(
+      `An approval rule for ${kinds.join(' and ')} makes this change wait for people: say who you are with --as <person>. In an emergency, --break-glass --reason makes it at once, and everybody sees it.`,
+    );
+  if ((await listPeople(db)).every(({ person }) => person !== as))
+    throw new ToolError(`There is no person ${as}; see people list.`);
+  if (alone && typeof reason !== 'string')
+    throw new ToolError('--break-glass needs --reason.', { exitCode: 2 });
+  const body = Object.fromEntries(
+    Object.entries(options).filter(([key]) => !LEFT_OUT.test(key)),
+  ) as JsonValue;
+  const request = await createChange(db, {
+    author: { client_id: `fundadmin:${as}` as const },
+    person: as,
+    call: { method: 'fundadmin', path: name, body, idempotency_key: null },
+    effect: waits.effect,
+    ...(alone && typeof reason === 'string' ? { breakGlass: { reason } } : {}),
+    audit: (id) => ({
+      ...toolAudit('change_request.create', id),
+      entity_type: 'change_request',
+      ...(typeof reason === 'string' ? { reason } : {}),
+      details: { tool: 'fundadmin', command: name, person: as, break_glass: alone },
+    }),
+  });
+  if (request === null || alone) return;
+  const missing = request.rules.filter(({ met }) => !met).map((rule) => rule.name);
+  throw new ToolError(
+    `This change waits as change request ${request.request_id}, and nothing was written. The rule ${missing.join(', ')} needs further approvals of it; once they are there, run the same command again.`,
+  );
+}
