@@ -16,7 +16,7 @@ import type { JsonValue } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { standings, type RuleStanding, type Standing } from './approvals.ts';
+import { standings, type RuleStanding } from './approvals.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
@@ -66,7 +66,7 @@ export interface NewChange {
   readonly call: ChangeCall;
   readonly effect: ChangeEffect;
   /** Only for `fundadmin`: the author's person. */
-  readonly person?: string;
+  readonly person?: string | null;
   /** Only for the owner of the database, who changes it alone. */
   readonly breakGlass?: { readonly reason: string };
   /** Builds the audit row of the request with this id. */
@@ -148,16 +148,28 @@ export async function readChange(
 }
 
 export type ChangeRefusal =
-  | { readonly reason: 'approver_excluded'; readonly why: Standing['person'] & string }
+  | { readonly reason: 'approver_excluded'; readonly why: string }
   | { readonly reason: 'reason_required' | 'change_hash_mismatch' | 'not_the_author' }
   | { readonly reason: 'change_request_ended'; readonly state: ChangeState };
 
 export type ChangeOutcome =
-  | { readonly ok: true; readonly request: ChangeRequest; readonly met: boolean }
+  | {
+      readonly ok: true;
+      readonly request: ChangeRequest;
+      /** Enough people approved. */
+      readonly met: boolean;
+      /** No rule holds for it now. */
+      readonly free: boolean;
+    }
   | ({ readonly ok: false } & ChangeRefusal);
 
 type ChangeAnswer =
-  | { readonly ok: true; readonly request: StoredRequest; readonly met?: boolean }
+  | {
+      readonly ok: true;
+      readonly request: StoredRequest;
+      readonly met?: boolean;
+      readonly free?: boolean;
+    }
   | {
       readonly ok: false;
       readonly reason: ChangeRefusal['reason'];
@@ -167,7 +179,10 @@ type ChangeAnswer =
 
 function toOutcome(answer: ChangeAnswer | null | undefined): ChangeOutcome | null {
   if (answer === null || answer === undefined) return null;
-  if (answer.ok) return { ok: true, request: toRequest(answer.request), met: answer.met === true };
+  if (answer.ok) {
+    const { met = false, free = false, request } = answer;
+    return { ok: true, request: toRequest(request), met, free };
+  }
   switch (answer.reason) {
     case 'approver_excluded':
       return { ok: false, reason: answer.reason, why: answer.why ?? '' };

@@ -92,7 +92,7 @@ async function orWait<T>(db: Database, io: ToolIo, work: (db: Database) => Promi
     return await work(db);
   } catch (error) {
     if (!(error instanceof ChangeWaits)) throw error;
-    await requestChange(db, error, io);
+    await requestChange(db, error.effect, io);
     return work(db);
   }
 }

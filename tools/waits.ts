@@ -2,7 +2,7 @@
  * Changes of `fundadmin` that wait for people: the command makes a change request, and makes the
  * change when it is run again after enough people have approved.
  */
-import type { ChangeWaits } from '../domain/approval/change.ts';
+import type { ChangeEffect } from '../domain/approval/change.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { listPeople } from '../store/approvals.ts';
@@ -17,33 +17,34 @@ const LEFT_OUT = /^(as|breakGlass|databaseUrl|reason)$|secret/i;
  * Makes a change request for what the database refused, and throws a {@link ToolError} that says
  * what to do; with --break-glass, returns once the command may make the change alone.
  */
-export async function requestChange(db: Database, waits: ChangeWaits, io: ToolIo): Promise<void> {
+export async function requestChange(db: Database, effect: ChangeEffect, io: ToolIo): Promise<void> {
   const { name = '', options = {} } = io.command ?? {};
   const { as, breakGlass, reason } = options;
   const alone = breakGlass === true;
-  const { kinds } = waits.effect;
-  if (typeof as !== 'string')
+  const { kinds } = effect;
+  if (typeof as !== 'string' && !alone)
     throw new ToolError(
       `An approval rule for ${kinds.join(' and ')} makes this change wait for people: say who you are with --as <person>. In an emergency, --break-glass --reason makes it at once, and everybody sees it.`,
     );
-  if ((await listPeople(db)).every(({ person }) => person !== as))
-    throw new ToolError(`There is no person ${as}; see people list.`);
+  const person = typeof as === 'string' ? as : null;
+  if (person !== null && (await listPeople(db)).every((each) => each.person !== person))
+    throw new ToolError(`There is no person ${person}; see people list.`);
   if (alone && typeof reason !== 'string')
     throw new ToolError('--break-glass needs --reason.', { exitCode: 2 });
   const body = Object.fromEntries(
     Object.entries(options).filter(([key]) => !LEFT_OUT.test(key)),
   ) as JsonValue;
   const request = await createChange(db, {
-    author: { client_id: `fundadmin:${as}` as const },
-    person: as,
+    author: { client_id: `fundadmin:${person ?? 'owner'}` as const },
+    person,
     call: { method: 'fundadmin', path: name, body, idempotency_key: null },
-    effect: waits.effect,
+    effect,
     ...(alone && typeof reason === 'string' ? { breakGlass: { reason } } : {}),
     audit: (id) => ({
       ...toolAudit('change_request.create', id),
       entity_type: 'change_request',
       ...(typeof reason === 'string' ? { reason } : {}),
-      details: { tool: 'fundadmin', command: name, person: as, break_glass: alone },
+      details: { tool: 'fundadmin', command: name, person, break_glass: alone },
     }),
   });
   if (request === null || alone) return;

@@ -22,7 +22,7 @@ export const capitalTransferRoutes: readonly Route[] = [
     ...common,
     id: 'createCapitalTransfer',
     method: 'POST',
-    power: 'moves',
+    power: { moves: 'capital_transfer' },
     path: '/capital-transfers',
     summary: 'Move funds between two accounts of one provider',
     description:

@@ -190,43 +190,58 @@ async function approve(
       }),
     ),
   );
-  if (decided.met) await perform(decided.request, requester, deps);
+  if (decided.met) await perform(decided, requester, deps);
   return answered(change_request_id, requester, deps);
 }
 
 /** Makes the call of an approved request, or ends the request with why it is refused now. */
 async function perform(
-  request: ChangeRequest,
+  { request, free }: { readonly request: ChangeRequest; readonly free: boolean },
   requester: Requester,
   deps: ApiDependencies,
 ): Promise<void> {
   const { author, request_id: id } = request;
   // What fundadmin wants, only fundadmin can do.
   if (!('role' in author)) return;
+  const { changes } = deps;
+  if (changes === undefined) throw new Error('this API makes no calls of change requests');
+  // Without a rule the database would let pass whatever the call writes now.
+  if (free) throw await outdated(id, requester, deps);
   try {
-    await deps.changes?.perform(request, { author, request_id: requester.request_id });
+    await changes.perform(request, { author, request_id: requester.request_id });
   } catch (error) {
     if (error instanceof ChangeWaits) {
       if (isSame(error.effect, request)) return;
-      await close(id, { state: 'outdated' }, requester, deps);
-      throw new ServiceError('change_outdated', { context: { change_request_id: id } });
+      throw await outdated(id, requester, deps);
     }
     // What may work later, or may have been done, leaves the request as it is: approve it again.
     if (!(error instanceof ServiceError) || error.status >= 500) throw error;
     await close(id, { state: 'failed', code: error.code }, requester, deps);
     return;
   }
-  // The call changed nothing that waits for people: what it wants is so already.
-  await close(id, { state: 'outdated' }, requester, deps);
+  // The row's write has ended the request; else the call wrote nothing that had to wait.
+  const { request: now } = await found({ change_request_id: id }, requester, deps);
+  if (now.state === 'open') throw await outdated(id, requester, deps);
+}
+
+/** Ends a request that names what is no longer so; returns the error that says so. */
+async function outdated(
+  change_request_id: string,
+  requester: Requester,
+  deps: ApiDependencies,
+): Promise<ServiceError> {
+  await close(change_request_id, { state: 'outdated' }, requester, deps);
+  return new ServiceError('change_outdated', { context: { change_request_id } });
 }
 
 /** Returns whether the call would write the row that was approved: then approvals went missing. */
 function isSame(
   effect: ChangeWaits['effect'],
-  { subject, row_before, row_after }: ChangeRequest,
+  { kinds, subject, row_before, row_after }: ChangeRequest,
 ): boolean {
   return (
     effect.subject === subject &&
+    effect.kinds.every((kind) => kinds.includes(kind)) &&
     canonical(effect.before) === canonical(row_before) &&
     canonical(effect.after) === canonical(row_after)
   );
@@ -234,7 +249,7 @@ function isSame(
 
 const canonical = (value: JsonValue): string | undefined => canonicalize(value);
 
-/** Ends a request after its call was refused; one that has ended meanwhile stays as it is. */
+/** Ends a request after its call; one that has ended meanwhile stays as it is. */
 async function close(
   request_id: string,
   how: Pick<ChangeEnd, 'code'> & { readonly state: 'failed' | 'outdated' },

@@ -1,7 +1,7 @@
 /** Handles a request that has arrived in full; the API and the dashboard share this code. */
 import type { Request, Response } from 'express';
 import { ChangeWaits, type ChangeCall } from '../../domain/approval/change.ts';
-import type { Power, RequestKind } from '../../domain/approval/power.ts';
+import { requestKindOf } from '../../domain/approval/power.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -89,13 +89,6 @@ export async function answer(
   return span === null ? handle() : span.run(handle);
 }
 
-/** Returns whether a route of this power may do what waits for people. */
-function mayAsk(power: Power, kinds: readonly RequestKind[]): boolean {
-  if (typeof power !== 'string') return kinds.includes(power.widens);
-  return power === 'moves' && kinds.some((kind) => MOVES.includes(kind));
-}
-const MOVES: readonly RequestKind[] = ['capital_transfer', 'movement_action'];
-
 interface Waiting {
   readonly call: ChangeCall;
   readonly requester: Requester;
@@ -113,7 +106,8 @@ async function waiting(
   { call, requester, deps, make }: Waiting,
 ): Promise<Reply<unknown> | TextReply> {
   if (!(error instanceof ChangeWaits)) throw error;
-  if (!mayAsk(power, error.effect.kinds))
+  const kind = requestKindOf(power);
+  if (kind === null || !error.effect.kinds.includes(kind))
     throw new Error(`the route ${id} does what it does not declare`, { cause: error });
   return (await deps.changes?.ask(error, call, requester)) ?? make();
 }

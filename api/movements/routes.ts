@@ -182,7 +182,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'resumeMovement',
-    power: 'moves',
+    power: { moves: 'movement_action' },
     path: '/movements/{movement_id}/actions/resume',
     summary: 'Resume a movement',
     description:
@@ -194,7 +194,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'retryMovement',
-    power: 'moves',
+    power: { moves: 'movement_action' },
     path: '/movements/{movement_id}/actions/retry',
     summary: 'Retry a failed or unknown node',
     description:
@@ -261,7 +261,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'resolveMovementNode',
-    power: 'moves',
+    power: { moves: 'movement_action' },
     path: '/movements/{movement_id}/nodes/{node_key}/actions/resolve',
     summary: 'Resolve a node whose outcome no venue can report',
     description:
@@ -293,7 +293,7 @@ export const movementRoutes: readonly Route[] = [
   defineRoute({
     ...action,
     id: 'reassignNodePayment',
-    power: 'moves',
+    power: { moves: 'movement_action' },
     path: '/movements/{movement_id}/nodes/{node_key}/actions/reassign',
     summary: 'Give the payment of a node to the one that it is for',
     description:

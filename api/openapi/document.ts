@@ -18,6 +18,7 @@ import { dashboardFailures, dashboardSchemes, dashboardSecurity } from './dashbo
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
 import type { DashboardRoute } from '../dashboard/route.ts';
 import { recordsOf, type Route } from '../http/route.ts';
+import { requestKindOf } from '../../domain/approval/power.ts';
 import { changeAccepted } from '../change-requests/schema.ts';
 import { errorBody } from '../http/schemas.ts';
 import { EVENT_STREAM } from '../http/stream-reply.ts';
@@ -284,12 +285,12 @@ function operation(
         content: answered(200, preview === undefined ? success : { oneOf: [preview, success] }),
         idempotent,
       }),
-      ...(typeof route.power === 'string'
+      ...(requestKindOf(route.power) === null
         ? {}
         : {
             202: {
               description:
-                'An approval rule makes this change wait for people; nothing else was done.',
+                'An approval rule makes this call wait for people; nothing else was done.',
               headers: REQUEST_ID,
               content: answered(202, requested),
             },

@@ -22,8 +22,9 @@ export interface StandingRule extends Pick<ApprovalRule, 'applies_to' | 'when' |
 
 /**
  * Returns what is wrong with people, groups and rules, a sentence each with what to do:
- * `rule_unsatisfiable` for every rule that all members of its groups together cannot meet, and
- * `rule_avoidable` if a caller can avoid every rule. Empty: nothing is wrong.
+ * `rule_unsatisfiable` for every rule that all members of its groups together cannot meet,
+ * `rule_avoidable` if a caller can avoid every rule, and `rules_unguarded` without rules for changes
+ * of rules and keys. Empty: nothing is wrong.
  */
 export function faultsAfter(
   people: readonly StandingPerson[],
@@ -41,8 +42,26 @@ export function faultsAfter(
     const short = countGroups(require, able).filter(({ missing }) => missing > 0);
     return short.length === 0 ? [] : [unsatisfiable(name, short)];
   });
-  return isAvoidable(rules) ? [...faults, AVOIDED] : faults;
+  return [
+    ...faults,
+    ...(isAvoidable(rules) ? [AVOIDED] : []),
+    ...(areUnguarded(rules) ? [UNGUARDED] : []),
+  ];
 }
+
+/** The kinds whose rules guard all others: they come first, and go last. */
+const GUARDING: readonly ApprovalRule['applies_to'][] = ['approval_rules', 'keys'];
+
+/** Returns whether one person could change the rules, or make a key of somebody who decides. */
+function areUnguarded(rules: readonly StandingRule[]): boolean {
+  const kinds = new Set(rules.map(({ applies_to }) => applies_to));
+  return (
+    [...kinds].some((kind) => !GUARDING.includes(kind)) &&
+    !GUARDING.every((kind) => kinds.has(kind))
+  );
+}
+
+const UNGUARDED = `rules_unguarded: One person could still change the rules, or make keys. First set rules that apply to ${GUARDING.join(' and ')}; remove these last.`;
 
 const AVOIDED = `rule_avoidable: Every rule for movements names one of ${AVOIDABLE.join(', ')}, which a caller chooses, so a movement can avoid them all. First set a rule that names none of these.`;
 

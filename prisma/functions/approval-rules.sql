@@ -215,7 +215,8 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
         'counts', d.at IS NOT NULL AND x.excluded IS NULL
           AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
           AND (NOT r.rule ? 'expires_after_seconds'
-            OR d.at > standing_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
+            OR d.at > standing_of.at
+              - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
       ORDER BY x.person), '[]') AS people
     FROM (
       SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,

@@ -15,7 +15,7 @@ const routes = [
   ...DESCRIBED.map(({ route }) => route),
 ];
 const wordsOf = (power: Power): string =>
-  typeof power === 'string' ? power : `widens ${power.widens}`;
+  typeof power === 'string' ? power : Object.entries(power).flat().join(' ');
 
 describe('routes', () => {
   test('have the power that the map says', () => {

@@ -727,6 +727,7 @@ export const CALLS: readonly Call[] = [
 ];
 
 const BY_KEY = 'changes one row that its key names, through functions that other calls run';
+const REQUESTS = 'reads requests of people, which are few, by key or a page by its index';
 const FEW = 'looks at all chains of the bridge, which are few whatever else grows';
 const ONCE = 'is called by a person once in the life of a signer, and reads all that it ever sent';
 
@@ -734,6 +735,12 @@ const ONCE = 'is called by a person once in the life of a signer, and reads all 
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   createBridgeAttempt: 'makes a proposal and a movement, as the calls of these do',
   promoteTemplateProposal: BY_KEY,
+  listChangeRequests: REQUESTS,
+  getChangeRequest: REQUESTS,
+  getChangeRequestDocument: REQUESTS,
+  approveChangeRequest: BY_KEY,
+  rejectChangeRequest: BY_KEY,
+  withdrawChangeRequest: BY_KEY,
   retirePlanTemplate: BY_KEY,
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,

@@ -327,7 +327,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-test.each(Object.entries(WAYS))('%s waits for two people, and is made once', async (_name, way) => {
+test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', async (_name, way) => {
   const { kind, named = kind, table, call } = way;
   await way.before?.();
   await ruled(kind);
@@ -525,6 +525,11 @@ describe('fundadmin', () => {
     expect((await approve('ann', change)).status).toBe(403);
     for (const who of ['bob', 'cid'])
       expect(await approve(who, change)).toMatchObject({ status: 200, body: { state: 'open' } });
+    // Another change than the approved one waits for approvals of its own.
+    expect(await fundadmin(...member, '--member', 'bob', '--as', 'ann')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('nothing was written'),
+    });
     expect(await fundadmin(...member, '--as', 'ann')).toMatchObject({ status: 0 });
     expect((await read(change.change_request_id)).state).toBe('applied');
     expect(await db.$queryRawUnsafe('SELECT person FROM approver_group_members')).toHaveLength(3);

@@ -14,6 +14,7 @@ import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
 import { GUARDED_SIGNER, PURSE, PURSE_SIGNER } from '../support/shared-stack-facts.ts';
 import {
+  must,
   alone,
   cancellable,
   edge,
@@ -602,7 +603,63 @@ test('a movement under an approval rule says who must approve it', async () => {
     only: named('rules', 'name', ['treasury']),
   });
   await desk.close();
+  await changeRequests();
 });
+
+/** A retry that waits for people, as requests of every kind do. */
+async function changeRequests(): Promise<void> {
+  const of = await registered([noop('a', { risk_patch: { max_amount: '1' } })]);
+  const { movement_id } = await run(of, 'FAILED');
+  const people = ['edda', 'fritz', 'greta'];
+  const desk = await startApprovalDesk('second-desk', people, of.template_key);
+  const [author, key, last] = desk.keys;
+  if (author === undefined || key === undefined || last === undefined)
+    throw new Error('the desk has no people');
+  const retry = () =>
+    sendAs<{ change_request_id: string; hash: string }>(
+      author,
+      'POST',
+      `/movements/${movement_id}/actions/retry`,
+      {},
+    );
+  const made = await must(202, retry());
+  const path = `/change-requests/${made.change_request_id}`;
+  const approveIt = { ...example('approveChangeRequest'), hash: made.hash };
+  await refuses(
+    'change_hash_mismatch',
+    sendAs(key, 'POST', `${path}/approve`, example('approveChangeRequest')),
+  );
+  await refuses('not_the_author', sendAs(key, 'POST', `${path}/withdraw`));
+  await answers(['approveChangeRequest', 'POST', `${path}/approve`], 200, { key, body: approveIt });
+  await answers(['getChangeRequest', 'GET', path], 200, { key });
+  await answers(['getChangeRequestDocument', 'GET', `${path}/document`], 200, { key });
+  await answers(['listChangeRequests', 'GET', '/change-requests?kind=movement_action'], 200, {
+    key,
+    only: (body) => ({
+      ...body,
+      change_requests: list(body, 'change_requests').filter(
+        (each) => each['change_request_id'] === made.change_request_id,
+      ),
+      next_cursor: null,
+    }),
+  });
+  await answers(['withdrawChangeRequest', 'POST', `${path}/withdraw`], 200, { key: author });
+  await refuses('change_request_ended', sendAs(key, 'POST', `${path}/approve`, approveIt));
+  const second = await must(202, retry());
+  const other = `/change-requests/${second.change_request_id}`;
+  await answers(['rejectChangeRequest', 'POST', `${other}/reject`], 200, {
+    key,
+    body: example('rejectChangeRequest'),
+  });
+  const third = await must(202, retry());
+  const approval = [
+    `/change-requests/${third.change_request_id}/approve`,
+    { hash: third.hash },
+  ] as const;
+  await sendAs(key, 'POST', ...approval);
+  await desk.close();
+  await refuses('change_outdated', sendAs(last, 'POST', ...approval));
+}
 
 test('agents are shown what they may propose, and callers who they are', async () => {
   await answers(['getAgentAuthority', 'GET', '/agent-authorities/dev']);
@@ -614,6 +671,7 @@ test('what does not exist is refused', async () => {
   await refuses('movement_not_found', get(`/movements/${UNKNOWN_ID}`));
   await refuses('template_not_found', get(`/plan-templates/${UNKNOWN_ID}`));
   await refuses('policy_not_found', get(`/auto-approve-policies/${UNKNOWN_ID}`));
+  await refuses('change_request_not_found', get(`/change-requests/${UNKNOWN_ID}`));
   await refuses('callback_not_found', post(`/callbacks/${UNKNOWN_ID}/redeliver`));
   await refuses('capital_transfer_not_found', get(`/capital-transfers/${UNKNOWN_ID}`));
   await refuses('agent_authority_not_found', get('/agent-authorities/unknown'));

@@ -11,6 +11,7 @@ const STORE = 'test/store/write-path.test.ts';
 const BURSTS = 'test/faults/bursts.test.ts';
 const HAND_OVER = 'test/platform/handover.test.ts';
 const APPROVALS = 'test/store/approval-rules.test.ts';
+const CHANGES = 'test/http/change-requests.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
@@ -54,6 +55,70 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/approval-rules.sql',
       find: 'IF NOT quorum_of(approvals_of(m, svc_now())) THEN\n    RAISE',
       replace: 'IF m.movement_id IS NULL THEN\n    RAISE',
+    },
+  },
+  {
+    id: 'changes-need-their-people',
+    section,
+    rule: 'With a rule for its kind, a change that lets more money go, or to more places, takes effect only once enough people have approved it, whoever writes it.',
+    test: { file: CHANGES, name: 'waits for two people, and is made once: %s' },
+    broken: {
+      file: 'prisma/functions/change-requests.sql',
+      find: 'OR quorum_of(approvals_of_change(c, svc_now()))))',
+      replace: 'OR c.rules IS NOT NULL))',
+    },
+  },
+  {
+    id: 'what-is-approved-is-what-is-written',
+    section,
+    rule: 'A decided change request lets exactly the row pass that people approved.',
+    test: {
+      file: CHANGES,
+      name: 'makes a request, and the change once it is approved and the command is run again',
+    },
+    broken: {
+      file: 'prisma/functions/change-requests.sql',
+      find: 'AND (r.row_before, r.row_after)\n      IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after)',
+      replace: '',
+    },
+  },
+  {
+    id: 'authors-do-not-approve-their-changes',
+    section,
+    rule: 'Whoever wants a change does not count among those who approve it.',
+    test: { file: CHANGES, name: 'waits for two people, and is made once: %s' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "(coalesce(c.person = who, false) OR is_or_was(who, c.author ->> 'client_id'))",
+      replace: 'coalesce(c.person = who, false)',
+    },
+  },
+  {
+    id: 'what-leads-a-movement-on-needs-its-people',
+    section,
+    rule: 'Opening a gate, a retry, a resolve or a reassign of a movement under approval rules needs fresh approvals.',
+    test: {
+      file: APPROVALS,
+      name: 'a transition by the command %s waits under a rule, whoever writes it',
+    },
+    broken: {
+      file: 'prisma/functions/change-requests.sql',
+      find: "command NOT IN ('resume', 'retry', 'resolve')",
+      replace: "command NOT IN ('resume', 'retry')",
+    },
+  },
+  {
+    id: 'change-requests-end-once',
+    section,
+    rule: 'A change request only ends, once; only the owner of the database changes something alone.',
+    test: {
+      file: GUARD,
+      name: 'a change request only ends, once, and only the owner makes one alone',
+    },
+    broken: {
+      file: 'prisma/functions/change-requests.sql',
+      find: "OR OLD.state <> 'open' OR NEW.state = 'open'",
+      replace: '',
     },
   },
   {
@@ -864,8 +929,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/http/answer.ts',
-      find: "route.method === 'GET' || input.dryRun ? reply : reply.catch(leaveOpen)",
-      replace: 'reply',
+      find: '.catch(leaveOpen)',
+      replace: '',
     },
   },
   {

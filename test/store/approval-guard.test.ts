@@ -1,4 +1,5 @@
 /** What the database itself refuses, whoever writes: here the service's role, by plain SQL. */
+import { createHash, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { grantService } from '../../prisma/grant.ts';
 import { createMovementBy } from '../../store/movements.ts';
@@ -301,6 +302,39 @@ test('the service’s role has no right to change what a movement is approved fo
       forbidden(table),
     );
   }
+});
+
+test('a change request only ends, once, and only the owner makes one alone', async () => {
+  const row = (more: object) => {
+    const request = {
+      ...{ request_id: randomUUID(), kinds: ['allowlist'], author: { client_id: 'a' } },
+      ...{ method: 'POST', path: '/', body: {}, subject: 'allowed_addresses', row_after: {} },
+      ...{ rules: [], state: 'open', break_glass: false, created_at: '2026-01-01T00:00:00Z' },
+      ...more,
+    };
+    const { request_id: id, method, path, body, subject, row_after: after } = request;
+    const document = JSON.stringify({ id, method, path, body, subject, before: null, after });
+    const hash = createHash('sha256').update(document).digest('hex');
+    return JSON.stringify({ ...request, document, hash });
+  };
+  const insert = (more: object) =>
+    write(
+      `INSERT INTO change_requests SELECT (jsonb_populate_record(NULL::change_requests, $1)).*`,
+      row(more),
+    );
+  const glass = `${REFUSED}: only the owner of the database breaks the glass`;
+  expect(await insert({ break_glass: true, reason: 'r' })).toBe(glass);
+  expect(await insert({ state: 'applied', ended_at: '2026-01-01T00:00:00Z' })).toBe(glass);
+  expect(await insert({})).toBe(1);
+  const ends = `${REFUSED}: a change request only ends`;
+  expect(await write(`UPDATE change_requests SET rules = '[1]'`)).toBe(ends);
+  expect(await write(`UPDATE change_requests SET row_after = '{"a": 1}'`)).toBe(ends);
+  const end = (state: string) =>
+    write(`UPDATE change_requests SET state = $1, ended_at = now()`, state);
+  expect(await end('rejected')).toBe(1);
+  expect(await write(`UPDATE change_requests SET state = 'open', ended_at = NULL`)).toBe(ends);
+  expect(await end('withdrawn')).toBe(ends);
+  expect(await write('DELETE FROM change_requests')).toBe(forbidden('change_requests'));
 });
 
 test('what runs with the owner’s rights is not deceived by temporary tables, nor for everyone', async () => {

@@ -123,7 +123,8 @@ const change = {
   ...{ subject: 'allowed_addresses', row_after: { address: 'a' } },
 };
 const changeDocument = JSON.stringify({
-  ...{ id: change.request_id, method: 'POST', path: '/', body: {} },
+  ...{ id: change.request_id, author: change.author, kinds: change.kinds },
+  ...{ method: 'POST', path: '/', body: {} },
   ...{ subject: change.subject, before: null, after: change.row_after },
 });
 const openRequest = `INSERT INTO change_requests (request_id, kinds, author, method, path, body, subject,

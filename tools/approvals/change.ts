@@ -25,6 +25,7 @@ import {
 import { readClientId } from '../../store/keys.ts';
 import { warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
+import { requestChange } from '../waits.ts';
 
 export interface ChangeOptions extends DatabaseOption {
   readonly reason: string;
@@ -249,6 +250,14 @@ async function change(
       ...(inForce && breakGlass ? { break_glass: true as const } : {}),
     };
     const audit = [auditOf(planned, reason, changed)];
+    const effect = {
+      kinds: ['approval_rules' as const],
+      subject: 'approvers',
+      before: { mark },
+      after: JSON.parse(JSON.stringify(planned.change)) as JsonObject,
+    };
+    // Without a rule for changes of rules nothing waits, but everybody sees what one changes alone.
+    if (inForce && !guarded) await requestChange(db, effect, io);
     if (!(await changeApprovers(db, { ...planned.change, mark }, audit)))
       throw new ToolError(
         'Somebody else has changed people, groups or rules meanwhile, so nothing was written. Look again, and repeat it.',

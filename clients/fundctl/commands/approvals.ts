@@ -8,6 +8,11 @@ import { operation } from '../../command-line/operation.ts';
 import { duration } from '../../command-line/words.ts';
 import type { ResultOf } from '../../http/operations.ts';
 
+interface Limit {
+  readonly asset: string;
+  readonly amount: string;
+  readonly within_seconds?: number;
+}
 type Rule = ResultOf<'listApprovalRules'>['rules'][number];
 
 export const approvals: Group = {
@@ -63,10 +68,11 @@ function groupsOf({ require: groups }: Rule): string {
 
 /** Returns the conditions of a rule as text; all of them must match. */
 function conditionsOf({ applies_to: kind, when }: Rule): string {
-  if (kind !== 'movement') return `every change: ${kind}`;
+  if (kind !== 'movement' && kind !== 'capital_transfer') return `every change: ${kind}`;
   const anyOf = (name: string, values: readonly string[] | undefined): readonly string[] =>
     values === undefined ? [] : [`${name} ${values.join(' or ')}`];
-  const limits = (when.outflow_above ?? []).map(({ asset, amount, within_seconds: seconds }) => {
+  const above: readonly Limit[] = [...(when.outflow_above ?? []), ...(when.amount_above ?? [])];
+  const limits = above.map(({ asset, amount, within_seconds: seconds }) => {
     const limit = `${amount} ${asset === '*' ? 'of any asset' : asset}`;
     return seconds === undefined ? limit : `${limit} in ${duration(seconds)}`;
   });
@@ -76,8 +82,9 @@ function conditionsOf({ applies_to: kind, when }: Rule): string {
     ...anyOf('strategy', when.strategy_ids),
     ...anyOf('origin', when.origins),
     ...anyOf('asset', when.assets),
+    ...anyOf('venue', when.venues),
     ...(limits.length === 0 ? [] : [`above ${limits.join(' or ')}`]),
     ...(newFor === undefined ? [] : [`payee changed within ${duration(newFor)}`]),
   ];
-  return conditions.length === 0 ? 'every movement' : conditions.join('; ');
+  return conditions.length === 0 ? `every ${kind.replace('_', ' ')}` : conditions.join('; ');
 }

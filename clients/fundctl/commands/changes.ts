@@ -1,5 +1,5 @@
 /** `fundctl changes`: changes that wait for the approvals of people. */
-import { CHANGE_KINDS } from '../../../domain/approval/power.ts';
+import { REQUEST_KINDS } from '../../../domain/approval/power.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
 import { operation, YES, type With } from '../../command-line/operation.ts';
@@ -28,7 +28,7 @@ export const changes: Group = {
       examples: ['fundctl changes list --state open', 'fundctl changes list --break-glass --all'],
       options: {
         state: choice(CHANGE_STATES, 'only those in this state'),
-        kind: choice(CHANGE_KINDS, 'only those of this kind'),
+        kind: choice(REQUEST_KINDS, 'only those of this kind'),
         breakGlass: flag('only what the owner of the database changed alone'),
       },
       query: ({ state, kind, breakGlass }) => ({

@@ -2789,6 +2789,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MovementActionResponse"];
                 };
             };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly retryMovement: {
@@ -2817,6 +2827,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -2940,6 +2960,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MovementActionResponse"];
                 };
             };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly reassignNodePayment: {
@@ -2969,6 +2999,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ReassignResponse"];
+                };
+            };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -3392,7 +3432,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PlanTemplateCreateResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3459,7 +3499,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PlanTemplateAdminResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3608,7 +3648,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ExecutorRegistryView"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3672,7 +3712,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["SignerRegistryView"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3743,7 +3783,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["SetExpectedSignerIdentityResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3861,7 +3901,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["CutoverMode"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -3971,6 +4011,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["CapitalTransferView"];
+                };
+            };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };
@@ -4107,7 +4157,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PolicyResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4173,7 +4223,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PolicyResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4429,7 +4479,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["TemplateProposal"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4471,7 +4521,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["BridgeAttempt"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4568,7 +4618,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["TemplateProposal"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4657,7 +4707,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["MasterAccount"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4696,7 +4746,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StrategyBinding"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4789,7 +4839,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["AgentWallet"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4860,7 +4910,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["StrategyBinding"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4926,7 +4976,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["RotateSignerResponse"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -5104,7 +5154,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["BridgeChain"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -5170,7 +5220,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["BridgeChain"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -5262,7 +5312,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PathBaseline"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -5332,7 +5382,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PathBaseline"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -5406,7 +5456,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["PathBaseline"];
                 };
             };
-            /** @description An approval rule makes this change wait for people; nothing else was done. */
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];

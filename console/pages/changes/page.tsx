@@ -1,6 +1,6 @@
 /** Change requests: changes that let more money go, which wait for people or were made alone. */
 import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
-import { CHANGE_KINDS } from '../../../domain/approval/power.ts';
+import { REQUEST_KINDS } from '../../../domain/approval/power.ts';
 import { useRows } from '../../data/reads.ts';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
 import { ChangeLink } from '../../parts/links.tsx';
@@ -22,7 +22,7 @@ const STATES = [
 
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', options: STATES, initial: 'open' },
-  { name: 'kind', label: 'Kind', options: CHANGE_KINDS },
+  { name: 'kind', label: 'Kind', options: REQUEST_KINDS },
   { name: 'break_glass', label: 'Made alone', options: ['true', 'false'] },
 ];
 

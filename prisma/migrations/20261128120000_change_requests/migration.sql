@@ -9,8 +9,8 @@ CREATE INDEX approval_decisions_subject ON approval_decisions (subject_id, perso
 
 ALTER TABLE approval_rules DROP CONSTRAINT approval_rules_rule_check;
 ALTER TABLE approval_rules ADD CONSTRAINT approval_rules_rule_check CHECK (
-  rule ->> 'applies_to' IN ('movement', 'capital_transfer', 'allowlist', 'policies', 'templates', 'executors',
-    'signers', 'bridge', 'perps', 'cutover', 'keys', 'approval_rules')
+  rule ->> 'applies_to' IN ('movement', 'capital_transfer', 'allowlist', 'policies', 'templates',
+    'executors', 'signers', 'bridge', 'perps', 'cutover', 'keys', 'approval_rules')
   AND jsonb_array_length(rule -> 'require') BETWEEN 1 AND 5);
 
 CREATE TABLE change_requests (
@@ -47,12 +47,14 @@ CREATE TABLE change_requests (
   ended_by    text,
   CHECK ((state = 'open') = (ended_at IS NULL)),
   CHECK (NOT break_glass OR reason IS NOT NULL),
+  CHECK (person IS NULL OR author ->> 'client_id' = 'fundadmin:' || person),
   -- What is applied is what was shown.
   CHECK ((document::jsonb ->> 'id', document::jsonb -> 'body', document::jsonb -> 'before',
     document::jsonb -> 'after', document::jsonb ->> 'subject', document::jsonb ->> 'method',
-    document::jsonb ->> 'path', document::jsonb ->> 'idempotency_key')
+    document::jsonb ->> 'path', document::jsonb ->> 'idempotency_key',
+    document::jsonb -> 'kinds', document::jsonb -> 'author')
     IS NOT DISTINCT FROM (request_id::text, coalesce(body, 'null'), coalesce(row_before, 'null'),
-      row_after, subject, method, path, idempotency_key))
+      row_after, subject, method, path, idempotency_key, to_jsonb(kinds), author))
 );
 
 CREATE INDEX change_requests_created ON change_requests (created_at DESC, request_id DESC);

@@ -53,7 +53,8 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
         'counts', d.at IS NOT NULL AND x.excluded IS NULL
           AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
           AND (NOT r.rule ? 'expires_after_seconds'
-            OR d.at > standing_of.at - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
+            OR d.at > standing_of.at
+              - make_interval(secs => (r.rule ->> 'expires_after_seconds')::integer)))
       ORDER BY x.person), '[]') AS people
     FROM (
       SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,
@@ -267,7 +268,8 @@ CREATE OR REPLACE FUNCTION rules_of_change(kinds text[], row_before jsonb, row_a
   more jsonb, at timestamptz) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(DISTINCT jsonb_build_object('name', x.name, 'rule', x.rule)) FROM (
     SELECT r.name, r.rule FROM approval_rules r WHERE r.rule ->> 'applies_to' = ANY (kinds)
-      AND (r.rule ->> 'applies_to' <> 'capital_transfer' OR transfer_rule_matches(r.rule, row_after))
+      AND (r.rule ->> 'applies_to' <> 'capital_transfer'
+        OR transfer_rule_matches(r.rule, row_after))
     UNION ALL
     SELECT r.name, r.rule FROM jsonb_array_elements(CASE WHEN 'movement_action' = ANY (kinds)
         THEN row_before -> 'movements' END) a
@@ -290,8 +292,8 @@ CREATE OR REPLACE FUNCTION change_is_open(c change_requests, at timestamptz) RET
   SELECT c.state = 'open' AND c.created_at > at - interval '7 days'
 $$;
 
--- Lets a change pass, and ends the request for it, or refuses it with FM023: nothing of its transaction is written then. The
--- detail says what a request for it must name.
+-- Lets a change pass, and ends the request for it, or refuses it with FM023: nothing of its
+-- transaction is written then. The detail says what a request for it must name.
 CREATE OR REPLACE FUNCTION ask_change(kinds text[], subject text, row_before jsonb, row_after jsonb)
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -418,7 +420,7 @@ END $$;
 
 REVOKE ALL ON FUNCTION require_change() FROM PUBLIC;
 
--- All of these look at the end of the transaction, when everything is written that belongs together.
+-- All of these look at the end of the transaction, when all rows are written.
 DROP TRIGGER IF EXISTS new_address_needs_people ON allowed_addresses;
 CREATE CONSTRAINT TRIGGER new_address_needs_people AFTER INSERT ON allowed_addresses
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.active)
@@ -428,9 +430,16 @@ CREATE CONSTRAINT TRIGGER address_needs_people AFTER UPDATE ON allowed_addresses
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.active AND (NOT OLD.active
     OR (OLD.chain_family, OLD.address, OLD.chain_id)
-      IS DISTINCT FROM (NEW.chain_family, NEW.address, NEW.chain_id)
-    OR NEW.usable_after < OLD.usable_after OR NEW.usable_after IS NULL AND OLD.usable_after IS NOT NULL))
+      IS DISTINCT FROM (NEW.chain_family, NEW.address, NEW.chain_id)))
   EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
+-- No command only shortens a cooling period.
+DROP TRIGGER IF EXISTS address_cools_need_people ON allowed_addresses;
+CREATE CONSTRAINT TRIGGER address_cools_need_people AFTER UPDATE ON allowed_addresses
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.active AND OLD.active AND OLD.chain_id IS NOT DISTINCT FROM NEW.chain_id
+    AND (NEW.usable_after < OLD.usable_after
+      OR NEW.usable_after IS NULL AND OLD.usable_after IS NOT NULL))
+  EXECUTE FUNCTION require_change('allowlist', 'id');
 
 DROP TRIGGER IF EXISTS new_policy_needs_people ON auto_approve_policies;
 CREATE CONSTRAINT TRIGGER new_policy_needs_people AFTER INSERT ON auto_approve_policies
@@ -485,7 +494,8 @@ DROP TRIGGER IF EXISTS path_needs_people ON bridge_paths;
 CREATE CONSTRAINT TRIGGER path_needs_people AFTER UPDATE ON bridge_paths
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.enabled AND NOT OLD.enabled
-    OR (OLD.src_chain, OLD.dst_chain, OLD.asset) IS DISTINCT FROM (NEW.src_chain, NEW.dst_chain, NEW.asset)
+    OR (OLD.src_chain, OLD.dst_chain, OLD.asset)
+      IS DISTINCT FROM (NEW.src_chain, NEW.dst_chain, NEW.asset)
     OR NEW.last_drill_pass_at IS DISTINCT FROM OLD.last_drill_pass_at
       AND NEW.last_drill_pass_at IS NOT NULL
     OR is_raised(OLD.expected_latency_seconds, NEW.expected_latency_seconds)
@@ -512,7 +522,6 @@ CREATE CONSTRAINT TRIGGER wallet_needs_people AFTER INSERT ON perp_agent_wallets
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   EXECUTE FUNCTION require_change('perps', 'wallet_id,valid_until,next_look_at');
 
--- What the service itself counts and follows is not compared.
 DROP TRIGGER IF EXISTS transfer_needs_people ON capital_transfers;
 CREATE CONSTRAINT TRIGGER transfer_needs_people AFTER INSERT ON capital_transfers
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
@@ -548,7 +557,10 @@ DECLARE
   own text[] := '{state,code,ended_at,ended_by}';
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    IF NEW.state <> 'open' OR NEW.break_glass AND session_user <> (
+    IF NEW.state <> 'open' THEN
+      RAISE EXCEPTION 'a change request is made open' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    IF NEW.break_glass AND current_user <> (
       SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = TG_RELID) THEN
       RAISE EXCEPTION 'only the owner of the database breaks the glass'
         USING ERRCODE = 'insufficient_privilege';
@@ -592,9 +604,14 @@ BEGIN
     WHEN n.subject = 'approvers' THEN (
       SELECT coalesce(jsonb_agg(e.value), '[]') FROM jsonb_array_elements(n.row_after -> 'rules') e
       WHERE e.value -> 'rule' ->> 'applies_to' = 'approval_rules') ELSE '[]' END, at);
-  IF n.rules IS NULL THEN RETURN jsonb_build_object('ok', false); END IF;
+  IF n.rules IS NULL THEN
+    -- What somebody changes alone is recorded in any case.
+    IF NOT n.break_glass THEN RETURN jsonb_build_object('ok', false); END IF;
+    n.rules := '[]';
+  END IF;
   -- One author's repeats wait for each other.
-  PERFORM pg_advisory_xact_lock(hashtextextended('change_requests ' || (n.author ->> 'client_id'), 0));
+  PERFORM pg_advisory_xact_lock(hashtextextended(
+    'change_requests ' || coalesce(n.author ->> 'client_id', ''), 0));
   FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = n.subject
     AND r.path = n.path ORDER BY r.created_at FOR UPDATE
   LOOP
@@ -617,7 +634,8 @@ END $$;
 
 -- Records a person's approval of a change. `doc`: {"request_id", "hash", "identity", "decision":
 -- {"decision_id", "key_id", "reason"}, "audit"}. Returns the request, with "met" once enough people
--- approved; {"ok": false, "reason", "why"?} if the approval is refused; NULL for an unknown id.
+-- approved, and "free" if no rule holds for it now; {"ok": false, "reason", "why"?} if the approval
+-- is refused; NULL for an unknown id.
 CREATE OR REPLACE FUNCTION decide_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c change_requests;
@@ -649,7 +667,8 @@ BEGIN
     PERFORM write_audit(doc -> 'audit', at);
   END IF;
   after := approvals_of_change(c, at);
-  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'met', quorum_of(after));
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'met', quorum_of(after),
+    'free', rules_of_change(c.kinds, c.row_before, c.row_after, '[]', at) IS NULL);
 END $$;
 
 -- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
