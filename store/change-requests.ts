@@ -156,10 +156,10 @@ export type ChangeOutcome =
   | {
       readonly ok: true;
       readonly request: ChangeRequest;
-      /** Enough people approved. */
-      readonly met: boolean;
-      /** No rule holds for it now. */
-      readonly free: boolean;
+      /** Enough people approved, and the caller is to make the call. */
+      readonly performs: boolean;
+      /** That call would not make the change that was approved. */
+      readonly outdated: boolean;
     }
   | ({ readonly ok: false } & ChangeRefusal);
 
@@ -167,8 +167,8 @@ type ChangeAnswer =
   | {
       readonly ok: true;
       readonly request: StoredRequest;
-      readonly met?: boolean;
-      readonly free?: boolean;
+      readonly performs?: boolean;
+      readonly outdated?: boolean;
     }
   | {
       readonly ok: false;
@@ -180,8 +180,8 @@ type ChangeAnswer =
 function toOutcome(answer: ChangeAnswer | null | undefined): ChangeOutcome | null {
   if (answer === null || answer === undefined) return null;
   if (answer.ok) {
-    const { met = false, free = false, request } = answer;
-    return { ok: true, request: toRequest(request), met, free };
+    const { performs = false, outdated = false, request } = answer;
+    return { ok: true, request: toRequest(request), performs, outdated };
   }
   switch (answer.reason) {
     case 'approver_excluded':
@@ -203,7 +203,7 @@ export interface ChangeDecision {
   readonly audit: AuditEntry;
 }
 
-/** Records an approval; `met`: enough people approved. Null for an unknown id. */
+/** Records an approval; null for an unknown id. */
 export async function decideChange(
   db: Database,
   { key_id, reason, audit, ...decision }: ChangeDecision,
@@ -217,6 +217,11 @@ export async function decideChange(
     () => db.sql<{ answer: ChangeAnswer | null }>`SELECT decide_change(${doc}::jsonb) AS answer`,
   );
   return toOutcome(rows[0]?.answer);
+}
+
+/** Lets another approval make the call, after this one has failed to. */
+export async function releaseChange(db: Database, id: string): Promise<void> {
+  await run(() => db.sql`SELECT release_change(${id}::uuid)`);
 }
 
 export interface ChangeEnd {

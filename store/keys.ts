@@ -147,21 +147,23 @@ export async function listKeys(
   }));
 }
 
-/** Returns whether an API client still has an active key of the caller's role and namespace. */
+/**
+ * Returns whether a caller with an API key may still call as before: the client has an active key
+ * of that role and namespace, and the key that was used then is not revoked.
+ */
 export async function mayStillCall(
   db: Database,
-  {
-    client_id,
-    role,
-    namespace = null,
-  }: Pick<Caller, 'client_id' | 'role'> & { readonly namespace?: string | null },
+  caller: Pick<Caller, 'client_id' | 'key_id' | 'role' | 'namespace'>,
 ): Promise<boolean> {
+  const { client_id, key_id, role, namespace = null } = caller;
   const rows = await run(
     () => db.sql<{ may: boolean }>`
       SELECT EXISTS (SELECT FROM api_client_keys k JOIN api_clients c USING (client_id)
         LEFT JOIN agent_authorities a USING (authority_key)
         WHERE k.client_id::text = ${client_id} AND k.status = 'active' AND c.status = 'active'
-          AND k.role = ${role} AND a.namespace IS NOT DISTINCT FROM ${namespace}) AS may`,
+          AND k.role = ${role} AND a.namespace IS NOT DISTINCT FROM ${namespace})
+        AND NOT EXISTS (SELECT FROM api_client_keys k
+          WHERE k.key_id = ${key_id} AND k.status = 'revoked') AS may`,
   );
   return rows[0]?.may === true;
 }

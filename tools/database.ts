@@ -88,14 +88,17 @@ export async function withDatabase<T>(
 
 /** Runs `work`; a change that waits for people is requested, or made alone with --break-glass. */
 async function orWait<T>(db: Database, io: ToolIo, work: (db: Database) => Promise<T>): Promise<T> {
-  try {
-    return await work(db);
-  } catch (error) {
-    if (!(error instanceof ChangeWaits)) throw error;
-    await requestChange(db, error.effect, io);
-    return work(db);
-  }
+  // One command may change several rows that wait.
+  for (let rows = 0; ; rows += 1)
+    try {
+      return await work(db);
+    } catch (error) {
+      if (!(error instanceof ChangeWaits) || rows === MOST_ROWS) throw error;
+      await requestChange(db, error.effect, io);
+    }
 }
+
+const MOST_ROWS = 3;
 
 /** Returns a fault of the database as a {@link ToolError}; any other error unchanged. */
 export function databaseRefusal(error: unknown): unknown {

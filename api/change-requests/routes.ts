@@ -12,6 +12,7 @@ import {
   endChange,
   listChanges,
   readChange,
+  releaseChange,
   type ChangeEnd,
   type ChangeOutcome,
   type ChangeRequest,
@@ -190,13 +191,16 @@ async function approve(
       }),
     ),
   );
-  if (decided.met) await perform(decided, requester, deps);
+  if (decided.performs) await perform(decided, requester, deps);
   return answered(change_request_id, requester, deps);
 }
 
 /** Makes the call of an approved request, or ends the request with why it is refused now. */
 async function perform(
-  { request, free }: { readonly request: ChangeRequest; readonly free: boolean },
+  {
+    request,
+    outdated: isOutdated,
+  }: { readonly request: ChangeRequest; readonly outdated: boolean },
   requester: Requester,
   deps: ApiDependencies,
 ): Promise<void> {
@@ -205,8 +209,8 @@ async function perform(
   if (!('role' in author)) return;
   const { changes } = deps;
   if (changes === undefined) throw new Error('this API makes no calls of change requests');
-  // Without a rule the database would let pass whatever the call writes now.
-  if (free) throw await outdated(id, requester, deps);
+  // Nothing would hold the call to what was approved.
+  if (isOutdated) throw await outdated(id, requester, deps);
   try {
     await changes.perform(request, { author, request_id: requester.request_id });
   } catch (error) {
@@ -215,7 +219,10 @@ async function perform(
       throw await outdated(id, requester, deps);
     }
     // What may work later, or may have been done, leaves the request as it is: approve it again.
-    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+    if (!(error instanceof ServiceError) || error.status >= 500) {
+      await releaseChange(deps.db, id).catch(() => undefined);
+      throw error;
+    }
     await close(id, { state: 'failed', code: error.code }, requester, deps);
     return;
   }

@@ -1,4 +1,5 @@
 /** Builds the view of a change request. */
+import { isObject, type JsonValue } from '../../domain/json.ts';
 import type { Caller } from '../../domain/roles.ts';
 import type { ChangeRequest } from '../../store/change-requests.ts';
 import { approvalsOf } from '../approvals/view.ts';
@@ -22,7 +23,7 @@ export function changeOf(
     author: author.client_id,
     method: request.method,
     path: request.path,
-    body: request.body,
+    body: withoutQuery(request.body),
     subject: request.subject,
     before: row_before,
     after: row_after,
@@ -35,6 +36,12 @@ export function changeOf(
     ended_at: request.ended_at,
     ended_by: request.ended_by,
   };
+}
+
+/** Returns a body without the query of its callback address, which may hold a token. */
+function withoutQuery(body: JsonValue): JsonValue {
+  if (!isObject(body) || typeof body['callback_url'] !== 'string') return body;
+  return { ...body, callback_url: body['callback_url'].replace(/\?.*/s, '') };
 }
 
 /** The glass was broken where no rule held. */

@@ -147,6 +147,10 @@ def main():
         sys.exit(1)
     except ValueError as fault:
         fail(f"{base_url} answered with something that is no JSON: {fault}")
+    if status == 202:
+        # An approval rule makes the call wait for people: nothing was changed yet.
+        print(f"waits for approvals: change request {answer['change_request_id']}", file=sys.stderr)
+        sys.exit(6)
     if status >= 300:
         print(refusal_line(status, answer, request_id), file=sys.stderr)
         sys.exit(1)

@@ -23,8 +23,8 @@ export interface StandingRule extends Pick<ApprovalRule, 'applies_to' | 'when' |
 /**
  * Returns what is wrong with people, groups and rules, a sentence each with what to do:
  * `rule_unsatisfiable` for every rule that all members of its groups together cannot meet,
- * `rule_avoidable` if a caller can avoid every rule, and `rules_unguarded` without rules for changes
- * of rules and keys. Empty: nothing is wrong.
+ * `rule_avoidable` if a caller can avoid every rule, and `rules_unguarded` without rules for
+ * changes of rules and keys. Empty: nothing is wrong.
  */
 export function faultsAfter(
   people: readonly StandingPerson[],

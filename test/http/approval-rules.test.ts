@@ -12,6 +12,7 @@ import {
   detail,
   expectRefusal,
   gate,
+  movementBody,
   must,
   noop,
   reaches,
@@ -19,6 +20,7 @@ import {
   run,
   sendAs,
   timeline,
+  type CreatedView,
   type TemplateView,
 } from '../support/http.ts';
 import { issueKey } from '../support/tool.ts';
@@ -110,6 +112,11 @@ interface RequestedChange {
   readonly state: string;
 }
 
+const approveChange = (who: SigningKey | undefined, { change_request_id, hash }: RequestedChange) =>
+  sendAs<RequestedChange>(as(who), 'POST', `/change-requests/${change_request_id}/approve`, {
+    hash,
+  });
+
 describe('what leads a movement on waits for its people', () => {
   const people = ['dan', 'fio', 'gil'];
   let calls = 0;
@@ -131,20 +138,17 @@ describe('what leads a movement on waits for its people', () => {
     const [dan, fio, gil] = own.keys.map(as);
     try {
       const call = () => sendAs<RequestedChange>(as(dan), 'POST', path, body);
-      const { change_request_id, kind, hash } = await must(202, call());
-      expect(kind).toBe('movement_action');
+      const change = await must(202, call());
+      const { change_request_id } = change;
+      expect(change.kind).toBe('movement_action');
       expect((await must(202, call())).change_request_id).toBe(change_request_id);
-      const decide = (who: SigningKey | undefined) =>
-        sendAs<RequestedChange>(as(who), 'POST', `/change-requests/${change_request_id}/approve`, {
-          hash,
-        });
-      expectRefusal(await decide(dan), 403, 'approver_excluded', {
+      expectRefusal(await approveChange(dan, change), 403, 'approver_excluded', {
         change_request_id,
         why: 'initiator',
       });
-      expect((await must(200, decide(fio))).state).toBe('open');
+      expect((await must(200, approveChange(fio, change))).state).toBe('open');
       const before = await shows();
-      expect((await must(200, decide(gil))).state).toBe('applied');
+      expect((await must(200, approveChange(gil, change))).state).toBe('applied');
       return [before, await shows()];
     } finally {
       await own.close();
@@ -173,9 +177,10 @@ describe('what leads a movement on waits for its people', () => {
     await reaches(movement_id, 'FAILED');
   });
 
-  test('to reassign a payment, under the rules of both movements', async () => {
-    const { holder, target } = await wrongPayment();
-    const { template_key } = (await detail(target)) as unknown as { template_key: string };
+  test.each(['holder', 'target'] as const)('to reassign, by a rule for the %s', async (which) => {
+    const made = await wrongPayment();
+    const { holder, target } = made;
+    const { template_key } = (await detail(made[which])) as unknown as { template_key: string };
     const [before] = await requested(
       [template_key],
       `/movements/${holder}/nodes/arrive/actions/reassign`,
@@ -184,6 +189,63 @@ describe('what leads a movement on waits for its people', () => {
     );
     expect(before).toBe('EXECUTING');
     await reaches(target, 'COMPLETED');
+  });
+
+  /** Runs `work` under a rule for this template: two of four people. */
+  async function withFour(
+    name: string,
+    templateKey: string,
+    work: (people: readonly SigningKey[]) => Promise<void>,
+  ): Promise<void> {
+    const names = ['dan', 'fio', 'gil', 'hal'].map((person) => `${person}-${name}`);
+    const own = await startApprovalDesk(`${name}-desk`, names, templateKey);
+    try {
+      await work(own.keys);
+    } finally {
+      await own.close();
+    }
+  }
+
+  test('and who made the movement does not count, nor does who wants it led on', async () => {
+    const of = await registered([gate('check'), noop('after')]);
+    await withFour('maker', of.template_key, async ([dan, fio, gil, hal]) => {
+      const made = await must(
+        201,
+        sendAs<CreatedView>(as(fio), 'POST', '/movements', movementBody(of)),
+      );
+      for (const who of [dan, gil]) await must(200, approveAs(who, made));
+      await reaches(made.movement_id, 'WAITING_MANUAL_ACTION');
+      const resume = `/movements/${made.movement_id}/actions/resume`;
+      const change = await must(202, sendAs<RequestedChange>(as(dan), 'POST', resume));
+      for (const who of [dan, fio])
+        expectRefusal(await approveChange(who, change), 403, 'approver_excluded', {
+          change_request_id: change.change_request_id,
+          why: 'initiator',
+        });
+      expect((await must(200, approveChange(gil, change))).state).toBe('open');
+      expect((await must(200, approveChange(hal, change))).state).toBe('applied');
+      await reaches(made.movement_id, 'COMPLETED');
+    });
+  });
+
+  test('and an approval leads no later attempt on', async () => {
+    const of = await registered([noop('a', { risk_patch: { max_amount: '1' } })]);
+    const { movement_id } = await run(of, 'FAILED');
+    await withFour('attempt', of.template_key, async ([dan, fio, gil, hal]) => {
+      const retry = `/movements/${movement_id}/actions/retry`;
+      const wanted = (who: SigningKey | undefined) =>
+        must(202, sendAs<RequestedChange>(as(who), 'POST', retry));
+      const [first, second] = [await wanted(dan), await wanted(fio)];
+      expect(second.change_request_id).not.toBe(first.change_request_id);
+      for (const change of [first, second])
+        expect((await must(200, approveChange(gil, change))).state).toBe('open');
+      expect((await must(200, approveChange(hal, first))).state).toBe('applied');
+      await reaches(movement_id, 'FAILED');
+      expectRefusal(await approveChange(hal, second), 409, 'change_outdated', {
+        change_request_id: second.change_request_id,
+      });
+      expect((await detail(movement_id)).nodes[0]?.attempt).toBe(2);
+    });
   });
 });
 

@@ -14,6 +14,7 @@ import type { SigningKey } from '../../dev/stack/keys.ts';
 import type { ChangeKind } from '../../domain/approval/power.ts';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
+import type { DashboardKey } from '../../platform/dashboard-keys.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { changeApprovers } from '../../store/approvals.ts';
@@ -35,6 +36,16 @@ const db = started(async () => {
   return Object.assign(open, { close: () => open.$disconnect() });
 });
 const OPERATOR_SECRET = randomBytes(32).toString('hex');
+const OPERATOR: DashboardKey = {
+  secret: createSecretKey(OPERATOR_SECRET, 'utf8'),
+  role: 'operator',
+  allowlist: true,
+};
+/** The operators of the dashboard; a test may change their rights. */
+const operators = new Map([
+  ['olga', OPERATOR],
+  ['piet', OPERATOR],
+]);
 let apis: readonly Served[] = [];
 const keys = new Map<string, SigningKey>();
 
@@ -45,16 +56,6 @@ const fundadmin = (...args: readonly string[]): Promise<ToolRun> =>
 beforeAll(async () => {
   const secrets = parseSecretsKey(SECRETS);
   if (!secrets.ok) throw new Error('the key is no key');
-  const operators = new Map(
-    ['olga', 'piet'].map((name) => [
-      name,
-      {
-        secret: createSecretKey(OPERATOR_SECRET, 'utf8'),
-        role: 'operator',
-        allowlist: true,
-      } as const,
-    ]),
-  );
   apis = await Promise.all(
     [1, 2].map(async () => {
       const pool = connectDatabase({ url: own.url, poolSize: 10 });
@@ -111,7 +112,7 @@ beforeAll(async () => {
       people: ['ann', 'bob', 'cid', 'olga'].map((person) => ({
         person,
         name: person,
-        identities: [clients.get(person) ?? `dashboard:${person}`],
+        identities: [identityOf(person)],
       })),
       groups: [{ name: 'desk', members: ['ann', 'bob', 'cid', 'olga'] }],
     },
@@ -211,6 +212,15 @@ const listing = (address: string) => ({
   label: 'a counterparty',
   reason: 'we pay them',
 });
+/** What the audit has of a request that was accepted, and from whom, oldest first. */
+const audited = async (id: string): Promise<unknown> =>
+  db.$queryRawUnsafe(
+    `SELECT action, actor_client_id AS actor FROM audit_events
+     WHERE action LIKE 'change_request.%' AND entity_key = $1 AND outcome = 'success'
+     ORDER BY occurred_at, event_id`,
+    id,
+  );
+const identityOf = (name: string): string => clients.get(name) ?? `dashboard:${name}`;
 /** What is in a table, without what changes by itself. */
 const rowsOf = async (table: string): Promise<unknown> =>
   db.$queryRawUnsafe(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY to_jsonb(t)::text`);
@@ -327,7 +337,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
-test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', async (_name, way) => {
+test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', async (_, way) => {
   const { kind, named = kind, table, call } = way;
   await way.before?.();
   await ruled(kind);
@@ -370,7 +380,35 @@ test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', as
      WHERE action NOT LIKE 'change_request.%' AND outcome = 'success'
      ORDER BY occurred_at DESC, event_id DESC LIMIT 1`,
   )) as { actor: string | null }[];
-  expect(actor).toBe(clients.get(author) ?? `dashboard:${author}`);
+  expect(actor).toBe(identityOf(author));
+  // A repeat is no row of its own.
+  expect(await audited(id)).toEqual([
+    { action: 'change_request.create', actor: identityOf(author) },
+    ...others
+      .slice(0, 2)
+      .map((each) => ({ action: 'change_request.approve', actor: identityOf(each) })),
+  ]);
+});
+
+test('a change that comes under a further kind is another change', async () => {
+  await ruled('templates');
+  const grown = { template_key: 'acme/grown' };
+  const { body: requested } = await as(
+    'ann',
+    'POST',
+    '/plan-templates',
+    template([noop('c')], grown),
+  );
+  expect((await approve('bob', requested)).body.state).toBe('open');
+  const allows = { ...policy(), strategy_id: 'beta', allowed_templates: [grown] };
+  expect((await as('ann', 'POST', '/auto-approve-policies', allows)).status).toBe(201);
+  await ruled('templates', 'policies');
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_outdated' } },
+  });
+  expect((await read(requested.change_request_id)).state).toBe('outdated');
+  expect(JSON.stringify(await rowsOf('plan_template_versions'))).not.toContain('acme/grown');
 });
 
 test('what is approved is the document: the call, its author and the row, by its hash', async () => {
@@ -448,6 +486,106 @@ test('an author whose key is revoked changes nothing now', async () => {
   expect(JSON.stringify(await rowsOf('bridge_chains'))).not.toContain('arbitrum');
 });
 
+test.each<[string, () => unknown]>([
+  [
+    'may no longer write the allowlist',
+    () => operators.set('olga', { ...OPERATOR, allowlist: false }),
+  ],
+  ['is gone', () => operators.delete('olga')],
+])('an operator who %s changes nothing now', async (_what, lose) => {
+  await ruled('allowlist');
+  const wanted = fresh();
+  const { body: requested } = await dashboard(ROWS, listing(wanted));
+  await approve('ann', requested);
+  lose();
+  const last = await approve('bob', requested, 1);
+  operators.set('olga', OPERATOR);
+  expect(last).toMatchObject({ status: 200, body: { state: 'failed', code: 'forbidden' } });
+  expect(JSON.stringify(await rowsOf('allowed_addresses'))).not.toContain(wanted);
+});
+
+test('a fault leaves it open, and whoever approved last approves again', async () => {
+  await ruled('bridge');
+  const { body: requested } = await as('ann', 'POST', '/bridge-c/chain-registry', {
+    chain: 'optimism',
+    endpoint_identity: '30111:0x1a44076050125825900e736c501f859c50fe728c',
+    finality_age_seconds: 1_200,
+  });
+  await approve('bob', requested);
+  await db.$executeRawUnsafe(`CREATE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'a fault'; END $$`);
+  await db.$executeRawUnsafe(
+    `CREATE TRIGGER fails BEFORE INSERT ON bridge_chains FOR EACH ROW EXECUTE FUNCTION fails()`,
+  );
+  const faulty = await approve('cid', requested);
+  await db.$executeRawUnsafe('DROP FUNCTION fails() CASCADE');
+  expect(faulty.status).toBeGreaterThanOrEqual(500);
+  expect((await read(requested.change_request_id)).state).toBe('open');
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'applied' },
+  });
+  expect(JSON.stringify(await rowsOf('bridge_chains'))).toContain('optimism');
+});
+
+test('after seven days it can neither be approved nor let its change pass', async () => {
+  await ruled('allowlist');
+  const wanted = fresh();
+  const { body: requested } = await dashboard(ROWS, listing(wanted));
+  const { change_request_id: id } = requested;
+  await approve('ann', requested);
+  // The second approval by hand: through the API it would make the call.
+  await db.$executeRawUnsafe(
+    `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, at)
+     SELECT gen_random_uuid(), subject_id, 'bob', $2, 'bob', hash, at FROM approval_decisions
+     WHERE subject_id = $1::uuid`,
+    id,
+    identityOf('bob'),
+  );
+  await db.$executeRawUnsafe('ALTER TABLE change_requests DISABLE TRIGGER USER');
+  await db.$executeRawUnsafe(
+    `UPDATE change_requests SET created_at = created_at - interval '7 days'
+     WHERE request_id = $1::uuid`,
+    id,
+  );
+  await db.$executeRawUnsafe('ALTER TABLE change_requests ENABLE TRIGGER USER');
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_request_ended', state: 'expired' } },
+  });
+  expect(await read(id)).toMatchObject({
+    state: 'expired',
+    approvals: { required: [{ missing: 0 }] },
+  });
+  const { body: list } = await as<{ change_requests: readonly Change[] }>(
+    'bob',
+    'GET',
+    '/change-requests?state=expired',
+  );
+  expect(list.change_requests.map((each) => each.change_request_id)).toContain(id);
+  const again = await dashboard(ROWS, listing(wanted));
+  expect(again).toMatchObject({
+    status: 202,
+    body: { approvals: { required: [{ missing: 2 }] } },
+  });
+  expect(again.body.change_request_id).not.toBe(id);
+  expect(JSON.stringify(await rowsOf('allowed_addresses'))).not.toContain(wanted);
+});
+
+test('the rules of now count beside those of when it was made', async () => {
+  await ruled('allowlist');
+  const { body: requested } = await dashboard(ROWS, listing(fresh()));
+  await db.$executeRawUnsafe(
+    `UPDATE approval_rules SET rule = jsonb_set(rule, '{require,0,threshold}', '3')`,
+  );
+  await approve('ann', requested);
+  expect(await approve('bob', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'open', approvals: { required: [{ missing: 0 }, { missing: 1 }] } },
+  });
+  expect((await approve('cid', requested)).body.state).toBe('applied');
+});
+
 test('only the author withdraws it, anybody rejects it, and then it stays ended', async () => {
   await ruled('allowlist');
   const { body: first } = await dashboard(ROWS, listing(fresh()));
@@ -464,10 +602,20 @@ test('only the author withdraws it, anybody rejects it, and then it stays ended'
     status: 409,
     body: { detail: { error: 'change_request_ended', state: 'rejected' } },
   });
+  expect(await audited(first.change_request_id)).toEqual([
+    { action: 'change_request.create', actor: identityOf('olga') },
+    { action: 'change_request.reject', actor: identityOf('bob') },
+  ]);
   await ruled('executors');
   await as('ann', 'PATCH', '/executors/builtin.noop', { status: 'disabled', reason: 'x' });
   const second = await as('ann', 'PATCH', '/executors/builtin.noop', { status: 'active' });
   expect((await as('ann', 'POST', `${path(second.body)}/withdraw`)).body.state).toBe('withdrawn');
+  expect(await audited(second.body.change_request_id)).toEqual(
+    ['create', 'withdraw'].map((verb) => ({
+      action: `change_request.${verb}`,
+      actor: identityOf('ann'),
+    })),
+  );
 });
 
 test('decisions at once, over both APIs: each request is applied once', async () => {
@@ -503,6 +651,38 @@ describe('fundadmin', () => {
     ...['approver-groups', 'set', '--name', 'desk', '--reason', 'bob left'],
     ...['ann', 'cid', 'olga'].flatMap((each) => ['--member', each]),
   ];
+  /** Issues a key to a client of the same name. */
+  const key = (name: string, role = 'operator') => [
+    ...['keys', 'issue', '--client-name', name, '--key-id', name, '--role', role],
+    ...['--as', 'ann'],
+  ];
+
+  test('issues a key as it was approved, and not otherwise; its secret stands nowhere', async () => {
+    await ruled('keys');
+    const secret = ['--hmac-secret', randomBytes(32).toString('hex')];
+    expect((await fundadmin(...key('gus'), ...secret)).status).toBe(1);
+    const { body: list } = await as<{ change_requests: readonly Change[] }>(
+      'bob',
+      'GET',
+      '/change-requests?state=open&kind=keys',
+    );
+    const [change] = list.change_requests;
+    if (change === undefined) throw new Error('there is no request');
+    expect(change.after).toMatchObject({ role: 'operator', client_name: 'gus' });
+    for (const who of ['bob', 'cid'])
+      expect(await approve(who, change)).toMatchObject({ status: 200, body: { state: 'open' } });
+    expect(await fundadmin(...key('gus', 'admin'), ...secret)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('nothing was written'),
+    });
+    expect(JSON.stringify(await rowsOf('change_requests'))).not.toContain(secret[1]);
+    expect(JSON.stringify(await rowsOf('api_client_keys'))).not.toContain('"gus"');
+    expect(await fundadmin(...key('gus'), ...secret)).toMatchObject({ status: 0 });
+    expect((await read(change.change_request_id)).state).toBe('applied');
+    expect(
+      await db.$queryRawUnsafe(`SELECT role FROM api_client_keys WHERE key_id = 'gus'`),
+    ).toEqual([{ role: 'operator' }]);
+  });
 
   test('makes a request, and the change once it is approved and the command is run again', async () => {
     await ruled('approval_rules', 'keys');
@@ -533,25 +713,15 @@ describe('fundadmin', () => {
     expect(await fundadmin(...member, '--as', 'ann')).toMatchObject({ status: 0 });
     expect((await read(change.change_request_id)).state).toBe('applied');
     expect(await db.$queryRawUnsafe('SELECT person FROM approver_group_members')).toHaveLength(3);
-    // A key waits too, and its secret stands nowhere.
-    const secret = randomBytes(32).toString('hex');
-    const key = [
-      ...['keys', 'issue', '--client-name', 'gus', '--key-id', 'gus', '--role', 'operator'],
-      ...['--hmac-secret', secret, '--as', 'ann'],
-    ];
-    expect((await fundadmin(...key)).status).toBe(1);
-    expect(JSON.stringify(await rowsOf('change_requests'))).not.toContain(secret);
-    expect(JSON.stringify(await rowsOf('api_client_keys'))).not.toContain('"gus"');
   });
 
   test('breaks the glass alone, and everybody sees it', async () => {
     await ruled('keys');
-    const key = ['keys', 'issue', '--client-name', 'hal', '--key-id', 'hal', '--role', 'operator'];
-    expect(await fundadmin(...key, '--as', 'ann', '--break-glass')).toMatchObject({ status: 2 });
-    const broken = await fundadmin(
-      ...[...key, '--as', 'ann', '--break-glass', '--reason', 'the desk is away'],
-    );
-    expect(broken).toMatchObject({ status: 0 });
+    // What waits already is no obstacle.
+    expect(await fundadmin(...key('hal'))).toMatchObject({ status: 1 });
+    expect(await fundadmin(...key('hal'), '--break-glass')).toMatchObject({ status: 2 });
+    const glass = ['--break-glass', '--reason', 'the desk is away'];
+    expect(await fundadmin(...key('hal'), ...glass)).toMatchObject({ status: 0 });
     const { body } = await as<{ change_requests: readonly object[] }>(
       'bob',
       'GET',
@@ -560,5 +730,16 @@ describe('fundadmin', () => {
     expect(body.change_requests).toMatchObject([
       { state: 'applied', break_glass: true, reason: 'the desk is away', author: 'fundadmin:ann' },
     ]);
+  });
+
+  test('breaks the glass without a person, and is seen where no rule holds for its kind', async () => {
+    await ruled('keys');
+    expect(await fundadmin(...member, '--break-glass')).toMatchObject({ status: 0 });
+    const { body } = await as<{ change_requests: readonly object[] }>(
+      'bob',
+      'GET',
+      '/change-requests?break_glass=true&kind=approval_rules',
+    );
+    expect(body.change_requests).toMatchObject([{ state: 'applied', approvals: { rules: [] } }]);
   });
 });

@@ -88,8 +88,8 @@ const file = (name: string, content: unknown): string => {
 };
 
 /**
- * A change request of the admin, under a rule of its own: one that is in force would make the
- * changes of other test files wait, too.
+ * A change request of the admin, under a rule of its own for two people: one that is in force would
+ * make the changes of other test files wait, too.
  */
 async function changeRequest(
   group: string,
@@ -109,7 +109,7 @@ async function changeRequest(
   const rule = {
     applies_to: 'policies',
     when: {},
-    require: [{ group, threshold: 1 }],
+    require: [{ group, threshold: 2 }],
     initiator_may_approve: false,
     payee_author_may_approve: false,
     template_author_may_approve: false,
@@ -356,11 +356,10 @@ describe('what is printed for programs fits the schema of its command', () => {
 
   test('changes that wait for people', async () => {
     const group = 'fundctl-desk';
-    const desk = await startApprovalDesk(group, ['fundctl-carl'], unique('no-template'), {
-      require: [{ group, threshold: 1 }],
-    });
+    const people = ['fundctl-carl', 'fundctl-dora'];
+    const desk = await startApprovalDesk(group, people, unique('no-template'));
     try {
-      const [carl = shared.keys.operator] = desk.keys;
+      const [carl = shared.keys.operator, dora = shared.keys.operator] = desk.keys;
       const asCarl = { env: clientEnv(shared.apiUrl, carl) };
       const [accepted, refused, withdrawn] = [
         await changeRequest(group),
@@ -375,7 +374,7 @@ describe('what is printed for programs fits the schema of its command', () => {
       );
       expect(await json.run('changes show', [accepted.id])).toMatchObject({
         hash: accepted.hash,
-        approvals: { required: [{ missing: 1 }], you: { may: false, why_not: 'no_person' } },
+        approvals: { required: [{ missing: 2 }], you: { may: false, why_not: 'no_person' } },
       });
       const why = ['--reason', 'a test', '--yes'];
       expect(await json.run('changes reject', [refused.id, ...why], asCarl)).toMatchObject({
@@ -384,14 +383,19 @@ describe('what is printed for programs fits the schema of its command', () => {
       expect(await json.run('changes withdraw', [withdrawn.id, '--yes'])).toMatchObject({
         state: 'withdrawn',
       });
-      const hash = ['--hash', accepted.hash];
-      // Its call is on no route, so it is refused when it is made.
-      expect(
-        await json.run('changes approve', [accepted.id, ...hash, ...why], {
-          ...asCarl,
-          status: 1,
-        }),
-      ).toMatchObject({ state: 'failed', code: 'route_not_found' });
+      const approved = [accepted.id, '--hash', accepted.hash, ...why];
+      expect(await json.run('changes approve', approved, asCarl)).toMatchObject({
+        state: 'open',
+        approvals: { required: [{ missing: 1 }], decisions: [{ person: 'fundctl-carl' }] },
+      });
+      // No rule in force holds for it, so the last approval does not make its call.
+      const asDora = clientEnv(shared.apiUrl, dora);
+      expect(await runFundctl(asDora, ['changes', 'approve', ...approved])).toMatchObject({
+        status: 3,
+        out: '',
+        err: expect.stringMatching(/^fundctl: change_outdated \(409\): [^\n]+\n$/m),
+      });
+      expect(await json.run('changes show', [accepted.id])).toMatchObject({ state: 'outdated' });
     } finally {
       await desk.close();
     }

@@ -64,8 +64,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: CHANGES, name: 'waits for two people, and is made once: %s' },
     broken: {
       file: 'prisma/functions/change-requests.sql',
-      find: 'OR quorum_of(approvals_of_change(c, svc_now()))))',
-      replace: 'OR c.rules IS NOT NULL))',
+      find: 'OR quorum_of(approvals_of_change(c, svc_now()))',
+      replace: 'OR c.rules IS NOT NULL',
     },
   },
   {
@@ -117,8 +117,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/change-requests.sql',
-      find: "OR OLD.state <> 'open' OR NEW.state = 'open'",
-      replace: '',
+      find: "TG_OP = 'DELETE' OR OLD.state <> 'open'",
+      replace: "TG_OP = 'DELETE'",
     },
   },
   {

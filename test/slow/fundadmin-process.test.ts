@@ -242,18 +242,34 @@ test('people, approver-groups and approval-rules', async () => {
     await fundadmin(`approver-groups set --name desk --member bob --member ann ${why}`),
   ).toEqual({ before: null, after: { name: 'desk', members: ['ann', 'bob'] } });
 
+  // First the rules that guard all others; from then on each change needs the flag.
+  const two = ruleFile('two.json', requires(2));
+  await refused(`approval-rules set --name all --file ${two}`, 'rules_unguarded');
+  const glass = `--break-glass ${why}`;
+  const keys = { ...requires(1), applies_to: 'keys' };
+  expect(
+    await fundadmin(`approval-rules set --name keys --file ${ruleFile('keys.json', keys)} ${why}`),
+  ).toEqual({ before: null, after: expect.objectContaining(keys) });
+  await refused('people remove --person bob', '--break-glass');
+  const rules = { ...requires(1), applies_to: 'approval_rules' };
+  expect(
+    await fundadmin(
+      `approval-rules set --name rules --file ${ruleFile('rules.json', rules)} ${glass}`,
+    ),
+  ).toMatchObject({ before: null, after: rules, break_glass: true });
+
   const three = ruleFile('three.json', requires(3));
-  await refused(`approval-rules set --name all --file ${three}`, 'rule_unsatisfiable');
+  const set = 'approval-rules set --break-glass --name all --file';
+  await refused(`${set} ${three}`, 'rule_unsatisfiable');
   const agents = ruleFile('agents.json', { ...requires(1), when: { origins: ['agent'] } });
-  await refused(`approval-rules set --name all --file ${agents}`, 'rule_avoidable');
+  await refused(`${set} ${agents}`, 'rule_avoidable');
   const wrong = [built('fundadmin'), 'approval-rules', 'set', '--name', 'all', '--reason', 'test'];
   expect(await start([...wrong, '--file', ruleFile('wrong.json', { when: { to: 1 } })])).toEqual({
     status: 2,
     out: '',
     err: expect.stringMatching(/^The rule does not fit:\n(?=[^]*^when: )(?=[^]*^require: )/m),
   });
-  const two = ruleFile('two.json', requires(2));
-  expect(await fundadmin(`approval-rules set --name all --file ${two} ${why}`)).toEqual({
+  expect(await fundadmin(`${set} ${two} ${why}`)).toEqual({
     before: null,
     after: {
       ...requires(2),
@@ -264,18 +280,23 @@ test('people, approver-groups and approval-rules', async () => {
       template_author_may_approve: false,
       reason_required: false,
     },
+    break_glass: true,
   });
   expect(await fundadmin('approval-rules list')).toMatchObject([
     { name: 'all', revision: 1, ...requires(2) },
+    { name: 'keys', revision: 1, ...keys },
+    { name: 'rules', revision: 1, ...rules },
   ]);
 
-  // From now on each change needs the flag, and the rule must stay possible.
-  const glass = `--break-glass ${why}`;
+  // The same with a rule for changes of rules; and each rule must stay possible.
   await refused('people remove --person bob', '--break-glass');
   await refused('people remove --person bob --break-glass', 'rule_unsatisfiable');
-  await refused('approver-groups remove --name desk --break-glass', 'name the group desk: all');
+  await refused(
+    'approver-groups remove --name desk --break-glass',
+    'name the group desk: all, keys, rules',
+  );
   const one = ruleFile('one.json', requires(1));
-  expect(await fundadmin(`approval-rules set --name all --file ${one} ${glass}`)).toMatchObject({
+  expect(await fundadmin(`${set} ${one} ${why}`)).toMatchObject({
     before: requires(2),
     after: requires(1),
     break_glass: true,
@@ -287,11 +308,15 @@ test('people, approver-groups and approval-rules', async () => {
   });
   expect(await fundadmin('people list')).toMatchObject([{ person: 'ann', groups: ['desk'] }]);
   expect(await fundadmin('approver-groups list')).toEqual([{ name: 'desk', members: ['ann'] }]);
-  expect(await fundadmin(`approval-rules remove --name all ${glass}`)).toMatchObject({
-    before: requires(1),
-    after: null,
-    break_glass: true,
-  });
+  // The two that guard the others go last.
+  for (const name of ['keys', 'rules'])
+    await refused(`approval-rules remove --name ${name} --break-glass`, 'rules_unguarded');
+  for (const name of ['all', 'keys', 'rules'])
+    expect(await fundadmin(`approval-rules remove --name ${name} ${glass}`)).toMatchObject({
+      before: requires(1),
+      after: null,
+      break_glass: true,
+    });
   expect(await fundadmin('approval-rules list')).toEqual([]);
   expect(await fundadmin(`approver-groups remove --name desk ${why}`)).toMatchObject({
     after: null,
@@ -299,21 +324,28 @@ test('people, approver-groups and approval-rules', async () => {
 
   const client = new pg.Client({ connectionString: own.url });
   await client.connect();
-  const { rows } = await client
-    .query(
-      "SELECT action, entity_key, details ->> 'break_glass' AS glass FROM audit_events WHERE entity_type IN ('person', 'approver_group', 'approval_rule') ORDER BY occurred_at, event_id",
-    )
+  const { rows } = await client.query(
+    "SELECT action, entity_key, details ->> 'break_glass' AS glass FROM audit_events WHERE entity_type IN ('person', 'approver_group', 'approval_rule') ORDER BY occurred_at, event_id",
+  );
+  const { rows: requests } = await client
+    .query("SELECT path FROM change_requests WHERE break_glass AND state = 'applied'")
     .finally(() => client.end());
   expect(rows).toEqual([
     { action: 'person.set', entity_key: 'ann', glass: null },
     { action: 'person.set', entity_key: 'bob', glass: null },
     { action: 'approver_group.set', entity_key: 'desk', glass: null },
-    { action: 'approval_rule.set', entity_key: 'all', glass: null },
+    { action: 'approval_rule.set', entity_key: 'keys', glass: null },
+    { action: 'approval_rule.set', entity_key: 'rules', glass: 'true' },
+    { action: 'approval_rule.set', entity_key: 'all', glass: 'true' },
     { action: 'approval_rule.set', entity_key: 'all', glass: 'true' },
     { action: 'person.remove', entity_key: 'bob', glass: 'true' },
     { action: 'approval_rule.remove', entity_key: 'all', glass: 'true' },
+    { action: 'approval_rule.remove', entity_key: 'keys', glass: 'true' },
+    { action: 'approval_rule.remove', entity_key: 'rules', glass: 'true' },
     { action: 'approver_group.remove', entity_key: 'desk', glass: null },
   ]);
+  // What was changed alone is recorded where everybody sees it.
+  expect(requests).toHaveLength(rows.filter(({ glass: broken }) => broken === 'true').length);
 }, 600_000);
 
 test('bridge', async () => {

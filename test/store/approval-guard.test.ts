@@ -304,27 +304,57 @@ test('the service’s role has no right to change what a movement is approved fo
   }
 });
 
+const CONTRADICTS = /^new row for relation "change_requests" violates check constraint "/;
+
 test('a change request only ends, once, and only the owner makes one alone', async () => {
-  const row = (more: object) => {
+  /** A request as JSON, whose document says the same but for `lie`. */
+  const row = (more: object, lie: object) => {
     const request = {
       ...{ request_id: randomUUID(), kinds: ['allowlist'], author: { client_id: 'a' } },
       ...{ method: 'POST', path: '/', body: {}, subject: 'allowed_addresses', row_after: {} },
       ...{ rules: [], state: 'open', break_glass: false, created_at: '2026-01-01T00:00:00Z' },
       ...more,
     };
-    const { request_id: id, method, path, body, subject, row_after: after } = request;
-    const document = JSON.stringify({ id, method, path, body, subject, before: null, after });
+    const {
+      request_id: id,
+      kinds,
+      author,
+      method,
+      path,
+      body,
+      subject,
+      row_after: after,
+    } = request;
+    const said = { id, kinds, author, method, path, body, subject, before: null, after, ...lie };
+    const document = JSON.stringify(said);
     const hash = createHash('sha256').update(document).digest('hex');
-    return JSON.stringify({ ...request, document, hash });
+    return JSON.stringify({ document, hash, ...request });
   };
-  const insert = (more: object) =>
+  const insert = (more: object, lie = {}) =>
     write(
       `INSERT INTO change_requests SELECT (jsonb_populate_record(NULL::change_requests, $1)).*`,
-      row(more),
+      row(more, lie),
     );
   const glass = `${REFUSED}: only the owner of the database breaks the glass`;
   expect(await insert({ break_glass: true, reason: 'r' })).toBe(glass);
-  expect(await insert({ state: 'applied', ended_at: '2026-01-01T00:00:00Z' })).toBe(glass);
+  expect(await insert({ state: 'applied', ended_at: '2026-01-01T00:00:00Z' })).toBe(
+    `${REFUSED}: a change request is made open`,
+  );
+  // What people approve is what decides.
+  for (const lie of [
+    { id: randomUUID() },
+    { kinds: ['keys'] },
+    { author: { client_id: 'b' } },
+    { method: 'PUT' },
+    { path: '/other' },
+    { body: { a: 1 } },
+    { idempotency_key: 'k' },
+    { subject: 'executors' },
+    { before: { a: 1 } },
+    { after: { a: 1 } },
+  ])
+    expect([lie, await insert({}, lie)]).toEqual([lie, expect.stringMatching(CONTRADICTS)]);
+  expect(await insert({ hash: 'f'.repeat(64) })).toMatch(CONTRADICTS);
   expect(await insert({})).toBe(1);
   const ends = `${REFUSED}: a change request only ends`;
   expect(await write(`UPDATE change_requests SET rules = '[1]'`)).toBe(ends);

@@ -523,6 +523,7 @@ const cases = (): Readonly<Record<string, Case>> => ({
   'ask_change: change_requests FOR UPDATE': {
     held: `request_id = '${change.request_id}'`,
     call: `ask_change('{allowlist}', 'allowed_addresses', NULL, '{"address": "a"}')`,
+    first: ruleOfChange,
   },
   'create_change: pg_advisory_xact_lock': {
     held: `hashtextextended('change_requests author', 0)`,

@@ -42,6 +42,10 @@ CREATE TABLE change_requests (
     CHECK (state IN ('open', 'applied', 'rejected', 'withdrawn', 'failed', 'outdated', 'expired')),
   -- Why it failed: an error code of the API.
   code        text,
+  -- Rules and approvals as they were when it ended.
+  standing    jsonb,
+  -- Until when one approval is making the call.
+  performed_until timestamptz(3),
   created_at  timestamptz(3) NOT NULL,
   ended_at    timestamptz(3),
   ended_by    text,

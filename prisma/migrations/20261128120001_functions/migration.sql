@@ -298,22 +298,28 @@ CREATE OR REPLACE FUNCTION ask_change(kinds text[], subject text, row_before jso
   RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   c change_requests;
-  free boolean;
 BEGIN
   PERFORM hold_approval_rules();
-  free := rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL;
+  IF rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL THEN
+    -- What one person changes alone is recorded without a rule, too.
+    UPDATE change_requests r SET state = 'applied', ended_at = svc_now()
+    WHERE r.state = 'open' AND r.break_glass AND r.subject = ask_change.subject
+      AND (r.row_before, r.row_after)
+        IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after);
+    RETURN;
+  END IF;
   FOR c IN SELECT * FROM change_requests r WHERE r.state = 'open' AND r.subject = ask_change.subject
     AND (r.row_before, r.row_after)
       IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after)
     AND r.kinds @> ask_change.kinds ORDER BY r.created_at FOR UPDATE
   LOOP
-    CONTINUE WHEN NOT free AND (NOT change_is_open(c, svc_now()) OR NOT (c.break_glass
-      OR quorum_of(approvals_of_change(c, svc_now()))));
-    UPDATE change_requests SET state = 'applied', ended_at = svc_now()
+    CONTINUE WHEN NOT change_is_open(c, svc_now()) OR NOT (c.break_glass
+      OR quorum_of(approvals_of_change(c, svc_now())));
+    UPDATE change_requests SET state = 'applied', ended_at = svc_now(),
+      standing = approvals_of_change(c, svc_now())
     WHERE request_id = c.request_id;
     RETURN;
   END LOOP;
-  IF free THEN RETURN; END IF;
   RAISE EXCEPTION 'this change waits for approvals' USING ERRCODE = 'FM023', DETAIL =
     jsonb_build_object('kinds', kinds, 'subject', subject, 'before', row_before,
       'after', row_after)::text;
@@ -367,18 +373,27 @@ $$;
 CREATE OR REPLACE FUNCTION policy_widens(o auto_approve_policies, n auto_approve_policies)
   RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT n.is_active AND (NOT o.is_active
+    OR (n.client_id, n.strategy_id) IS DISTINCT FROM (o.client_id, o.strategy_id)
     OR is_raised(o.max_amount_per_request, n.max_amount_per_request)
     OR is_raised(o.max_amount_per_window, n.max_amount_per_window)
     OR is_raised(o.max_count_per_window, n.max_count_per_window)
-    OR n.window_hours IS DISTINCT FROM o.window_hours
+    OR o.window_hours > coalesce(n.window_hours, 0)
     OR NOT n.allowed_assets <@ o.allowed_assets
-    OR EXISTS (SELECT value FROM jsonb_array_elements(n.allowed_templates)
-      EXCEPT SELECT value FROM jsonb_array_elements(o.allowed_templates)))
+    OR EXISTS (SELECT FROM jsonb_array_elements(n.allowed_templates) t
+      WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(o.allowed_templates) s
+        WHERE s.value ->> 'template_key' = t.value ->> 'template_key'
+          AND coalesce(s.value ->> 'template_version', t.value ->> 'template_version', '')
+            = coalesce(t.value ->> 'template_version', ''))))
 $$;
 
 -- How much a mode of the cutover switch stops.
 CREATE OR REPLACE FUNCTION cutover_stops(mode text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
   SELECT array_position(ARRAY['normal', 'drain', 'frozen'], mode)
+$$;
+
+-- Whether this transaction, or a part of it, wrote a row with this xmin.
+CREATE OR REPLACE FUNCTION is_own_write(writer xid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT writer::text::bigint >= pg_current_xact_id()::text::bigint % 4294967296
 $$;
 
 -- The trigger of a row that widens. Arguments: the kind, and the columns that differ at each try.
@@ -395,6 +410,14 @@ BEGIN
     RAISE EXCEPTION 'only a change of a table of this schema is let pass'
       USING ERRCODE = 'insufficient_privilege';
   END IF;
+  -- What belongs to a row that the same transaction writes and asks for is seen with that row.
+  IF TG_TABLE_NAME = 'template_proposals' THEN
+    IF EXISTS (SELECT FROM plan_template_versions v
+      WHERE v.template_id = NEW.template_id AND is_own_write(v.xmin)) THEN RETURN NULL; END IF;
+  ELSIF TG_TABLE_NAME = 'agent_authorities' THEN
+    IF EXISTS (SELECT FROM api_client_keys k
+      WHERE k.authority_key = NEW.authority_key AND is_own_write(k.xmin)) THEN RETURN NULL; END IF;
+  END IF;
   IF TG_OP = 'UPDATE' THEN row_before := change_row(to_jsonb(OLD), leave_out); END IF;
   IF TG_TABLE_NAME = 'plan_template_versions' THEN
     row_after := row_after || jsonb_build_object(
@@ -402,12 +425,17 @@ BEGIN
         FROM plan_nodes p WHERE p.template_id = NEW.template_id),
       'edges', (SELECT jsonb_agg(to_jsonb(e) - ARRAY['id', 'template_id'] ORDER BY e.position)
         FROM plan_edges e WHERE e.template_id = NEW.template_id));
-    -- A policy that names no version approves the new one, too.
+    -- A policy may name no version, or this one before it exists.
     IF EXISTS (SELECT FROM auto_approve_policies p, jsonb_array_elements(p.allowed_templates) t
       WHERE p.is_active AND t.value ->> 'template_key' = NEW.template_key
-        AND t.value ->> 'template_version' IS NULL) THEN
+        AND coalesce((t.value ->> 'template_version')::integer, NEW.version) = NEW.version) THEN
       kinds := kinds || 'policies'::text;
     END IF;
+    -- Of an agent's versions the next free number says nothing, and proposals wait together.
+    IF NEW.template_key LIKE 'agent/%' THEN row_after := row_after - 'version'; END IF;
+  ELSIF TG_TABLE_NAME = 'allowed_addresses' THEN
+    row_after := row_after || jsonb_build_object(
+      'cooling_seconds', extract(epoch FROM NEW.usable_after - NEW.updated_at)::bigint::text);
   ELSIF TG_TABLE_NAME = 'api_client_keys' THEN
     row_after := row_after || jsonb_build_object(
       'client_name', (SELECT c.client_name FROM api_clients c WHERE c.client_id = NEW.client_id),
@@ -429,8 +457,11 @@ DROP TRIGGER IF EXISTS address_needs_people ON allowed_addresses;
 CREATE CONSTRAINT TRIGGER address_needs_people AFTER UPDATE ON allowed_addresses
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (NEW.active AND (NOT OLD.active
-    OR (OLD.chain_family, OLD.address, OLD.chain_id)
-      IS DISTINCT FROM (NEW.chain_family, NEW.address, NEW.chain_id)))
+    OR (OLD.chain_family, OLD.address) IS DISTINCT FROM (NEW.chain_family, NEW.address)
+    -- Without a chain it may be paid on every one.
+    OR OLD.chain_id IS DISTINCT FROM NEW.chain_id AND (OLD.chain_id IS NOT NULL
+      OR NEW.usable_after < OLD.usable_after
+      OR NEW.usable_after IS NULL AND OLD.usable_after IS NOT NULL)))
   EXECUTE FUNCTION require_change('allowlist', 'id,usable_after');
 -- No command only shortens a cooling period.
 DROP TRIGGER IF EXISTS address_cools_need_people ON allowed_addresses;
@@ -443,7 +474,7 @@ CREATE CONSTRAINT TRIGGER address_cools_need_people AFTER UPDATE ON allowed_addr
 
 DROP TRIGGER IF EXISTS new_policy_needs_people ON auto_approve_policies;
 CREATE CONSTRAINT TRIGGER new_policy_needs_people AFTER INSERT ON auto_approve_policies
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.is_active)
   EXECUTE FUNCTION require_change('policies', 'policy_id');
 DROP TRIGGER IF EXISTS policy_needs_people ON auto_approve_policies;
 CREATE CONSTRAINT TRIGGER policy_needs_people AFTER UPDATE ON auto_approve_policies
@@ -461,6 +492,18 @@ CREATE CONSTRAINT TRIGGER template_needs_people AFTER UPDATE ON plan_templates
     OR NEW.daily_cap_asset IS DISTINCT FROM OLD.daily_cap_asset
     OR is_raised(OLD.daily_cap_amount, NEW.daily_cap_amount)))
   EXECUTE FUNCTION require_change('templates', '');
+
+DROP TRIGGER IF EXISTS new_template_needs_people ON plan_templates;
+CREATE CONSTRAINT TRIGGER new_template_needs_people AFTER INSERT ON plan_templates
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.auto_approve_enabled)
+  EXECUTE FUNCTION require_change('templates', '');
+
+-- An administrator's promotion of a proposal waives the agent's limits, also for a known version.
+DROP TRIGGER IF EXISTS promotion_needs_people ON template_proposals;
+CREATE CONSTRAINT TRIGGER promotion_needs_people AFTER UPDATE ON template_proposals
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (NEW.promotion_mode = 'admin' AND OLD.promotion_mode IS DISTINCT FROM 'admin')
+  EXECUTE FUNCTION require_change('templates', 'template_id');
 
 DROP TRIGGER IF EXISTS executor_needs_people ON executors;
 CREATE CONSTRAINT TRIGGER executor_needs_people AFTER UPDATE ON executors
@@ -483,8 +526,8 @@ CREATE CONSTRAINT TRIGGER new_chain_needs_people AFTER INSERT ON bridge_chains
 DROP TRIGGER IF EXISTS chain_needs_people ON bridge_chains;
 CREATE CONSTRAINT TRIGGER chain_needs_people AFTER UPDATE ON bridge_chains
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN ((OLD.chain, OLD.endpoint_identity, OLD.finality_age_seconds)
-    IS DISTINCT FROM (NEW.chain, NEW.endpoint_identity, NEW.finality_age_seconds))
+  WHEN ((OLD.chain, OLD.endpoint_identity) IS DISTINCT FROM (NEW.chain, NEW.endpoint_identity)
+    OR NEW.finality_age_seconds < OLD.finality_age_seconds)
   EXECUTE FUNCTION require_change('bridge', 'stale_detected_at,snapshot_at,snapshot_version');
 DROP TRIGGER IF EXISTS new_path_needs_people ON bridge_paths;
 CREATE CONSTRAINT TRIGGER new_path_needs_people AFTER INSERT ON bridge_paths
@@ -525,7 +568,8 @@ CREATE CONSTRAINT TRIGGER wallet_needs_people AFTER INSERT ON perp_agent_wallets
 DROP TRIGGER IF EXISTS transfer_needs_people ON capital_transfers;
 CREATE CONSTRAINT TRIGGER transfer_needs_people AFTER INSERT ON capital_transfers
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION require_change('capital_transfer', 'transfer_id,claimed_until');
+  EXECUTE FUNCTION require_change('capital_transfer',
+    'transfer_id,claimed_until,callback_url,request');
 
 DROP TRIGGER IF EXISTS cutover_needs_people ON cutover;
 CREATE CONSTRAINT TRIGGER cutover_needs_people AFTER UPDATE ON cutover
@@ -541,7 +585,8 @@ CREATE CONSTRAINT TRIGGER key_needs_people AFTER INSERT ON api_client_keys
 DROP TRIGGER IF EXISTS authority_needs_people ON agent_authorities;
 CREATE CONSTRAINT TRIGGER authority_needs_people AFTER UPDATE ON agent_authorities
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  WHEN (is_raised(OLD.max_notional, NEW.max_notional)
+  -- Without an amount an authority covers none.
+  WHEN (coalesce(NEW.max_notional, 0) > coalesce(OLD.max_notional, 0)
     OR is_raised(OLD.max_ttl_seconds, NEW.max_ttl_seconds)
     OR NOT NEW.allowed_assets <@ OLD.allowed_assets OR NOT NEW.allowed_chains <@ OLD.allowed_chains)
   EXECUTE FUNCTION require_change('keys', '');
@@ -554,7 +599,7 @@ CREATE CONSTRAINT TRIGGER operator_needs_people AFTER INSERT ON dashboard_keys
 -- A request only ends, once; only the owner of the table changes something alone.
 CREATE OR REPLACE FUNCTION guard_change_request() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  own text[] := '{state,code,ended_at,ended_by}';
+  own text[] := '{state,code,ended_at,ended_by,standing,performed_until}';
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF NEW.state <> 'open' THEN
@@ -567,7 +612,7 @@ BEGIN
     END IF;
     RETURN NEW;
   END IF;
-  IF TG_OP = 'DELETE' OR OLD.state <> 'open' OR NEW.state = 'open'
+  IF TG_OP = 'DELETE' OR OLD.state <> 'open'
     OR to_jsonb(OLD) - own IS DISTINCT FROM to_jsonb(NEW) - own THEN
     RAISE EXCEPTION 'a change request only ends' USING ERRCODE = 'insufficient_privilege';
   END IF;
@@ -586,7 +631,7 @@ CREATE OR REPLACE FUNCTION change_view(c change_requests, at timestamptz) RETURN
   SELECT to_jsonb(c) - 'rules' || jsonb_build_object('expires_at', c.created_at + interval '7 days',
     'state', CASE WHEN c.state = 'open' AND NOT change_is_open(c, at) THEN 'expired'
       ELSE c.state END,
-    'standing', approvals_of_change(c, at))
+    'standing', coalesce(c.standing, approvals_of_change(c, at)))
 $$;
 
 -- Makes a request for a change that was refused with FM023. The same call of the same author for
@@ -632,16 +677,37 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'repeated', false, 'request', change_view(c, at));
 END $$;
 
+-- Returns whether the row that a request changes is still as it was. For movements the command
+-- itself looks; a new row has none.
+CREATE OR REPLACE FUNCTION change_is_current(c change_requests) RETURNS boolean
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  found boolean := true;
+BEGIN
+  IF c.row_before IS NOT NULL AND c.subject NOT IN ('movements', 'approvers') THEN
+    EXECUTE format($q$SELECT EXISTS (SELECT FROM %I t
+      WHERE change_row(to_jsonb(t), '{}') @> $1)$q$, c.subject) INTO found USING c.row_before;
+  END IF;
+  RETURN found;
+END $$;
+
+-- Lets another approval make the call at once, since the one before has failed.
+CREATE OR REPLACE FUNCTION release_change(request uuid) RETURNS void LANGUAGE sql AS $$
+  UPDATE change_requests SET performed_until = NULL
+  WHERE request_id = request AND state = 'open'
+$$;
+
 -- Records a person's approval of a change. `doc`: {"request_id", "hash", "identity", "decision":
--- {"decision_id", "key_id", "reason"}, "audit"}. Returns the request, with "met" once enough people
--- approved, and "free" if no rule holds for it now; {"ok": false, "reason", "why"?} if the approval
--- is refused; NULL for an unknown id.
+-- {"decision_id", "key_id", "reason"}, "audit"}. Returns the request, with "performs" once enough
+-- people approved and the caller is to make the call, and "outdated" if that call would not be this
+-- change; {"ok": false, "reason", "why"?} if the approval is refused; NULL for an unknown id.
 CREATE OR REPLACE FUNCTION decide_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   c change_requests;
   at timestamptz;
   before jsonb;
   after jsonb;
+  performs boolean;
   who text := person_of(doc ->> 'identity');
   refusal jsonb;
 BEGIN
@@ -667,8 +733,15 @@ BEGIN
     PERFORM write_audit(doc -> 'audit', at);
   END IF;
   after := approvals_of_change(c, at);
-  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'met', quorum_of(after),
-    'free', rules_of_change(c.kinds, c.row_before, c.row_after, '[]', at) IS NULL);
+  -- One of several last approvals makes the call; another may after a while, if that one died.
+  performs := quorum_of(after) AND coalesce(c.performed_until <= at, true);
+  IF performs THEN
+    UPDATE change_requests SET performed_until = at + interval '1 minute'
+    WHERE request_id = c.request_id;
+  END IF;
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, at), 'performs', performs,
+    'outdated', rules_of_change(c.kinds, c.row_before, c.row_after, '[]', at) IS NULL
+      OR NOT change_is_current(c));
 END $$;
 
 -- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
@@ -691,7 +764,7 @@ BEGIN
         'request', change_view(c, at)) END;
   END IF;
   UPDATE change_requests SET state = doc ->> 'state', code = doc ->> 'code', ended_at = at,
-    ended_by = doc ->> 'by'
+    ended_by = doc ->> 'by', standing = approvals_of_change(c, at)
   WHERE request_id = c.request_id RETURNING * INTO c;
   PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('ok', true, 'request', change_view(c, at));

@@ -1,4 +1,8 @@
+import { pino } from 'pino';
 import { z } from 'zod';
+import { createApi } from '../../../api/app.ts';
+import { ChangeWaits } from '../../../domain/approval/change.ts';
+import type { Power } from '../../../domain/approval/power.ts';
 import { ServiceError } from '../../../domain/errors.ts';
 import { ALL_ROLES, OPS_ROLES } from '../../../domain/roles.ts';
 import { defineRoute, type Route } from '../../../api/http/route.ts';
@@ -13,7 +17,7 @@ import {
   uuid,
 } from '../../../api/http/schemas.ts';
 import { whoamiRoutes } from '../../../api/whoami/routes.ts';
-import { guardOf, post, send, sendRaw, serveApi } from '../support.ts';
+import { dependencies, guardOf, post, send, sendRaw, serve, serveApi } from '../support.ts';
 import { started } from '../../support/started.ts';
 
 const echoBody = z.strictObject({
@@ -452,6 +456,35 @@ describe('errors', () => {
       'invalid_state',
       'FAILED',
     ]);
+  });
+});
+
+describe('a change that waits for people', () => {
+  it.each<[string, Power]>([
+    ['narrows', 'narrows'],
+    ['moves', 'moves'],
+    ['widens another kind', { widens: 'keys' }],
+  ])('is a fault of a route that declares that it %s', async (_what, power) => {
+    const after = { chain: 'base' };
+    const effect = { kinds: ['bridge'], subject: 'bridge_chains', before: null, after } as const;
+    const route = defineRoute({
+      ...base,
+      id: 'waits',
+      method: 'POST',
+      power,
+      path: '/waits',
+      body: noBody,
+      response: jsonObject,
+      handler: () => Promise.reject(new ChangeWaits(effect, { cause: new Error('FM023') })),
+    });
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const open = await serve(createApi({ ...dependencies(), log }, [route]));
+    const { status, body } = await send(`${open.url}/v3/waits`, { method: 'POST' });
+    expect([status, body.detail.error]).toEqual([500, 'internal_error']);
+    // A request that was made for it would have used the database, which is another 500.
+    expect(lines.join('')).toContain('the route waits does what it does not declare');
+    await open.close();
   });
 });
 

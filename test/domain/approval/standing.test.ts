@@ -14,12 +14,22 @@ const rule = (
   name: string,
   required: Readonly<Record<string, number>>,
   when: RuleConditions = {},
+  applies_to: StandingRule['applies_to'] = 'movement',
 ): StandingRule => ({
   name,
-  applies_to: 'movement',
+  applies_to,
   when,
   require: Object.entries(required).map(([group, threshold]) => ({ group, threshold })),
 });
+
+const RULES = rule('rules', {}, {}, 'approval_rules');
+const KEYS = rule('keys', {}, {}, 'keys');
+/** These, after the rules that guard all others: without groups, so that any people meet them. */
+const guarded = (...rules: readonly StandingRule[]): readonly StandingRule[] => [
+  RULES,
+  KEYS,
+  ...rules,
+];
 
 test('without rules nothing is wrong', () => {
   expect(faultsAfter([], [], [])).toEqual([]);
@@ -27,12 +37,12 @@ test('without rules nothing is wrong', () => {
 });
 
 test('a rule that all members together meet is no fault', () => {
-  expect(faultsAfter([ANN, BOB], [DESK, RISK], [rule('all', { desk: 1, risk: 1 })])).toEqual([]);
-  expect(faultsAfter([ANN, BOB], [DESK, RISK], [rule('all', { desk: 2 })])).toEqual([]);
+  for (const all of [rule('all', { desk: 1, risk: 1 }), rule('all', { desk: 2 })])
+    expect(faultsAfter([ANN, BOB], [DESK, RISK], guarded(all))).toEqual([]);
 });
 
 test('a rule that needs more people than its groups have cannot be met', () => {
-  const rules = [rule('large', { desk: 3 }), rule('all', { desk: 2 })];
+  const rules = guarded(rule('large', { desk: 3 }), rule('all', { desk: 2 }));
   expect(faultsAfter([ANN, BOB], [DESK], rules)).toEqual([
     expect.stringMatching(/^rule_unsatisfiable: The rule large cannot be met: .*1 more in desk/),
   ]);
@@ -43,13 +53,13 @@ test('a person counts for one group of a rule', () => {
     { name: 'desk', members: ['bob'] },
     { name: 'risk', members: ['bob'] },
   ];
-  expect(faultsAfter([ANN, BOB], both, [rule('all', { desk: 1, risk: 1 })])).toEqual([
+  const all = guarded(rule('all', { desk: 1, risk: 1 }));
+  expect(faultsAfter([ANN, BOB], both, all)).toEqual([
     expect.stringMatching(/^rule_unsatisfiable: /),
   ]);
   // But for each rule anew.
-  expect(
-    faultsAfter([ANN, BOB], both, [rule('one', { desk: 1 }), rule('other', { risk: 1 })]),
-  ).toEqual([]);
+  const anew = guarded(rule('one', { desk: 1 }), rule('other', { risk: 1 }));
+  expect(faultsAfter([ANN, BOB], both, anew)).toEqual([]);
 });
 
 test.each([
@@ -57,13 +67,13 @@ test.each([
   ['who is no person', [ANN], [DESK]],
   ['who is in no group', [ANN, BOB], [{ name: 'desk', members: ['ann'] }]],
 ])('a member %s does not count', (_who, people, groups) => {
-  expect(faultsAfter(people, groups, [rule('all', { desk: 2 })])).toEqual([
+  expect(faultsAfter(people, groups, guarded(rule('all', { desk: 2 })))).toEqual([
     expect.stringContaining('1 more in desk'),
   ]);
 });
 
 test('a rule of a group that does not exist cannot be met', () => {
-  expect(faultsAfter([ANN, BOB], [DESK], [rule('all', { desk: 1, board: 2 })])).toEqual([
+  expect(faultsAfter([ANN, BOB], [DESK], guarded(rule('all', { desk: 1, board: 2 })))).toEqual([
     expect.stringContaining('2 more in board'),
   ]);
 });
@@ -74,12 +84,26 @@ test.each<[string, RuleConditions]>([
   ['origins', { origins: ['agent'], assets: ['USDC'] }],
 ])('rules that all name parts such as %s can be avoided', (_name, when) => {
   const avoidable = rule('some', { desk: 1 }, when);
-  expect(faultsAfter([ANN], [DESK], [avoidable])).toEqual([
+  // Rules for other kinds, which hold always, hold for no movement.
+  expect(faultsAfter([ANN], [DESK], guarded(avoidable))).toEqual([
     expect.stringMatching(/^rule_avoidable: /),
   ]);
   const other = rule('large', { desk: 1 }, { outflow_above: [{ asset: '*', amount: '100' }] });
-  expect(faultsAfter([ANN], [DESK], [avoidable, other])).toEqual([]);
+  expect(faultsAfter([ANN], [DESK], guarded(avoidable, other))).toEqual([]);
 });
+
+test.each<StandingRule['applies_to']>(['movement', 'capital_transfer', 'allowlist'])(
+  'a rule for %s comes after those for changes of rules and of keys, and goes before',
+  (kind) => {
+    const all = rule('all', { desk: 1 }, {}, kind);
+    for (const rules of [[all], [all, KEYS], [all, RULES]])
+      expect(faultsAfter([ANN], [DESK], rules)).toEqual([
+        expect.stringMatching(/^rules_unguarded: /),
+      ]);
+    for (const rules of [guarded(all), guarded(), [KEYS], [RULES]])
+      expect(faultsAfter([ANN], [DESK], rules)).toEqual([]);
+  },
+);
 
 test('all faults are returned', () => {
   const rules = [
@@ -90,6 +114,7 @@ test('all faults are returned', () => {
     'rule_unsatisfiable',
     'rule_unsatisfiable',
     'rule_avoidable',
+    'rules_unguarded',
   ]);
 });
 
@@ -112,7 +137,7 @@ test('exactly the rules that cannot be met are named', () => {
           groups: groupNames.filter((_group, nr) => members[nr]?.includes(name) === true),
         }));
         const unmet = rules.filter(({ require }) => !isMet(require, approvers));
-        const faults = faultsAfter(people, groups, rules);
+        const faults = faultsAfter(people, groups, guarded(...rules));
         expect(faults).toHaveLength(unmet.length);
         for (const [nr, { name }] of unmet.entries())
           expect(faults[nr]).toContain(`The rule ${name} `);
