@@ -289,7 +289,7 @@ test('people, approver-groups and approval-rules', async () => {
   ]);
 
   // The same with a rule for changes of rules; and each rule must stay possible.
-  await refused('people remove --person bob', '--break-glass');
+  await refused('people set --person bob --name Bobby --operator bob', '--break-glass');
   await refused('people remove --person bob --break-glass', 'rule_unsatisfiable');
   await refused(
     'approver-groups remove --name desk --break-glass',
