@@ -64,7 +64,7 @@ BEGIN
   PERFORM hold_approval_rules();
   IF rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL THEN
     -- What one person changes alone is recorded without a rule, too.
-    UPDATE change_requests r SET state = 'applied', ended_at = svc_now()
+    UPDATE change_requests r SET state = 'applied', ended_at = svc_now(), standing = '[]'
     WHERE r.state = 'open' AND r.break_glass AND r.subject = ask_change.subject
       AND (r.row_before, r.row_after)
         IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after);

@@ -232,8 +232,9 @@ BEGIN
       'node', other, 'send', send, 'holder', holder);
   END IF;
 
-  IF NOT doc ? 'together' THEN PERFORM ask_action(jsonb_build_array(
-    doc || jsonb_build_object('nodes', nodes)), NULL); END IF;
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') AND NOT doc ? 'together' THEN
+    PERFORM ask_action(jsonb_build_array(doc || jsonb_build_object('nodes', nodes)), NULL);
+  END IF;
 
   -- The plan's hash was compared with this one above.
   IF doc ?& ARRAY['approval', 'plan_hash'] THEN

@@ -302,7 +302,7 @@ BEGIN
   PERFORM hold_approval_rules();
   IF rules_of_change(kinds, row_before, row_after, '[]', svc_now()) IS NULL THEN
     -- What one person changes alone is recorded without a rule, too.
-    UPDATE change_requests r SET state = 'applied', ended_at = svc_now()
+    UPDATE change_requests r SET state = 'applied', ended_at = svc_now(), standing = '[]'
     WHERE r.state = 'open' AND r.break_glass AND r.subject = ask_change.subject
       AND (r.row_before, r.row_after)
         IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after);
@@ -1057,8 +1057,9 @@ BEGIN
       'node', other, 'send', send, 'holder', holder);
   END IF;
 
-  IF NOT doc ? 'together' THEN PERFORM ask_action(jsonb_build_array(
-    doc || jsonb_build_object('nodes', nodes)), NULL); END IF;
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') AND NOT doc ? 'together' THEN
+    PERFORM ask_action(jsonb_build_array(doc || jsonb_build_object('nodes', nodes)), NULL);
+  END IF;
 
   -- The plan's hash was compared with this one above.
   IF doc ?& ARRAY['approval', 'plan_hash'] THEN
