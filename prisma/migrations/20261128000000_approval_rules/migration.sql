@@ -39,7 +39,9 @@ CREATE INDEX approver_group_members_person ON approver_group_members (person);
 CREATE TABLE approval_rules (
   name       text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,63}$'),
   -- The rule as domain/approval/rule.ts describes it.
-  rule       jsonb NOT NULL CHECK (rule ->> 'applies_to' = 'movement'
+  rule       jsonb NOT NULL CHECK (
+    rule ->> 'applies_to' IN ('movement', 'capital_transfer', 'allowlist', 'policies', 'templates',
+      'executors', 'signers', 'bridge', 'perps', 'cutover', 'keys', 'approval_rules')
     AND jsonb_array_length(rule -> 'require') BETWEEN 1 AND 5),
   revision   integer NOT NULL CHECK (revision > 0),
   created_at timestamptz(3) NOT NULL,
@@ -56,17 +58,19 @@ CREATE TABLE movement_approval_rules (
 
 CREATE TABLE approval_decisions (
   decision_id uuid PRIMARY KEY,
-  movement_id uuid NOT NULL REFERENCES movements (movement_id),
+  -- A movement or a change request.
+  subject_id  uuid NOT NULL,
   person      text NOT NULL,
   -- Who decided, as authenticated.
   identity    text NOT NULL,
   key_id      text,
-  plan_hash   text NOT NULL,
+  -- Of the plan, or of the request.
+  hash        text NOT NULL,
   reason      text CHECK (char_length(reason) BETWEEN 1 AND 1000),
   at          timestamptz(3) NOT NULL
 );
 
-CREATE INDEX approval_decisions_movement ON approval_decisions (movement_id, person, at);
+CREATE INDEX approval_decisions_subject ON approval_decisions (subject_id, person, at);
 
 CREATE TRIGGER approval_decisions_append_only BEFORE UPDATE
   OR DELETE ON approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();

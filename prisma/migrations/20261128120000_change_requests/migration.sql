@@ -1,18 +1,5 @@
 -- Changes that let more money go wait for people: see docs/decisions/0126-change-requests.md.
 
--- A decision is about a movement or a change request.
-DROP INDEX approval_decisions_movement;
-ALTER TABLE approval_decisions DROP CONSTRAINT approval_decisions_movement_id_fkey;
-ALTER TABLE approval_decisions RENAME COLUMN movement_id TO subject_id;
-ALTER TABLE approval_decisions RENAME COLUMN plan_hash TO hash;
-CREATE INDEX approval_decisions_subject ON approval_decisions (subject_id, person, at);
-
-ALTER TABLE approval_rules DROP CONSTRAINT approval_rules_rule_check;
-ALTER TABLE approval_rules ADD CONSTRAINT approval_rules_rule_check CHECK (
-  rule ->> 'applies_to' IN ('movement', 'capital_transfer', 'allowlist', 'policies', 'templates',
-    'executors', 'signers', 'bridge', 'perps', 'cutover', 'keys', 'approval_rules')
-  AND jsonb_array_length(rule -> 'require') BETWEEN 1 AND 5);
-
 CREATE TABLE change_requests (
   request_id  uuid PRIMARY KEY,
   -- All kinds whose rules hold for the change; the first one names it.
