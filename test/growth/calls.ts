@@ -398,6 +398,14 @@ export const CALLS: readonly Call[] = [
   ...get('listApproverGroups', '/approver-groups'),
   ...get('listApprovalRules', '/approval-rules'),
   ...get('listMovementApprovers', ({ movement_id }) => `/movements/${movement_id}/approvers`),
+  // Requests of people, of which the seed makes none.
+  ...get('listChangeRequests', '/change-requests', [
+    PAGE,
+    MIDDLE,
+    SPAN,
+    { state: 'open', kind: 'allowlist' },
+    { break_glass: 'true' },
+  ]),
   ...get('listCallbacks', '/callbacks', [
     PAGE,
     MIDDLE,
@@ -727,7 +735,7 @@ export const CALLS: readonly Call[] = [
 ];
 
 const BY_KEY = 'changes one row that its key names, through functions that other calls run';
-const REQUESTS = 'reads requests of people, which are few, by key or a page by its index';
+const REQUESTS = 'reads one request of people by its key, with the people of its rules';
 const FEW = 'looks at all chains of the bridge, which are few whatever else grows';
 const ONCE = 'is called by a person once in the life of a signer, and reads all that it ever sent';
 
@@ -735,7 +743,6 @@ const ONCE = 'is called by a person once in the life of a signer, and reads all 
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   createBridgeAttempt: 'makes a proposal and a movement, as the calls of these do',
   promoteTemplateProposal: BY_KEY,
-  listChangeRequests: REQUESTS,
   getChangeRequest: REQUESTS,
   getChangeRequestDocument: REQUESTS,
   approveChangeRequest: BY_KEY,
