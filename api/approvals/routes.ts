@@ -3,14 +3,8 @@ import { OPS_ROLES } from '../../domain/roles.ts';
 import { listGroups, listPeople, listRules, readApprovals } from '../../store/approvals.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, noParams, noQuery } from '../http/schemas.ts';
-import {
-  approversResponse,
-  groupsResponse,
-  movementParams,
-  peopleResponse,
-  rulesResponse,
-} from './schema.ts';
+import { movementParams, noBody, noParams, noQuery } from '../http/schemas.ts';
+import { approversResponse, groupsResponse, peopleResponse, rulesResponse } from './schema.ts';
 import { approvalsOf, approversOf } from './view.ts';
 
 const common = {

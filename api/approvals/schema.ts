@@ -45,8 +45,6 @@ export const approvalsView = z
   .meta({ id: 'MovementApprovals' });
 export type ApprovalsView = z.input<typeof approvalsView>;
 
-export const movementParams = z.strictObject({ movement_id: uuid });
-
 export const approversResponse = z
   .object({
     movement_id: uuid,

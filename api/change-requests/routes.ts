@@ -1,9 +1,7 @@
 /** The routes of change requests: changes that wait for people. */
-import canonicalize from 'canonicalize';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ChangeWaits } from '../../domain/approval/change.ts';
 import { ServiceError, type ErrorCode } from '../../domain/errors.ts';
-import type { JsonValue } from '../../domain/json.ts';
 import { OPS_ROLES } from '../../domain/roles.ts';
 import { readPersonOf } from '../../store/approvals.ts';
 import {
@@ -20,6 +18,7 @@ import {
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { afterAccepting } from '../http/accepted.ts';
+import { same } from '../http/differences.ts';
 import { fetchPage, splitPage } from '../http/paging.ts';
 import { defineRoute, type Reply, type Route } from '../http/route.ts';
 import { noBody, noParams, noQuery } from '../http/schemas.ts';
@@ -249,12 +248,10 @@ function isSame(
   return (
     effect.subject === subject &&
     effect.kinds.every((kind) => kinds.includes(kind)) &&
-    canonical(effect.before) === canonical(row_before) &&
-    canonical(effect.after) === canonical(row_after)
+    same(effect.before, row_before) &&
+    same(effect.after, row_after)
   );
 }
-
-const canonical = (value: JsonValue): string | undefined => canonicalize(value);
 
 /** Ends a request after its call; one that has ended meanwhile stays as it is. */
 async function close(

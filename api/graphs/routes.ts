@@ -1,9 +1,8 @@
 /** The routes that draw plans. */
 import { z } from 'zod';
 import { ALL_ROLES } from '../../domain/roles.ts';
-import { movementParams } from '../movements/schema.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { noBody, uuid } from '../http/schemas.ts';
+import { movementParams, noBody, uuid } from '../http/schemas.ts';
 import { graphOfMovement } from './movement.ts';
 import { graphQuery, MERMAID_TEXT, movementGraph, templateGraph } from './schema.ts';
 import { graphOfTemplate } from './template.ts';

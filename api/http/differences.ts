@@ -1,4 +1,4 @@
-/** Compares two requests with the same idempotency key. */
+/** Compares JSON values, such as two requests with the same idempotency key. */
 import canonicalize from 'canonicalize';
 import { isObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 
@@ -20,6 +20,7 @@ export function differingFields(
   });
 }
 
-function same(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+/** Returns whether two JSON values are equal, whatever the order of their fields. */
+export function same(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   return canonicalize(left) === canonicalize(right);
 }

@@ -146,6 +146,9 @@ export const noBody = z.strictObject({}).optional();
 /** For routes without query parameters: each parameter is refused by name. */
 export const noQuery = z.strictObject({});
 
+/** For routes of one movement. */
+export const movementParams = z.strictObject({ movement_id: uuid });
+
 /** For routes without path parameters. */
 export const noParams = z.strictObject({});
 

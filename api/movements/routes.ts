@@ -1,7 +1,7 @@
 /** The routes of movements. */
 import { ALL_ROLES, OPS_ROLES } from '../../domain/roles.ts';
 import { defineRoute, type Route } from '../http/route.ts';
-import { jsonObject, noBody, noParams, noQuery } from '../http/schemas.ts';
+import { jsonObject, movementParams, noBody, noParams, noQuery } from '../http/schemas.ts';
 import { create } from './create.ts';
 import { detail } from './detail.ts';
 import { list } from './list.ts';
@@ -24,7 +24,6 @@ import {
   approveBody,
   createBody,
   listQuery,
-  movementParams,
   namedNodeBody,
   nodeParams,
   rejectBody,

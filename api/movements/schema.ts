@@ -187,8 +187,6 @@ export const listQuery = z.strictObject({
   ...pageParameters,
 });
 
-export const movementParams = z.strictObject({ movement_id: uuid });
-
 export const nodeParams = z.strictObject({ movement_id: uuid, node_key: segment(128) });
 
 /** Each named mint costs a chain read within the request. */
