@@ -66,6 +66,8 @@ export interface ApiDependencies {
     /** Wakes a transfer's run in the background, like `handOver`. */
     readonly handOver: (transferId: string, kind: 'create' | 'resolve') => void;
   };
+  /** The one origin of the console, where passkeys are made and used; absent: none is taken. */
+  readonly consoleOrigin?: () => string;
   /** Change requests; `createApi` sets it. */
   readonly changes?: ChangeDesk;
   /** Absent or null when automatic approval is switched off. */

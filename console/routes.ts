@@ -166,4 +166,10 @@ export const PAGES: readonly PageEntry[] = [
     navigation: 'Perps',
     load: () => import('./pages/perps/page.tsx'),
   },
+  {
+    path: '/passkeys',
+    title: 'Passkeys',
+    navigation: 'Passkeys',
+    load: () => import('./pages/passkeys/page.tsx'),
+  },
 ];

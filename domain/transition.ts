@@ -5,6 +5,7 @@
  */
 import type { RequirementKind } from './actions/terms.ts';
 import type { PayeeAddress } from './allowlist/match.ts';
+import type { AssertionProblem } from './approval/evidence.ts';
 import type { WhyNot } from './approval/rule.ts';
 import type { Claim, ClaimHolder } from './claims.ts';
 import type { ConditionResult } from './conditions/scope.ts';
@@ -278,6 +279,10 @@ export const REFUSALS = [
   /** Of approvals under a rule: whoever approves may not, or said no reason. */
   'approver_excluded',
   'reason_required',
+  'passkey_required',
+  'assertion_refused',
+  /** The assertions of the movement's approvals do not prove what a rule asks. */
+  'approval_not_proven',
   /** This process is stopping and starts nothing; another process continues. */
   'leaving',
 ] as const;
@@ -347,8 +352,8 @@ export type TransitionOutcome =
       readonly send: SendObstacle | null;
       /** Only for `already_claimed`. */
       readonly holder?: ClaimHolder | null;
-      /** Only for `approver_excluded`. */
-      readonly why?: WhyNot | null;
+      /** Only for `approver_excluded` and `assertion_refused`. */
+      readonly why?: WhyNot | AssertionProblem | null;
       readonly node: {
         readonly node_key: string;
         readonly state: NodeState;

@@ -1,5 +1,6 @@
 /** The schema of approval rules, and reading one from a file. */
 import { z } from 'zod';
+import { EVIDENCE } from '../domain/approval/evidence.ts';
 import { APPLIES_TO, CONDITIONS_OF, ORIGINS, type ApprovalRule } from '../domain/approval/rule.ts';
 import { decimalText } from './amount.ts';
 import { describeIssues } from './issues.ts';
@@ -92,6 +93,7 @@ export const approvalRule = z
       .max(7 * DAY)
       .exactOptional(),
     reason_required: z.boolean().default(false),
+    evidence: z.enum(EVIDENCE).default('any'),
   })
   .superRefine(({ applies_to, when }, context) => {
     const known: readonly string[] =

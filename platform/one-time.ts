@@ -30,9 +30,14 @@ export function keyFingerprint(secret: string | KeyObject, operator: string): st
   const mac = createHmac('sha256', secret)
     .update(`SVC-DASHBOARD-FINGERPRINT\n${operator}`, 'utf8')
     .digest();
+  return groupsOf(mac);
+}
+
+/** Returns the first 80 bits of a hash as four groups of four digits. */
+export function groupsOf(hash: Buffer): string {
   const digits = Array.from({ length: FINGERPRINT_DIGITS }, (_, index) => {
     const bit = index * 5;
-    const pair = mac.readUInt16BE(bit >> 3);
+    const pair = hash.readUInt16BE(bit >> 3);
     return DIGITS[(pair >> (11 - (bit & 7))) & 31] ?? '';
   }).join('');
   return (digits.match(/.{4}/g) ?? []).join('-');

@@ -132,6 +132,7 @@ export async function startApi(
         handOver: (transferId, kind) => handOver.send({ transferId, kind, commandId: null }),
       },
       redact: config.redact,
+      consoleOrigin: origin,
       autoApprove: config.autoApproveEnabled ? (autoApproveOf(plan.extensions) ?? freeHook) : null,
       settings: apiSettings(config),
     },

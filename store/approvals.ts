@@ -2,13 +2,17 @@
  * People, groups and rules of approval, and the decisions of people. The service reads; `fundadmin`
  * writes as the owner of the tables. Counts are made in prisma/functions/approval-rules.sql.
  */
-import type { ApprovalRule, Exclusion } from '../domain/approval/rule.ts';
+import type { Evidence } from '../domain/approval/evidence.ts';
+import type { ApprovalRule } from '../domain/approval/rule.ts';
 import type { AuditEntry, Transition, TransitionOutcome } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
+import type { StoredAssertion } from '../platform/passkeys.ts';
 import type { Database } from '../prisma/client.ts';
+import { decisionEntry } from './decisions.ts';
 import { auditRows } from './event-ids.ts';
 import { run, sqlState } from './faults.ts';
-import { isoOf, isoOfOrNull } from './json.ts';
+import { isoOf } from './json.ts';
+import { standings, type RuleStanding } from './standing.ts';
 import { applied, transitionDocument, type Answer } from './transition.ts';
 
 export interface Person {
@@ -17,6 +21,8 @@ export interface Person {
   /** Ids of API clients, and `dashboard:<operator>`. */
   readonly identities: readonly string[];
   readonly groups: readonly string[];
+  /** Whether a passkey of the person is in force. */
+  readonly has_passkey: boolean;
 }
 
 export interface ApproverGroup {
@@ -25,6 +31,7 @@ export interface ApproverGroup {
 }
 
 export interface StoredRule extends ApprovalRule {
+  readonly evidence: Evidence;
   readonly name: string;
   readonly revision: number;
   readonly created_at: string;
@@ -39,7 +46,9 @@ export function listPeople(db: Database): Promise<readonly Person[]> {
         ARRAY(SELECT identity FROM person_identities i WHERE i.person = p.person ORDER BY 1)
           AS identities,
         ARRAY(SELECT group_name FROM approver_group_members g WHERE g.person = p.person ORDER BY 1)
-          AS groups
+          AS groups,
+        EXISTS (SELECT FROM passkeys k WHERE k.person = p.person AND k.revoked_at IS NULL)
+          AS has_passkey
       FROM people p
       WHERE EXISTS (SELECT FROM person_identities i WHERE i.person = p.person)
         OR EXISTS (SELECT FROM approver_group_members g WHERE g.person = p.person)
@@ -74,35 +83,12 @@ export async function listRules(db: Database): Promise<readonly StoredRule[]> {
       FROM approval_rules ORDER BY name`,
   );
   return rows.map(({ rule, created_at, updated_at, ...row }) => ({
+    evidence: 'any',
     ...rule,
     ...row,
     created_at: isoOf(created_at),
     updated_at: isoOf(updated_at),
   }));
-}
-
-/** A member of a rule's groups, as far as one movement is concerned. */
-export interface MemberStanding {
-  readonly person: string;
-  readonly name: string;
-  /** The groups of the rule that the person is in. */
-  readonly groups: readonly string[];
-  readonly excluded: Exclusion | 'not_in_group' | null;
-  /** When the person approved; null: has not. */
-  readonly decided_at: string | null;
-  readonly reason: string | null;
-  /** Whether the approval counts now. */
-  readonly counts: boolean;
-}
-
-/** What one rule asks of a movement, and who approved. */
-export interface RuleStanding {
-  readonly name: string;
-  readonly rule: ApprovalRule;
-  readonly people: readonly MemberStanding[];
-  readonly met: boolean;
-  /** Whether all who may approve would be enough. */
-  readonly possible: boolean;
 }
 
 /** Every rule that holds for a movement, and the person who the caller is, if any. */
@@ -126,20 +112,15 @@ export async function readApprovals(
   return { rules: standings(rows[0]?.rules ?? []), person: rows[0]?.person ?? null };
 }
 
-/** Returns standings as the database has them with times as ISO 8601 text. */
-export function standings(rules: readonly RuleStanding[]): readonly RuleStanding[] {
-  return rules.map((rule) => ({
-    ...rule,
-    people: rule.people.map((each) => ({ ...each, decided_at: isoOfOrNull(each.decided_at) })),
-  }));
-}
-
 /** A person's approval of a movement. */
 export interface Decision {
   /** Who decides, as authenticated; null with authentication off, which is no person. */
   readonly identity: string | null;
   readonly key_id: string | null;
   readonly reason: string | null;
+  /** What the person signed with a passkey, verified; null: nothing. */
+  readonly evidence: StoredAssertion | null;
+  readonly request_id: string | null;
   /** Applied once each rule has enough approvals; at once where no rule holds. */
   readonly approve: Transition;
   /** Applied while approvals are missing. */
@@ -161,11 +142,16 @@ interface Missing {
  * `applyTransition`: a refusal is a result and wrote nothing.
  */
 export async function decideApproval(db: Database, decision: Decision): Promise<DecisionOutcome> {
-  const { identity, key_id, reason, approve, record } = decision;
+  const { identity, approve, record, request_id } = decision;
   const commandId = newId();
+  const about = {
+    subject_id: approve.movement_id,
+    identity,
+    hash: approve.plan_hash ?? '',
+  };
   const doc = JSON.stringify({
     identity,
-    decision: { decision_id: newId(), key_id, reason },
+    decision: decisionEntry(db, about, decision, request_id),
     approve: transitionDocument(db, approve, commandId),
     record: transitionDocument(db, record, null),
   });

@@ -16,11 +16,13 @@ import type { JsonValue } from '../domain/json.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
-import { standings, type RuleStanding } from './approvals.ts';
+import type { AssertionProblem } from '../domain/approval/evidence.ts';
+import { decisionEntry, type NewDecision } from './decisions.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 import { isoOf, isoOfOrNull } from './json.ts';
 import type { PagePosition } from './paging.ts';
+import { standings, type RuleStanding } from './standing.ts';
 
 export interface ChangeRequest {
   readonly request_id: string;
@@ -149,7 +151,11 @@ export async function readChange(
 
 export type ChangeRefusal =
   | { readonly reason: 'approver_excluded'; readonly why: string }
-  | { readonly reason: 'reason_required' | 'change_hash_mismatch' | 'not_the_author' }
+  | { readonly reason: 'assertion_refused'; readonly why: AssertionProblem }
+  | {
+      readonly reason:
+        'reason_required' | 'passkey_required' | 'change_hash_mismatch' | 'not_the_author';
+    }
   | { readonly reason: 'change_request_ended'; readonly state: ChangeState };
 
 export type ChangeOutcome =
@@ -186,6 +192,8 @@ function toOutcome(answer: ChangeAnswer | null | undefined): ChangeOutcome | nul
   switch (answer.reason) {
     case 'approver_excluded':
       return { ok: false, reason: answer.reason, why: answer.why ?? '' };
+    case 'assertion_refused':
+      return { ok: false, reason: answer.reason, why: answer.why as AssertionProblem };
     case 'change_request_ended':
       return { ok: false, reason: answer.reason, state: answer.request?.state ?? 'expired' };
     default:
@@ -193,24 +201,26 @@ function toOutcome(answer: ChangeAnswer | null | undefined): ChangeOutcome | nul
   }
 }
 
-export interface ChangeDecision {
+export interface ChangeDecision extends NewDecision {
+  /** Of the change request. */
   readonly request_id: string;
   readonly hash: string;
   /** Who decides, as authenticated; null with authentication off, which is no person. */
   readonly identity: string | null;
-  readonly key_id: string | null;
-  readonly reason: string | null;
   readonly audit: AuditEntry;
 }
 
 /** Records an approval; null for an unknown id. */
 export async function decideChange(
   db: Database,
-  { key_id, reason, audit, ...decision }: ChangeDecision,
+  { audit, request_id, identity, hash, ...decision }: ChangeDecision,
 ): Promise<ChangeOutcome | null> {
+  const about = { subject_id: request_id, identity, hash };
   const doc = JSON.stringify({
-    ...decision,
-    decision: { decision_id: newId(), key_id, reason },
+    request_id,
+    hash,
+    identity,
+    decision: decisionEntry(db, about, decision, audit.request_id ?? null),
     audit: auditRows(db, [audit]),
   });
   const rows = await run(

@@ -3,6 +3,7 @@ import { CALLBACK_EVENTS } from '../domain/events.ts';
 import { MOVEMENT_TABLE } from '../domain/states/movement.ts';
 import { NODE_TABLE } from '../domain/states/node.ts';
 import { assertMove, allows } from '../domain/states/table.ts';
+import type { AssertionProblem } from '../domain/approval/evidence.ts';
 import type { WhyNot } from '../domain/approval/rule.ts';
 import type { ClaimHolder } from '../domain/claims.ts';
 import type {
@@ -21,6 +22,7 @@ import type { NodeState } from '../domain/states/node.ts';
 import type { PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
+import { proveApproval } from './decisions.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import {
   APPROVALS_MISSING,
@@ -41,14 +43,15 @@ export interface Answer extends MovementHead {
   readonly problems?: readonly BindingProblem[] | null;
   readonly send?: SendObstacle | null;
   readonly holder?: ClaimHolder | null;
-  readonly why?: WhyNot | null;
+  readonly why?: WhyNot | AssertionProblem | null;
   readonly node?: { node_key: string; state: NodeState; attempt: number; epoch: number } | null;
   readonly transaction?: ClaimedTransaction | null;
 }
 
 /**
  * Applies `transition` as compare-and-set. A refusal is a result, not an exception, and means that
- * nothing was written. Throws {@link IllegalMove} for a move that is in no table (a defect),
+ * nothing was written. A send is written only with proof of the approvals that a rule wants signed:
+ * see {@link proveApproval}. Throws {@link IllegalMove} for a move that is in no table (a defect),
  * `dependency_unavailable` when the database is unreachable and nothing was written, and
  * `outcome_unknown` when the answer was lost and the command is not found (yet).
  */
@@ -58,14 +61,19 @@ export async function applyTransition(
 ): Promise<TransitionOutcome> {
   if (begins(transition) && !db.mayBegin()) return LEAVING;
   const commandId = transition.command === undefined ? null : newId();
-  const doc = JSON.stringify(transitionDocument(db, transition, commandId));
-  const write = async (): Promise<Answer> => {
+  const document = transitionDocument(db, transition, commandId);
+  const writeOf = (doc: string) => async (): Promise<Answer> => {
     const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
     const [row] = rows;
     if (row === undefined) throw new Error('the SQL function apply_transition returned no row');
     return row.answer;
   };
-  return applied(db, commandId, write);
+  const outcome = await applied(db, commandId, writeOf(JSON.stringify(document)));
+  if (outcome.ok || outcome.reason !== 'approval_not_proven') return outcome;
+  const proven = await proveApproval(db, transition.movement_id);
+  return proven === null
+    ? outcome
+    : applied(db, commandId, writeOf(JSON.stringify({ ...document, proven })));
 }
 
 /** Runs a write that applies a transition, and returns its outcome; see {@link applyTransition}. */

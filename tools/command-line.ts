@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../platform/version.ts';
 import { addAllowlistCommands } from './allowlist/commands.ts';
 import { addApprovalCommands } from './approvals/commands.ts';
+import { addPasskeyCommands } from './approvals/passkeys.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
 import { leavesOf, nameOf, powerOf } from './command.ts';
@@ -26,6 +27,7 @@ import { temporalCommands } from './temporal/commands.ts';
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addAllowlistCommands,
   addApprovalCommands,
+  addPasskeyCommands,
   auditCommands,
   addBridgeCommands,
   addConfigCommands,

@@ -48,6 +48,12 @@ function refusedFence(
   outcome: TransitionOutcome & { readonly ok: false },
 ): PhaseResult | ExecutorFault | null {
   if (outcome.reason === 'not_approved') return result('READY', 'stop');
+  if (outcome.reason === 'approval_not_proven')
+    return new ExecutorFault(
+      'rejected',
+      'APPROVAL_NOT_PROVEN',
+      'the assertions that were counted for the approval do not verify now, or are too few',
+    );
   if (outcome.reason === 'frozen') return result('READY', 'wait');
   if (outcome.reason === 'binding') {
     const [first] = outcome.problems;

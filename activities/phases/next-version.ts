@@ -58,6 +58,8 @@ export async function nextVersion(
     timeline: [eventOf(row, over, { kind, tx_hash: signed.tx_hash })],
   });
   if (outcome.ok) return { ok: true, stored: storedVersion(version, transaction_id, signed) };
+  if (outcome.reason === 'approval_not_proven')
+    return no('the assertions of the approval do not verify now, or are too few');
   if (outcome.reason !== 'binding') return no('the node has changed meanwhile');
   const [
     { binding, key, reason } = { binding: 'signer', key: signerKey, reason: 'not available' },

@@ -1,10 +1,25 @@
-/** The routes of approval rules, people and groups, which only `fundadmin` changes. */
+/** The routes of approval rules, people, groups and passkeys, which only `fundadmin` changes. */
 import { OPS_ROLES } from '../../domain/roles.ts';
 import { listGroups, listPeople, listRules, readApprovals } from '../../store/approvals.ts';
+import { passkeyFingerprint } from '../../platform/passkeys.ts';
+import { listPasskeys } from '../../store/passkeys.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { movementParams, noBody, noParams, noQuery } from '../http/schemas.ts';
-import { approversResponse, groupsResponse, peopleResponse, rulesResponse } from './schema.ts';
+import { challengeFor } from './evidence.ts';
+import { challenge, offer } from './passkeys.ts';
+import {
+  approversResponse,
+  challengeBody,
+  challengeResponse,
+  groupsResponse,
+  passkeyBody,
+  passkeyChallengeResponse,
+  passkeyResponse,
+  passkeysResponse,
+  peopleResponse,
+  rulesResponse,
+} from './schema.ts';
 import { approvalsOf, approversOf } from './view.ts';
 
 const common = {
@@ -16,6 +31,8 @@ const common = {
   query: noQuery,
   body: noBody,
 } as const;
+
+const written = { tag: 'Approvals', roles: OPS_ROLES, method: 'POST', query: noQuery } as const;
 
 export const approvalRoutes: readonly Route[] = [
   defineRoute({
@@ -88,5 +105,70 @@ export const approvalRoutes: readonly Route[] = [
         },
       };
     },
+  }),
+  defineRoute({
+    ...written,
+    id: 'challengeMovementApproval',
+    power: 'reads',
+    path: '/movements/{movement_id}/challenge',
+    summary: 'Get what a passkey signs to approve a movement',
+    description:
+      'The SHA-256 of `statement` is the challenge of the assertion that `approve` takes, within five minutes. Check that the statement names the plan that you reviewed.',
+    params: movementParams,
+    body: challengeBody,
+    response: challengeResponse,
+    errors: ['movement_not_found', 'approver_excluded'],
+    handler: async ({ params: { movement_id }, requester }, deps) => {
+      const { compiled_plan_hash: hash } = await visibleMovement(movement_id, requester, deps);
+      return {
+        status: 200,
+        body: await challengeFor({ kind: 'movement', id: movement_id, hash }, requester, deps),
+      };
+    },
+  }),
+  defineRoute({
+    ...common,
+    id: 'listPasskeys',
+    path: '/passkeys',
+    summary: 'List passkeys',
+    params: noParams,
+    response: passkeysResponse,
+    errors: [],
+    handler: async (_input, { db }) => ({
+      status: 200,
+      body: {
+        passkeys: (await listPasskeys(db)).map(({ public_key, counter: _counter, ...row }) => ({
+          ...row,
+          fingerprint: passkeyFingerprint({ credential_id: row.credential_id, public_key }),
+        })),
+      },
+    }),
+  }),
+  defineRoute({
+    ...written,
+    id: 'challengePasskey',
+    power: 'reads',
+    path: '/passkeys/challenge',
+    summary: 'Get what the browser needs to make a passkey',
+    params: noParams,
+    body: noBody,
+    response: passkeyChallengeResponse,
+    errors: ['passkey_refused'],
+    handler: challenge,
+  }),
+  defineRoute({
+    ...written,
+    id: 'offerPasskey',
+    power: 'narrows',
+    path: '/passkeys',
+    summary: 'Hand over a passkey that the browser made',
+    description:
+      'It counts once an administrator has compared its fingerprint and confirmed it: `fundadmin passkeys confirm`.',
+    params: noParams,
+    body: passkeyBody,
+    status: 201,
+    response: passkeyResponse,
+    errors: ['passkey_refused'],
+    handler: offer,
   }),
 ];

@@ -3,10 +3,12 @@
  * approved, and what you may.
  */
 import type { z } from 'zod';
+import type { Evidence } from '../../domain/approval/evidence.ts';
 import { countGroups } from '../../domain/approval/quorum.ts';
 import type { WhyNot } from '../../domain/approval/rule.ts';
 import { mayDecide, type Caller } from '../../domain/roles.ts';
-import type { MemberStanding, RuleStanding, Standing } from '../../store/approvals.ts';
+import type { Standing } from '../../store/approvals.ts';
+import type { MemberStanding, RuleStanding } from '../../store/standing.ts';
 import type { ApprovalsView, approversResponse } from './schema.ts';
 
 /** Who looks at the approvals of a movement or change request, and whether it waits for some. */
@@ -31,7 +33,7 @@ export function approvalsOf(
       ).map((counted) => ({ rule: name, ...counted })),
     ),
     decisions: decisionsOf(rules),
-    you: { may: why_not === null, why_not },
+    you: { may: why_not === null, why_not, evidence: evidenceOf(rules, person) },
   };
 }
 
@@ -48,10 +50,22 @@ function whyNot(rules: readonly RuleStanding[], person: string | null): WhyNot |
   return own[0]?.excluded ?? 'not_in_group';
 }
 
+/** Returns what an approval of this person needs: a rule that counts it may ask a passkey. */
+function evidenceOf(rules: readonly RuleStanding[], person: string | null): Evidence {
+  const asks = rules.some(
+    ({ rule, people }) =>
+      rule.evidence === 'passkey' &&
+      people.some((each) => each.person === person && each.excluded === null),
+  );
+  return asks ? 'passkey' : 'any';
+}
+
 /** Returns each person's latest approval once; it counts if it does so under a rule. */
 function decisionsOf(rules: readonly RuleStanding[]): ApprovalsView['decisions'] {
   const found = new Map<string, ApprovalsView['decisions'][number]>();
-  for (const { person, name, decided_at, reason, counts } of rules.flatMap(({ people }) => people))
+  for (const { person, name, decided_at, reason, evidence, counts } of rules.flatMap(
+    ({ people }) => people,
+  ))
     if (decided_at !== null)
       found.set(person, {
         person,
@@ -59,6 +73,7 @@ function decisionsOf(rules: readonly RuleStanding[]): ApprovalsView['decisions']
         decision: 'approve',
         at: decided_at,
         reason,
+        evidence: evidence ?? 'shared_secret',
         counts: counts || found.get(person)?.counts === true,
       });
   return [...found.values()].sort((a, b) => (a.at < b.at ? -1 : 1));

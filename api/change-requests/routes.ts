@@ -1,4 +1,5 @@
 /** The routes of change requests: changes that wait for people. */
+import type { z } from 'zod';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ChangeWaits } from '../../domain/approval/change.ts';
 import { ServiceError, type ErrorCode } from '../../domain/errors.ts';
@@ -15,6 +16,8 @@ import {
   type ChangeOutcome,
   type ChangeRequest,
 } from '../../store/change-requests.ts';
+import { challengeFor, evidenceOf } from '../approvals/evidence.ts';
+import { challengeBody, challengeResponse } from '../approvals/schema.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { afterAccepting } from '../http/accepted.ts';
@@ -109,8 +112,27 @@ export const changeRequestRoutes: readonly Route[] = [
       'change_outdated',
       'approver_excluded',
       'reason_required',
+      'passkey_required',
+      'assertion_refused',
     ],
     handler: approve,
+  }),
+  defineRoute({
+    ...common,
+    ...one,
+    id: 'challengeChangeRequestApproval',
+    method: 'POST',
+    power: 'reads',
+    path: '/change-requests/{change_request_id}/challenge',
+    summary: 'Get what a passkey signs to approve a change request',
+    body: challengeBody,
+    response: challengeResponse,
+    errors: ['change_request_not_found', 'approver_excluded'],
+    handler: async ({ params, requester }, deps) => {
+      const { request } = await found(params, requester, deps);
+      const about = { kind: 'change_request', id: request.request_id, hash: request.hash } as const;
+      return { status: 200, body: await challengeFor(about, requester, deps) };
+    },
   }),
   defineRoute({
     ...common,
@@ -159,11 +181,11 @@ async function found(
 async function approve(
   {
     params: { change_request_id },
-    body: { hash, reason: sent },
+    body: { hash, reason: sent, assertion },
     requester,
   }: {
     readonly params: Params;
-    readonly body: { readonly hash: string; readonly reason?: string | undefined };
+    readonly body: z.output<typeof approveChangeBody>;
     readonly requester: Requester;
   },
   deps: ApiDependencies,
@@ -186,6 +208,12 @@ async function approve(
         identity: caller.client_id,
         key_id: caller.key_id,
         reason,
+        evidence: await evidenceOf(
+          { kind: 'change_request', id: change_request_id, hash },
+          assertion,
+          requester,
+          deps,
+        ),
         audit: auditOf(requester, subject),
       }),
     ),

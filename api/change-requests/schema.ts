@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CHANGE_STATES } from '../../domain/approval/change.ts';
 import { REQUEST_KINDS } from '../../domain/approval/power.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { approvalsView } from '../approvals/schema.ts';
+import { approvalsView, assertionBody } from '../approvals/schema.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
 import { booleanInQuery, listOf, text, timestamp, uuid } from '../http/schemas.ts';
 
@@ -63,6 +63,7 @@ export const approveChangeBody = z
   .strictObject({
     hash: hash.meta({ description: 'The hash of the request that was reviewed.' }),
     reason: reason.optional().meta({ description: 'Why; a rule may require it.' }),
+    assertion: assertionBody.optional(),
   })
   .meta({
     id: 'ChangeApproveRequest',

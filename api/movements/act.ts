@@ -72,7 +72,7 @@ export function verb<Body, Params extends MovementParams = MovementParams>(
     request: Request<Body, Params>,
     deps: ApiDependencies,
   ) => Action['decide'] | Promise<Action['decide']>,
-  applier: (request: Request<Body, Params>) => Applier = () => applyPlainly,
+  applier: (request: Request<Body, Params>, deps: ApiDependencies) => Applier = () => applyPlainly,
 ) {
   return async (
     request: Request<Body, Params>,
@@ -80,7 +80,7 @@ export function verb<Body, Params extends MovementParams = MovementParams>(
   ): Promise<Reply<ActionResponse>> => {
     const { params, requester } = request;
     const decide = await decider(request, deps);
-    const apply = applier(request);
+    const apply = applier(request, deps);
     return act({ action, movementId: params.movement_id, requester, decide, apply }, deps);
   };
 }
@@ -214,7 +214,12 @@ export function refusalError(
         context: { movement_id: movementId, why: outcome.why ?? null },
       });
     case 'reason_required':
-      return new ServiceError('reason_required', { context: { movement_id: movementId } });
+    case 'passkey_required':
+      return new ServiceError(outcome.reason, { context: { movement_id: movementId } });
+    case 'assertion_refused':
+      return new ServiceError('assertion_refused', {
+        context: { movement_id: movementId, why: outcome.why ?? null },
+      });
     case 'binding':
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
     case 'send_not_over':

@@ -170,7 +170,11 @@ function nodeOf(
 }
 
 /** Why an approval rule leaves the approval to others; the movement then waits for them. */
-const LEFT_TO_OTHERS: readonly string[] = ['approver_excluded', 'reason_required'];
+const LEFT_TO_OTHERS: readonly string[] = [
+  'approver_excluded',
+  'reason_required',
+  'passkey_required',
+];
 
 /**
  * Approves the movement as the requester, unless a rule leaves that to others; a repeat may find a

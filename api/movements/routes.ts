@@ -163,6 +163,8 @@ export const movementRoutes: readonly Route[] = [
       'compiled_plan_hash_mismatch',
       'approver_excluded',
       'reason_required',
+      'passkey_required',
+      'assertion_refused',
       'binding_unavailable',
       'insufficient_effective_withdrawable',
     ],

@@ -14,6 +14,7 @@ import {
   uuid,
 } from '../http/schemas.ts';
 import { isTelling } from '../../platform/redact.ts';
+import { assertionBody } from '../approvals/schema.ts';
 import { pageParameters } from '../http/paging.ts';
 
 /** Maximum approval time in seconds: a week. */
@@ -286,6 +287,7 @@ export const approveBody = z
     reason: text(1, 1000).optional().meta({
       description: 'Why, for timeline and audit; an approval rule may require it.',
     }),
+    assertion: assertionBody.optional(),
   })
   .meta({
     id: 'MovementApproveRequest',

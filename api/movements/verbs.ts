@@ -23,6 +23,7 @@ import type { NodeRef } from '../../domain/transition.ts';
 import { idTime } from '../../platform/ids.ts';
 import { decideApproval } from '../../store/approvals.ts';
 import { readResetAllowances } from '../../store/allowances.ts';
+import { evidenceOf } from '../approvals/evidence.ts';
 import { observeApproval } from '../operations/request-metrics.ts';
 import { invalidState, refuseOther, verb } from './act.ts';
 import { missingBindings } from './missing-bindings.ts';
@@ -38,12 +39,19 @@ const approving = verb<z.output<typeof approveBody>>(
         throw new ServiceError('binding_unavailable', { context: { bindings } });
       return approval(snapshot, body, requester);
     },
-  ({ params: { movement_id }, body, requester }) =>
-    (approve, db) =>
+  ({ params: { movement_id }, body, requester }, deps) =>
+    async (approve, db) =>
       decideApproval(db, {
         identity: requester.caller.client_id,
         key_id: requester.caller.key_id,
         reason: body.reason ?? null,
+        evidence: await evidenceOf(
+          { kind: 'movement', id: movement_id, hash: body.compiled_plan_hash },
+          body.assertion,
+          requester,
+          deps,
+        ),
+        request_id: requester.request_id,
         approve,
         record: recordApproval(movement_id, body, requester),
       }),

@@ -2,6 +2,8 @@
  * The operator's key in this browser: made here, not extractable once imported, and kept in
  * IndexedDB. Scripts of this origin can use the key to sign; no script can read it.
  */
+import { toBase64url } from './base64url.ts';
+
 export interface KeptKey {
   readonly operator: string;
   readonly key: CryptoKey;
@@ -31,11 +33,7 @@ export async function forgetKey(): Promise<void> {
 
 /** Returns a new random secret: 256 bits as base64url text, which enrolment sends once. */
 export function newSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '');
+  return toBase64url(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
 }
 
 /** Imports a secret's text as a key that signs and cannot be exported. */

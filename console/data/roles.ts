@@ -13,6 +13,8 @@ const OF_OPERATORS: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(['cancelNodeTransaction', 'recommendRoutes', 'createCapitalTransfer'] as const),
   ...(['resolveCapitalTransfer', 'topUpAgentWallet', 'redeliverCallback'] as const),
   ...(['approveChangeRequest', 'rejectChangeRequest', 'withdrawChangeRequest'] as const),
+  ...(['challengeMovementApproval', 'challengeChangeRequestApproval'] as const),
+  ...(['challengePasskey', 'offerPasskey'] as const),
 ]);
 
 /** Writes that only agents' keys may send, and no operator of the dashboard. */

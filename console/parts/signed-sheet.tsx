@@ -58,6 +58,8 @@ export interface SignedSheetProps<Done> {
   readonly blocked: string | null;
   /** The exact request that is signed; null while it is not known. */
   readonly signs: Signs | null;
+  /** Whether `send` first has the person's passkey sign, and sends that along as `assertion`. */
+  readonly needsPasskey?: boolean;
   readonly send: () => Promise<Done>;
   /**
    * Reads the present state: returns the outcome if the request was done, else null; rejects when
@@ -73,6 +75,7 @@ export interface SignedSheetProps<Done> {
 
 export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
   const { title, onClose, above, children, kind = 'main', blocked, signs, again } = props;
+  const { needsPasskey = false } = props;
   const [phase, setPhase] = useState<Phase<Done>>({ kind: 'filling', error: null, note: null });
   const reread = async (): Promise<void> => {
     await props.reread?.().catch(() => undefined);
@@ -133,6 +136,12 @@ export function SignedSheet<Done>(props: SignedSheetProps<Done>) {
           )}
           {children}
           {signs !== null && <Signed {...signs} />}
+          {needsPasskey && (
+            <p>
+              A rule requires your passkey: the browser asks for its touch first, and what it signs
+              is sent along as <code>assertion</code>.
+            </p>
+          )}
           <Button kind={kind} disabledBecause={refused} onClick={submit}>
             Sign and send
           </Button>

@@ -14,6 +14,7 @@ import {
   type OperationId,
 } from '../../clients/http/operations.ts';
 import { pathOf, queryOf } from '../../clients/http/target.ts';
+import { assertionOf, type Approved } from '../data/passkeys.ts';
 import { callOf } from '../data/reads.ts';
 import { roleRefusal, useRole } from '../data/roles.ts';
 import { AnyValue } from './all-fields.tsx';
@@ -46,6 +47,11 @@ export interface Write {
    * opened, the sheet sends nothing.
    */
   readonly standing?: string;
+  /**
+   * The approval that the person's passkey must sign before the write is sent; null or absent: it
+   * needs no passkey.
+   */
+  readonly passkey?: Approved | null;
   /** Returns what became of it, as a sentence; absent: the whole answer is shown. */
   readonly outcome?: (answer: unknown) => string;
 }
@@ -92,7 +98,7 @@ const LOST =
 function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void }) {
   // The write for which the sheet was opened; the page may show another one meanwhile.
   const [write] = useState(now);
-  const { operation, entries = [], title, consequence, kind = 'main' } = write;
+  const { operation, entries = [], title, consequence, kind = 'main', passkey = null } = write;
   const [values, setValues] = useState<Values>(() => initialValues(entries));
   const client = useQueryClient();
   const reading = readForm(entries, values);
@@ -118,8 +124,11 @@ function WriteSheet({ write: now, onClose }: { write: Write; onClose: () => void
       kind={kind === 'plain' ? 'main' : kind}
       blocked={changed ?? (reading.ok ? null : reading.problem)}
       signs={reading.ok ? signsOf(operation, input) : null}
+      needsPasskey={passkey !== null}
       send={async () => {
-        const sent = input as unknown as Input<typeof operation>;
+        const proof = passkey === null ? null : { assertion: await assertionOf(passkey) };
+        const proven = proof === null ? input : { ...input, body: { ...input.body, ...proof } };
+        const sent = proven as unknown as Input<typeof operation>;
         try {
           const answer: unknown = await callOf(operation, sent);
           KEYS.delete(subject);

@@ -3,6 +3,7 @@
  * as JSON; the SQL functions of prisma/functions/approval-rules.sql read it where a movement is
  * approved or a change is made.
  */
+import type { Evidence } from './evidence.ts';
 import { CHANGE_KINDS } from './power.ts';
 import type { Threshold } from './quorum.ts';
 
@@ -72,17 +73,23 @@ export interface ApprovalRule {
   readonly expires_after_seconds?: number;
   /** Whether an approval needs a reason. */
   readonly reason_required: boolean;
+  /** `passkey`: only approvals count that were signed with a passkey. Absent: `any`. */
+  readonly evidence?: Evidence;
 }
 
 /** Why an approval by a person does not count. */
 export const EXCLUSIONS = ['initiator', 'payee_author', 'template_author'] as const;
 export type Exclusion = (typeof EXCLUSIONS)[number];
 
+/** Why an approval by a person would not count under a rule. */
+export const NOT_COUNTED = [...EXCLUSIONS, 'not_in_group', 'no_passkey'] as const;
+export type NotCounted = (typeof NOT_COUNTED)[number];
+
 /**
  * Why a caller may not approve. `no_person`: the caller's identity belongs to no person; `role`:
  * its role decides nothing; `not_waiting`: the movement waits for no approval.
  */
-export const WHY_NOT = [...EXCLUSIONS, 'not_in_group', 'no_person', 'role', 'not_waiting'] as const;
+export const WHY_NOT = [...NOT_COUNTED, 'no_person', 'role', 'not_waiting'] as const;
 export type WhyNot = (typeof WHY_NOT)[number];
 
 /**

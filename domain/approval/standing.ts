@@ -2,6 +2,7 @@
  * Whether approval rules work with the people and groups that there are. Pure; `fundadmin` refuses
  * a change after which they do not.
  */
+import type { Evidence } from './evidence.ts';
 import { countGroups, type GroupCount } from './quorum.ts';
 import { AVOIDABLE, isAvoidable, type ApprovalRule } from './rule.ts';
 
@@ -9,6 +10,8 @@ import { AVOIDABLE, isAvoidable, type ApprovalRule } from './rule.ts';
 export interface StandingPerson {
   readonly person: string;
   readonly identities: readonly string[];
+  /** Whether a passkey of the person is in force. */
+  readonly has_passkey: boolean;
 }
 
 export interface StandingGroup {
@@ -16,7 +19,10 @@ export interface StandingGroup {
   readonly members: readonly string[];
 }
 
-export interface StandingRule extends Pick<ApprovalRule, 'applies_to' | 'when' | 'require'> {
+export interface StandingRule extends Pick<
+  ApprovalRule,
+  'applies_to' | 'when' | 'require' | 'evidence'
+> {
   readonly name: string;
 }
 
@@ -34,13 +40,15 @@ export function faultsAfter(
   // Only these can approve.
   const able = people
     .filter(({ identities }) => identities.length > 0)
-    .map(({ person }) => ({
+    .map(({ person, has_passkey }) => ({
       person,
+      has_passkey,
       groups: groups.filter(({ members }) => members.includes(person)).map(({ name }) => name),
     }));
-  const faults = rules.flatMap(({ name, require }) => {
-    const short = countGroups(require, able).filter(({ missing }) => missing > 0);
-    return short.length === 0 ? [] : [unsatisfiable(name, short)];
+  const faults = rules.flatMap(({ name, require, evidence = 'any' }) => {
+    const counted = evidence === 'any' ? able : able.filter(({ has_passkey }) => has_passkey);
+    const short = countGroups(require, counted).filter(({ missing }) => missing > 0);
+    return short.length === 0 ? [] : [unsatisfiable(name, evidence, short)];
   });
   return [
     ...faults,
@@ -65,7 +73,7 @@ const UNGUARDED = `rules_unguarded: One person could still change the rules, or 
 
 const AVOIDED = `rule_avoidable: Every rule for movements names one of ${AVOIDABLE.join(', ')}, which a caller chooses, so a movement can avoid them all. First set a rule that names none of these.`;
 
-function unsatisfiable(rule: string, short: readonly GroupCount[]): string {
+function unsatisfiable(rule: string, evidence: Evidence, short: readonly GroupCount[]): string {
   const lacks = short.map(({ group, missing }) => `${String(missing)} more in ${group}`).join(', ');
-  return `rule_unsatisfiable: The rule ${rule} cannot be met: it needs ${lacks}. First add people who have an identity to these groups, or lower the thresholds of the rule.`;
+  return `rule_unsatisfiable: The rule ${rule} cannot be met: it needs ${lacks}. First add people who have an identity${evidence === 'any' ? '' : ' and a passkey'} to these groups, or lower the thresholds of the rule.`;
 }

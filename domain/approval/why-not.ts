@@ -9,6 +9,8 @@ const SENTENCES: Readonly<Record<WhyNot, string>> = {
   payee_author: 'You may not approve: you added or changed a payee of this movement.',
   template_author: 'You may not approve: you created or changed the template of this movement.',
   not_in_group: 'You may not approve: you are in none of the groups that the rules require.',
+  no_passkey:
+    'You may not approve: the rule requires a passkey and you have none; make one in the console.',
   no_person:
     'You may not approve: your identity belongs to no person; `fundadmin people set` assigns it.',
   role: 'You may not approve: your role decides nothing.',

@@ -194,12 +194,19 @@ CREATE OR REPLACE FUNCTION excluded_of(rule jsonb, about uuid, who text) RETURNS
   FROM change_requests c WHERE c.request_id = about
 $$;
 
+-- Returns whether a rule counts only approvals that were signed with a passkey.
+CREATE OR REPLACE FUNCTION asks_passkey(rule jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(rule ->> 'evidence' = 'passkey', false)
+$$;
+
 -- Returns what rules ask, and who approved: [{name, rule, people: [{person, name, groups, excluded,
--- decided_at, reason, counts}], met, possible}]; NULL without rules. `rules`: [{"name", "rule"}];
+-- decided_at, reason, evidence,
+-- decision_id, counts}], met, possible}]; NULL without rules. `rules`: [{"name", "rule"}];
 -- `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
 -- members of the rule's groups who have an identity, and whoever approved and is none (excluded
 -- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
--- that the person has no more, or with a key that is revoked, does not count.
+-- that the person has no more, or with a key that is revoked, or before the last restore, does not
+-- count; under a rule with the evidence `passkey` nor does an approval without an assertion of a passkey that is in force.
 CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
@@ -212,7 +219,9 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
   CROSS JOIN LATERAL (
     SELECT coalesce(jsonb_agg(jsonb_build_object('person', x.person, 'name', x.name,
         'groups', x.groups, 'excluded', x.excluded, 'decided_at', d.at, 'reason', d.reason,
-        'counts', d.at IS NOT NULL AND x.excluded IS NULL
+        'evidence', CASE WHEN d.at IS NOT NULL THEN
+          CASE WHEN d.evidence IS NULL THEN 'shared_secret' ELSE 'passkey' END END,
+        'decision_id', d.decision_id, 'counts', d.at IS NOT NULL AND x.excluded IS NULL
           AND (NOT (r.rule -> 'reason_required')::boolean OR d.reason IS NOT NULL)
           AND (NOT r.rule ? 'expires_after_seconds'
             OR d.at > standing_of.at
@@ -220,7 +229,9 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
       ORDER BY x.person), '[]') AS people
     FROM (
       SELECT g.person, q.name, jsonb_agg(g.group_name ORDER BY g.group_name) AS groups,
-        excluded_of(r.rule, about, g.person) AS excluded
+        coalesce(excluded_of(r.rule, about, g.person), CASE WHEN asks_passkey(r.rule)
+          AND NOT EXISTS (SELECT FROM passkeys k WHERE k.person = g.person
+            AND k.revoked_at IS NULL) THEN 'no_passkey' END) AS excluded
       FROM approver_group_members g JOIN people q USING (person)
       WHERE g.group_name IN (SELECT e.value ->> 'group'
         FROM jsonb_array_elements(r.rule -> 'require') e)
@@ -235,8 +246,12 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
           FROM jsonb_array_elements(r.rule -> 'require') e))) x
     -- Decisions about something else do not count. The latest one says when and why.
     LEFT JOIN LATERAL (
-      SELECT a.at, a.reason FROM approval_decisions a
+      SELECT a.decision_id, a.at, a.reason, a.evidence FROM approval_decisions a
       WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
+        AND a.at > (SELECT max(since) FROM deployments) AND a.at <= standing_of.at
+        AND (NOT asks_passkey(r.rule) OR EXISTS (SELECT FROM passkeys k
+          WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person
+            AND k.revoked_at IS NULL))
         AND EXISTS (SELECT FROM person_identities i
           WHERE i.identity = a.identity AND i.person = a.person)
         AND NOT EXISTS (SELECT FROM api_client_keys k
@@ -280,13 +295,25 @@ CREATE OR REPLACE FUNCTION require_quorum() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
   m movements;
+  counted jsonb;
 BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() OR TG_TABLE_NAME <> 'movement_approvals' THEN
+    RAISE EXCEPTION 'only an approval of this schema is counted'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
   PERFORM hold_approval_rules();
   IF NOT may_need_quorum(NEW.movement_id) THEN RETURN NEW; END IF;
   PERFORM hold_approval_windows();
   SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
-  IF NOT quorum_of(approvals_of(m, svc_now())) THEN
+  counted := approvals_of(m, svc_now());
+  IF NOT quorum_of(counted) THEN
     RAISE EXCEPTION 'approvals_missing' USING ERRCODE = 'FM021', DETAIL = m.movement_id::text;
+  END IF;
+  -- The fence looks at it again: see needs_proof.
+  IF jsonb_path_exists(counted, '$[*].rule ? (@.evidence == "passkey")') THEN
+    INSERT INTO movement_approval_standings (movement_id, standing, at)
+    VALUES (m.movement_id, counted, svc_now());
   END IF;
   RETURN NEW;
 END $$;
@@ -297,20 +324,24 @@ CREATE OR REPLACE TRIGGER movement_approvals_need_quorum BEFORE INSERT ON moveme
   FOR EACH ROW EXECUTE FUNCTION require_quorum();
 
 -- Returns why a person's approval is refused under all rules of a standing: {"ok": false, "reason":
--- "approver_excluded" or "reason_required", "why"?}; NULL if it is not.
-CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, why text) RETURNS jsonb
+-- "approver_excluded", "reason_required" or "passkey_required", "why"?}; NULL if it is not.
+CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, decision jsonb) RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN NOT jsonb_path_exists(o.own, '$[*].people ? (@.excluded == null)') THEN
       jsonb_build_object('ok', false, 'reason', 'approver_excluded', 'why', CASE
         WHEN who IS NULL THEN 'no_person'
         ELSE coalesce(o.own -> 0 -> 'people' ->> 'excluded', 'not_in_group') END)
-    WHEN why IS NULL AND jsonb_path_exists(o.own,
+    WHEN decision ->> 'reason' IS NULL AND jsonb_path_exists(o.own,
         '$[*] ? (@.reason_required == true && @.people.excluded == null)') THEN
-      '{"ok": false, "reason": "reason_required"}'::jsonb END
+      '{"ok": false, "reason": "reason_required"}'::jsonb
+    WHEN decision ->> 'evidence' IS NULL AND jsonb_path_exists(o.own,
+        '$[*] ? (@.asks_passkey == true && @.people.excluded == null)') THEN
+      '{"ok": false, "reason": "passkey_required"}'::jsonb END
   -- Under each rule: what it says of this person.
   FROM (SELECT coalesce(jsonb_agg(jsonb_build_object('people', p.value,
-      'reason_required', r.value -> 'rule' -> 'reason_required')), '[]') AS own
+      'reason_required', r.value -> 'rule' -> 'reason_required',
+      'asks_passkey', asks_passkey(r.value -> 'rule'))), '[]') AS own
     FROM jsonb_array_elements(standing) r, jsonb_array_elements(r.value -> 'people') p
     WHERE p.value ->> 'person' = who) o
 $$;
@@ -324,9 +355,71 @@ CREATE OR REPLACE FUNCTION approval_is_new(standing jsonb, who text) RETURNS boo
     jsonb_build_object('who', who))
 $$;
 
+-- Stores a person's decision and the audit's row of it. `decision`: {"decision_id", "key_id",
+-- "reason", "evidence", "audit"}. Returns why its passkey does not count, {"ok": false, "reason":
+-- "assertion_refused", "why"}; else NULL. What the assertion says was verified before.
+CREATE OR REPLACE FUNCTION record_decision(decision jsonb, about uuid, who text, identity text,
+  wanted text, at timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  shown jsonb := nullif(decision -> 'evidence', 'null');
+  said_at timestamptz := split_part(shown ->> 'statement', E'\n', 9)::timestamptz;
+  passkey passkeys;
+  problem text;
+BEGIN
+  IF shown IS NOT NULL THEN
+    -- One passkey's assertions wait for each other, so that each counter is seen.
+    PERFORM pg_advisory_xact_lock(hashtextextended('passkey ' || (shown ->> 'credential_id'), 0));
+    SELECT * INTO passkey FROM passkeys WHERE credential_id = shown ->> 'credential_id';
+    problem := CASE
+      WHEN passkey.person IS DISTINCT FROM who OR passkey.revoked_at IS NOT NULL
+        THEN 'unknown_credential'
+      -- By the time that is stored, with which it is verified again later. Line 9 is the time.
+      WHEN at NOT BETWEEN said_at AND said_at + interval '5 minutes' THEN 'statement_expired'
+      WHEN EXISTS (SELECT FROM approval_decisions d WHERE d.evidence ->> 'nonce' = shown ->> 'nonce')
+        THEN 'replayed'
+      WHEN (shown ->> 'counter')::bigint <= greatest(passkey.counter, (
+          SELECT max((d.evidence ->> 'counter')::bigint) FROM approval_decisions d
+          WHERE d.evidence ->> 'credential_id' = passkey.credential_id))
+        -- Many passkeys do not count: then it is 0 each time.
+        AND NOT ((shown ->> 'counter')::bigint = 0 AND passkey.counter = 0 AND NOT EXISTS (
+          SELECT FROM approval_decisions d
+          WHERE d.evidence ->> 'credential_id' = passkey.credential_id
+            AND (d.evidence ->> 'counter')::bigint > 0))
+        THEN 'counter_went_back' END;
+    IF problem IS NOT NULL THEN
+      RETURN jsonb_build_object('ok', false, 'reason', 'assertion_refused', 'why', problem);
+    END IF;
+  END IF;
+  INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, reason,
+    at, evidence)
+  VALUES ((decision ->> 'decision_id')::uuid, about, who, identity, decision ->> 'key_id', wanted,
+    decision ->> 'reason', at, shown);
+  PERFORM write_audit(decision -> 'audit', at);
+  RETURN NULL;
+END $$;
+
+-- Returns a decision with what is needed to verify it again: see store/decisions.ts.
+CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(d) || jsonb_build_object(
+    'kind', CASE WHEN EXISTS (SELECT FROM movements m WHERE m.movement_id = d.subject_id)
+      THEN 'movement' WHEN EXISTS (SELECT FROM change_requests c
+        WHERE c.request_id = d.subject_id) THEN 'change_request' END,
+    'passkey', (SELECT to_jsonb(k) FROM passkeys k
+      WHERE k.credential_id = d.evidence ->> 'credential_id'),
+    'deployment', (SELECT p.deployment FROM deployments p WHERE p.since < d.at
+      ORDER BY p.since DESC LIMIT 1),
+    'is_persons', is_or_was(d.person, d.identity),
+    'audited', (SELECT jsonb_build_object('hash', e.details ->> 'decision_sha256',
+        'at', e.occurred_at::timestamptz(3)) FROM audit_events e
+      WHERE e.entity_type = 'approval_decision' AND e.entity_key = d.decision_id::text
+        AND e.action = 'approval_decision.record' AND e.outcome = 'success'
+      ORDER BY e.occurred_at, e.event_id LIMIT 1))
+$$;
+
 -- Records a person's approval of a movement under rules, and approves the movement once each rule
--- has enough. `doc`: {"identity", "decision": {"decision_id", "key_id", "reason"}, "approve",
--- "record"}, the last two as apply_transition takes them. Without rules: only `approve`. Returns
+-- has enough. `doc`: {"identity", "decision", "approve", "record"}: the decision as record_decision
+-- takes it, the last two as apply_transition takes them. Without rules: only `approve`. Returns
 -- what apply_transition returns; while approvals are missing with `approvals` (see approvals_of) and
 -- the `person`; for somebody who may not decide with {"ok": false, "reason": "approver_excluded", "why"}.
 CREATE OR REPLACE FUNCTION decide_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -347,16 +440,14 @@ BEGIN
   IF before IS NULL OR m.request_state <> 'PENDING_APPROVAL'
     THEN RETURN apply_transition(doc -> 'approve'); END IF;
   who := person_of(doc ->> 'identity');
-  refusal := refusal_of_approval(before, who, doc -> 'decision' ->> 'reason');
+  refusal := refusal_of_approval(before, who, doc -> 'decision');
   IF refusal IS NOT NULL THEN RETURN refusal; END IF;
   BEGIN
     -- Where all is there, a repeat may still complete.
     IF approval_is_new(before, who) THEN
-      INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash,
-        reason, at)
-      VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, id, who, doc ->> 'identity',
-        doc -> 'decision' ->> 'key_id', doc -> 'approve' ->> 'plan_hash',
-        doc -> 'decision' ->> 'reason', svc_now());
+      refusal := record_decision(doc -> 'decision', id, who, doc ->> 'identity',
+        doc -> 'approve' ->> 'plan_hash', svc_now());
+      IF refusal IS NOT NULL THEN RETURN refusal; END IF;
       answer := NULL;
     ELSE
       answer := jsonb_build_object('ok', true, 'repeated', true);
@@ -378,6 +469,76 @@ BEGIN
     answer := answer - ARRAY['approvals', 'person'];
   END;
   RETURN answer;
+END $$;
+
+-- Returns whether a movement was approved under a rule that asks passkeys, so that a worker verifies
+-- the assertions before it sends: see store/decisions.ts.
+CREATE OR REPLACE FUNCTION needs_proof(movement uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM movement_approval_standings s WHERE s.movement_id = movement)
+$$;
+
+-- A passkey only ends, once.
+CREATE OR REPLACE FUNCTION guard_passkey() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' OR OLD.revoked_at IS NOT NULL
+    OR to_jsonb(OLD) - 'revoked_at' IS DISTINCT FROM to_jsonb(NEW) - 'revoked_at' THEN
+    RAISE EXCEPTION 'a passkey only ends' USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER passkeys_only_end BEFORE UPDATE OR DELETE ON passkeys
+  FOR EACH ROW EXECUTE FUNCTION guard_passkey();
+
+-- Stores a credential that a browser made. `doc`: {"passkey", "audit"}. Returns when it was stored,
+-- also for a repeat; NULL if one of that id was made by somebody else or with another key.
+CREATE OR REPLACE FUNCTION offer_passkey(doc jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  c passkey_candidates := jsonb_populate_record(NULL::passkey_candidates, doc -> 'passkey');
+  found_at timestamptz;
+BEGIN
+  c.created_at := svc_now();
+  INSERT INTO passkey_candidates SELECT c.* ON CONFLICT DO NOTHING;
+  IF FOUND THEN PERFORM write_audit(doc -> 'audit', c.created_at); END IF;
+  SELECT o.created_at INTO found_at FROM passkey_candidates o
+  WHERE (o.credential_id, o.person, o.identity, o.public_key, o.origin, o.counter)
+    = (c.credential_id, c.person, c.identity, c.public_key, c.origin, c.counter);
+  RETURN to_json(found_at) #>> '{}';
+END $$;
+
+-- Lets a passkey count that a browser made for a person in the last seven days, as the owner. `doc`:
+-- {"credential_id", "audit"}. Returns it; NULL if there is no such candidate, or the identity that
+-- made it is not this person's now.
+CREATE OR REPLACE FUNCTION confirm_passkey(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  k passkeys;
+BEGIN
+  INSERT INTO passkeys (credential_id, person, public_key, counter, origin, enrolled_at)
+  SELECT c.credential_id, c.person, c.public_key, c.counter, c.origin, at FROM passkey_candidates c
+  WHERE c.credential_id = doc ->> 'credential_id' AND c.created_at > at - interval '7 days'
+    AND person_of(c.identity) = c.person
+  ON CONFLICT DO NOTHING RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN to_jsonb(k);
+END $$;
+
+-- Ends a passkey, as the owner. `doc`: {"credential_id", "audit"}. Returns it; NULL if there is none
+-- in force.
+CREATE OR REPLACE FUNCTION revoke_passkey(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz;
+  k passkeys;
+BEGIN
+  -- A decision that is being stored is before or after it.
+  PERFORM pg_advisory_xact_lock(hashtextextended('passkey ' || (doc ->> 'credential_id'), 0));
+  at := svc_now();
+  UPDATE passkeys SET revoked_at = at
+  WHERE credential_id = doc ->> 'credential_id' AND revoked_at IS NULL RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN to_jsonb(k);
 END $$;
 
 -- Returns a sum over people, groups and rules, which differs after any change of them.
@@ -413,6 +574,9 @@ BEGIN
       INSERT INTO former_identities SELECT identity, i.person FROM person_identities i
         WHERE i.person = e ->> 'person' ON CONFLICT DO NOTHING;
       DELETE FROM person_identities WHERE person = e ->> 'person';
+      -- Whoever comes under this name later has other authenticators.
+      UPDATE passkeys k SET revoked_at = at
+        WHERE k.person = e ->> 'person' AND k.revoked_at IS NULL;
       CONTINUE;
     END IF;
     INSERT INTO people (person, name, created_at) VALUES (e ->> 'person', e ->> 'name', at)

@@ -23,6 +23,9 @@ BEGIN
     SELECT result INTO done FROM restores WHERE incident = doc ->> 'incident';
     RETURN done || '{"repeated": true}';
   END IF;
+  -- Approvals of before count no longer while others are missing, nor does what was signed for them.
+  INSERT INTO deployments (deployment, since) VALUES (gen_random_uuid(), at)
+    ON CONFLICT DO NOTHING;
 
   -- An ended movement that can be retried counts too: the backup may lack its next attempt, which
   -- may have been sent.

@@ -128,6 +128,15 @@ BEGIN
     refusal := 'not_approved';
   END IF;
 
+  -- Whoever sends says which plan's assertions it has verified; a cancelling transaction pays no
+  -- one.
+  IF refusal IS NULL AND (fenced IS NOT NULL
+      OR jsonb_path_exists(nodes, '$[*].version ? (@.kind != "cancel")'))
+    AND needs_proof(m.movement_id) AND doc ->> 'proven' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id) THEN
+    refusal := 'approval_not_proven';
+  END IF;
+
   IF refusal IS NULL THEN
     IF jsonb_array_length(nodes) > 1 THEN
       nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')

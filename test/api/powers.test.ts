@@ -76,6 +76,7 @@ describe('commands of fundadmin', () => {
         'dashboard confirm': 'widens keys',
         'keys issue': 'widens keys',
         'movements rebuild': 'moves',
+        'passkeys confirm': 'widens keys',
       },
     );
   });

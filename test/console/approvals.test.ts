@@ -21,6 +21,8 @@ function ruledOf(you: NonNullable<Detail['approvals']>['you']): Detail {
   return { ...detailOf(), approvals: { rules: [], required: [], decisions: [], you } };
 }
 
+const MAY = { may: true, why_not: null, evidence: 'any' } as const;
+const OWN = { may: false, why_not: 'initiator', evidence: 'any' } as const;
 const WARNED = [{ warnings: [{ text: 'It looks like another.' }] }] as unknown as About['payees'];
 const LIMIT = { control: 'the daily budget', ok: false };
 const FAILING = { at: 'approve', message: 'It is frozen.' };
@@ -33,21 +35,22 @@ test.each<[string, Detail, Partial<About>, string]>([
   ['over a limit', detailOf({ limits: [LIMIT] as never }), {}, 'the daily budget'],
   ['with a warning', detailOf(), { payees: WARNED }, 'It looks like another.'],
   ['that would be refused', detailOf({ would_fail: [FAILING] as never }), {}, 'It is frozen.'],
-  ['of your own', ruledOf({ may: false, why_not: 'initiator' }), {}, 'you created this'],
+  ['of your own', ruledOf(OWN), {}, 'you created this'],
+  ['that needs a passkey', ruledOf({ ...MAY, evidence: 'passkey' }), {}, 'your passkey'],
 ])('one %s is not approved among others', (_, detail, about, says) => {
   expect(refusalOf('approve', detail, { ...BOUNDED, ...about })).toContain(says);
 });
 
 test('one without any of these is approved', () => {
   expect(refusalOf('approve', detailOf(), BOUNDED)).toBeNull();
-  expect(refusalOf('approve', ruledOf({ may: true, why_not: null }), BOUNDED)).toBeNull();
+  expect(refusalOf('approve', ruledOf(MAY), BOUNDED)).toBeNull();
 });
 
 test('what waits is rejected whatever speaks against it', () => {
   const about = { outflow: null, payees: WARNED, isListed: false };
   expect(refusalOf('reject', detailOf({ limits: [LIMIT] as never }), about)).toBeNull();
-  const own = ruledOf({ may: false, why_not: 'initiator' });
-  expect(refusalOf('reject', own, about)).toBeNull();
+  for (const you of [OWN, { ...MAY, evidence: 'passkey' }] as const)
+    expect(refusalOf('reject', ruledOf(you), about)).toBeNull();
   expect(refusalOf('reject', detailOf({}, 'EXECUTING'), about)).toContain('it is EXECUTING');
 });
 

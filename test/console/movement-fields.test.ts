@@ -42,7 +42,9 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'movement.review.balances[].stale': 'a word of its own stands for it',
   'movement.approvals.decisions[].decision': 'a word of its own stands for it',
   'movement.approvals.decisions[].counts': 'a word of its own stands for it',
+  'movement.approvals.decisions[].evidence': 'words of their own stand for each value',
   'movement.approvals.you.may': 'a sentence of its own stands for it',
+  'movement.approvals.you.evidence': 'a sentence of its own stands for `passkey`',
   'graph.movement_id': 'stands in the movement, too',
   'graph.request_state': 'stands in the movement, too',
   'graph.template_key': 'stands in the movement, too',
@@ -148,7 +150,7 @@ test('it says whether you may approve, and which approval no longer counts', asy
   const decisions = approvals.decisions.map((each) => ({ ...each, counts: false }));
   const data = { movement, graph, timeline, plan, rows: [], errors, look };
   for (const why_not of [null, ...WHY_NOT]) {
-    const you = { may: why_not === null, why_not };
+    const you = { ...approvals.you, may: why_not === null, why_not };
     const html = await htmlOf(data, { ...movement, approvals: { ...approvals, decisions, you } });
     expect(html).toContain(mayApproveSentence(why_not));
     expect(html).toContain('no longer counts');

@@ -296,13 +296,14 @@ describe('what may be done', () => {
           approvals: { rules: ['large'], required: [], decisions: [], you },
         }),
       });
-    const choices = choicesOf(await under({ may: false, why_not: 'not_in_group' }));
+    const excluded = { may: false, why_not: 'not_in_group', evidence: 'any' } as const;
+    const choices = choicesOf(await under(excluded));
     expect(offered(choices)).toEqual(['reject']);
     expect(of(choices, 'approve')[0]?.reason).toContain('in none of the groups');
-    expect(offered(choicesOf(await under({ may: true, why_not: null })))).toEqual([
-      'approve',
-      'reject',
-    ]);
+    for (const evidence of ['any', 'passkey'] as const) {
+      const at = await under({ may: true, why_not: null, evidence });
+      expect(offered(choicesOf(at))).toEqual(['approve', 'reject']);
+    }
   });
 
   test('a running movement that needs no person can be cancelled where its plan has a way out', async () => {

@@ -39,6 +39,7 @@ const CASES: readonly PageCase[] = [
   { path: '/routes', at: '/routes' },
   { path: '/bridges', at: '/bridges' },
   { path: '/perps', at: '/perps?strategy_id=basis' },
+  { path: '/passkeys', at: '/passkeys' },
 ];
 
 const ELSEWHERE = 'the page of the template shows it; here it is chosen and used';

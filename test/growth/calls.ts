@@ -397,6 +397,7 @@ export const CALLS: readonly Call[] = [
   ...get('listPeople', '/people'),
   ...get('listApproverGroups', '/approver-groups'),
   ...get('listApprovalRules', '/approval-rules'),
+  ...get('listPasskeys', '/passkeys'),
   ...get('listMovementApprovers', ({ movement_id }) => `/movements/${movement_id}/approvers`),
   // Requests of people, of which the seed makes none.
   ...get('listChangeRequests', '/change-requests', [
@@ -743,6 +744,10 @@ const ONCE = 'is called by a person once in the life of a signer, and reads all 
 export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   createBridgeAttempt: 'makes a proposal and a movement, as the calls of these do',
   promoteTemplateProposal: BY_KEY,
+  challengeMovementApproval: 'reads one movement by its key, and the passkeys of one person',
+  challengeChangeRequestApproval: REQUESTS,
+  challengePasskey: 'reads the passkeys of one person',
+  offerPasskey: BY_KEY,
   getChangeRequest: REQUESTS,
   getChangeRequestDocument: REQUESTS,
   approveChangeRequest: BY_KEY,

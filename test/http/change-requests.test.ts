@@ -2,7 +2,7 @@
  * Changes that let more money go, over two APIs and `fundadmin` on one database: with a rule of
  * their kind each waits for two people, by every way, and is made once, exactly as approved.
  */
-import { createHash, createSecretKey, randomBytes } from 'node:crypto';
+import { createHash, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { createApi } from '../../api/app.ts';
 import { createGuard } from '../../api/auth/guard.ts';
@@ -22,6 +22,7 @@ import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes } from '../../venues/routes.ts';
 import { dependencies, serve, type Served } from '../api/support.ts';
+import { makePasskey, type Ceremony, type SoftPasskey } from '../support/authenticator.ts';
 import { dashboardHeaders } from '../support/dashboard.ts';
 import { noop, template } from '../support/http.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
@@ -30,6 +31,7 @@ import { started } from '../support/started.ts';
 import { tool, type ToolRun } from '../support/tool.ts';
 
 const SECRETS = randomBytes(32).toString('base64');
+const ORIGIN = 'http://localhost';
 const own = started(startOwnDatabase);
 const db = started(async () => {
   const open = connectDatabase({ url: own.url, poolSize: 5 });
@@ -65,7 +67,7 @@ beforeAll(async () => {
       const app = createApi(
         {
           ...deps,
-          ...{ db: pool, log },
+          ...{ db: pool, log, consoleOrigin: () => ORIGIN },
           executors: { list: () => [createNoopExecutor().descriptor] },
           signers: { list: () => [descriptor], get: () => undefined },
         },
@@ -82,7 +84,7 @@ beforeAll(async () => {
               keys: fileKeys(operators),
               maxSkewSeconds: 300,
             }),
-            origin: () => 'http://localhost',
+            origin: () => ORIGIN,
           },
         },
       );
@@ -682,6 +684,77 @@ describe('fundadmin', () => {
     expect(
       await db.$queryRawUnsafe(`SELECT role FROM api_client_keys WHERE key_id = 'gus'`),
     ).toEqual([{ role: 'operator' }]);
+  });
+
+  test('makes no change under a rule for passkeys of approvals that do not verify', async () => {
+    const passkeys = new Map<string, SoftPasskey>();
+    for (const who of ['bob', 'cid']) {
+      const { body: ceremony } = await as<Ceremony>(who, 'POST', '/passkeys/challenge');
+      const made = makePasskey(ceremony, ORIGIN);
+      passkeys.set(who, made);
+      const { body } = await as<{ fingerprint: string }>(who, 'POST', '/passkeys', made.offer);
+      const args = ['--person', who, '--fingerprint', body.fingerprint];
+      expect(await fundadmin('passkeys', 'confirm', ...args)).toMatchObject({ status: 0 });
+    }
+    await ruled('keys');
+    await db.$executeRawUnsafe(
+      `UPDATE approval_rules SET rule = rule || '{"evidence": "passkey"}'`,
+    );
+    const requested = async (name: string): Promise<Change> => {
+      expect((await fundadmin(...key(name))).status).toBe(1);
+      const { body } = await as<{ change_requests: readonly Change[] }>(
+        'bob',
+        'GET',
+        '/change-requests?state=open&kind=keys',
+      );
+      const found = body.change_requests.find(({ after }) => after['client_name'] === name);
+      if (found === undefined) throw new Error('there is no request');
+      return found;
+    };
+    const change = await requested('ivy');
+    const path = `/change-requests/${change.change_request_id}`;
+    const assertionOf = async (who: string) => {
+      const challenge = { decision: 'approve' };
+      const { body } = await as<Ceremony>(who, 'POST', `${path}/challenge`, challenge);
+      return passkeys.get(who)?.assert(body);
+    };
+    expect((await approve('bob', change)).status).toBe(422);
+    // What the service's role could store in the name of two people.
+    const forge = async (who: string) => {
+      const evidence = { ...(await assertionOf(who)), counter: 50, nonce: randomUUID() };
+      await db.$executeRawUnsafe(
+        `INSERT INTO approval_decisions
+           (decision_id, subject_id, person, identity, hash, at, evidence)
+         VALUES ($1::uuid, $2::uuid, $3, $4, $5, svc_now(), $6::jsonb)`,
+        ...[randomUUID(), change.change_request_id, who, identityOf(who), change.hash],
+        JSON.stringify({
+          ...evidence,
+          signature: String(Reflect.get(evidence, 'signature')).replace(/.{8}$/, 'AAAAAAAA'),
+        }),
+      );
+    };
+    await forge('bob');
+    await forge('cid');
+    expect((await read(change.change_request_id)).approvals.required).toMatchObject([
+      { missing: 0 },
+    ]);
+    expect(await fundadmin(...key('ivy'))).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('do not verify'),
+    });
+    expect(JSON.stringify(await rowsOf('api_client_keys'))).not.toContain('"ivy"');
+    const real = await requested('jan');
+    for (const who of ['bob', 'cid']) {
+      const of = `/change-requests/${real.change_request_id}`;
+      const decision = { decision: 'approve' };
+      const { body } = await as<Ceremony>(who, 'POST', `${of}/challenge`, decision);
+      const assertion = passkeys.get(who)?.assert(body, { counter: 100 });
+      expect(await as(who, 'POST', `${of}/approve`, { hash: real.hash, assertion })).toMatchObject({
+        status: 200,
+      });
+    }
+    expect(await fundadmin(...key('jan'))).toMatchObject({ status: 0 });
+    expect((await read(real.change_request_id)).state).toBe('applied');
   });
 
   test('makes a request, and the change once it is approved and the command is run again', async () => {

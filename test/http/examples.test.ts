@@ -9,6 +9,7 @@ import { starterTemplates } from '../../dev/stack/starter-templates.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';
 import { startApprovalDesk } from '../support/approval-desk.ts';
+import { makePasskey, type Ceremony, type SoftPasskey } from '../support/authenticator.ts';
 import { agent, relimited } from '../support/agents.ts';
 import { faultsOf } from '../support/redocly.ts';
 import { SeenExamples } from '../support/seen.ts';
@@ -17,6 +18,7 @@ import {
   must,
   alone,
   cancellable,
+  create,
   edge,
   gated,
   get,
@@ -38,6 +40,7 @@ import {
   waitFor,
   type CreatedView,
 } from '../support/http.ts';
+import { tool } from '../support/tool.ts';
 import { PAYER, wrongPayment } from '../support/wrong-payment.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -78,7 +81,7 @@ afterAll(() =>
 );
 
 /** The example of what an operation is sent, with what only this run knows. */
-function example(operationId: string, more: Json = {}): Json {
+function example(operationId: string, more: object = {}): Json {
   sent.add(operationId);
   return { ...seen.request(operationId), ...more };
 }
@@ -606,6 +609,58 @@ test('a movement under an approval rule says who must approve it', async () => {
   await changeRequests();
 });
 
+test('a rule may want passkeys', async () => {
+  const of = await registered([noop('a')]);
+  const desk = await startApprovalDesk('vault', ['elsa', 'hanno'], of.template_key, {
+    evidence: 'passkey',
+  });
+  const [key] = desk.keys;
+  if (key === undefined) throw new Error('the desk has no people');
+  const made = await madePasskey(key);
+  const { movement_id, compiled_plan_hash } = await create(of);
+  const path = `/movements/${movement_id}`;
+  const ceremony = await answers<Ceremony>(
+    ['challengeMovementApproval', 'POST', `${path}/challenge`],
+    200,
+    { key, body: example('challengeMovementApproval') },
+  );
+  const body = { compiled_plan_hash, approver_id: 'desk-lead' };
+  await refuses('passkey_required', sendAs(key, 'POST', `${path}/approve`, body));
+  const assertion = made.assert(ceremony, { origin: 'http://other.example' });
+  await refuses(
+    'assertion_refused',
+    sendAs(key, 'POST', `${path}/approve`, { ...body, assertion }),
+  );
+  await desk.close();
+});
+
+/** The passkey of a person, which is taken, and another one that is not. */
+async function madePasskey(key: SigningKey): Promise<SoftPasskey> {
+  const ceremony = await answers<Ceremony>(
+    ['challengePasskey', 'POST', '/passkeys/challenge'],
+    200,
+    { key },
+  );
+  const origin = `http://localhost:${new URL(shared.apiUrl).port}`;
+  const made = makePasskey(ceremony, origin);
+  await refuses(
+    'passkey_refused',
+    sendAs(key, 'POST', '/passkeys', makePasskey(ceremony, 'http://other.example').offer),
+  );
+  const { fingerprint, person } = await answers<{ fingerprint: string; person: string }>(
+    ['offerPasskey', 'POST', '/passkeys'],
+    201,
+    { key, body: example('offerPasskey', made.offer) },
+  );
+  await tool(['passkeys', 'confirm', '--person', person, '--fingerprint', fingerprint]);
+  await answers(['listPasskeys', 'GET', '/passkeys'], 200, {
+    only: (body) => ({
+      passkeys: list(body, 'passkeys').filter((each) => each['person'] === person),
+    }),
+  });
+  return made;
+}
+
 /** A retry that waits for people, as requests of every kind do. */
 async function changeRequests(): Promise<void> {
   const of = await registered([noop('a', { risk_patch: { max_amount: '1' } })]);
@@ -630,6 +685,10 @@ async function changeRequests(): Promise<void> {
     sendAs(key, 'POST', `${path}/approve`, example('approveChangeRequest')),
   );
   await refuses('not_the_author', sendAs(key, 'POST', `${path}/withdraw`));
+  await answers(['challengeChangeRequestApproval', 'POST', `${path}/challenge`], 200, {
+    key,
+    body: example('challengeChangeRequestApproval'),
+  });
   await answers(['approveChangeRequest', 'POST', `${path}/approve`], 200, { key, body: approveIt });
   await answers(['getChangeRequest', 'GET', path], 200, { key });
   await answers(['getChangeRequestDocument', 'GET', `${path}/document`], 200, { key });

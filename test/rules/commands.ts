@@ -12,6 +12,7 @@ const BURSTS = 'test/faults/bursts.test.ts';
 const HAND_OVER = 'test/platform/handover.test.ts';
 const APPROVALS = 'test/store/approval-rules.test.ts';
 const CHANGES = 'test/http/change-requests.test.ts';
+const PASSKEYS = 'test/http/passkeys.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
 
 export const commandRules: readonly Rule[] = [
@@ -79,6 +80,70 @@ export const commandRules: readonly Rule[] = [
     broken: {
       file: 'prisma/functions/change-requests.sql',
       find: 'AND (r.row_before, r.row_after)\n      IS NOT DISTINCT FROM (ask_change.row_before, ask_change.row_after)',
+      replace: '',
+    },
+  },
+  {
+    id: 'assertions-verify-before-a-send',
+    section,
+    rule: 'Under a rule that wants passkeys a worker sends nothing on approvals whose assertions do not verify.',
+    test: {
+      file: PASSKEYS,
+      name: 'an approval with assertions that somebody else made up sends nothing',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "refusal := 'approval_not_proven';",
+      replace: 'NULL;',
+    },
+  },
+  {
+    id: 'revoked-passkeys-count-no-longer',
+    section,
+    rule: 'What a passkey signed counts no longer, for what still waits, once it is revoked.',
+    test: { file: PASSKEYS, name: 'a passkey that is revoked counts no longer' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person\n            AND k.revoked_at IS NULL",
+      replace: "WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person",
+    },
+  },
+  {
+    id: 'assertions-count-once',
+    section,
+    rule: 'An assertion of a passkey counts for one decision, and only with a counter above the last.',
+    test: { file: PASSKEYS, name: 'a used assertion, and a counter that went back, are refused' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "WHERE d.evidence ->> 'nonce' = shown ->> 'nonce')",
+      replace: 'WHERE false)',
+    },
+  },
+  {
+    id: 'fundadmin-verifies-approvals',
+    section,
+    rule: 'Under a rule that wants passkeys `fundadmin` makes no change on approvals whose assertions do not verify.',
+    test: {
+      file: CHANGES,
+      name: 'makes no change under a rule for passkeys of approvals that do not verify',
+    },
+    broken: {
+      file: 'prisma/functions/change-requests.sql',
+      find: 'OR coalesce(c.proven_until > svc_now(), false)',
+      replace: 'OR true',
+    },
+  },
+  {
+    id: 'decisions-are-as-they-were-made',
+    section,
+    rule: 'A decision that was altered, removed or invented is found without the service.',
+    test: {
+      file: PASSKEYS,
+      name: 'a decision that is altered, removed or invented is found without the service',
+    },
+    broken: {
+      file: 'tools/audit/decisions.ts',
+      find: 'audited.hash !== decisionHash(decision) ||',
       replace: '',
     },
   },

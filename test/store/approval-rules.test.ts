@@ -89,6 +89,8 @@ async function decide(
     identity,
     key_id: 'k',
     reason: reason ?? null,
+    evidence: null,
+    request_id: 'r',
     approve: { ...approvalOf(id), plan_hash: hash, command: 'approve' },
     record: recordApproval(id, body, requesterOf(identity)),
   });

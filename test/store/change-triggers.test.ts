@@ -178,6 +178,10 @@ const OPERATOR = insert(`dashboard_keys key_id=${ID} operator=olga role=operator
   replaces=false state=pending code_hash=\\x${'ab'.repeat(32)} code_until=now created_at=now
   created_by=t`);
 
+const PERSON = insert('people person=ann name=Ann created_at=now');
+const PASSKEY = insert(`passkeys credential_id=id person=ann public_key=key counter=0
+  origin=http://localhost enrolled_at=now`);
+
 /** A case of statements that are written out. */
 const added = (
   kind: Kind,
@@ -208,6 +212,11 @@ const ADDED: readonly Case[] = [
   added('keys', 'key', CLIENT, key('role=operator')),
   added('keys', 'key of an agent', `${CLIENT}; ${AUTHORITY}`, AGENT_KEY),
   added('keys', 'key of an operator', '', OPERATOR),
+  added('keys', 'passkey', PERSON, PASSKEY),
+  {
+    ...{ kind: 'keys', title: 'passkey that ends', setUp: `${PERSON}; ${PASSKEY}` },
+    narrows: 'UPDATE passkeys SET revoked_at = now()',
+  },
   // What waits for people by another row of the same transaction.
   {
     ...added('templates', 'promotion into a version', `${TEMPLATES}; ${PAY}; ${PROPOSED}`),
@@ -454,6 +463,7 @@ capital_transfers transfer_needs_people INSERT capital_transfer
 cutover cutover_needs_people UPDATE cutover changed_at,changed_by,previous_mode
 dashboard_keys operator_needs_people INSERT keys key_id,code_hash,code_until
 executors executor_needs_people UPDATE executors health_state,health_checked_at
+passkeys passkey_needs_people INSERT keys enrolled_at
 perp_agent_wallets wallet_needs_people INSERT perps wallet_id,valid_until,next_look_at
 perp_bindings binding_needs_people UPDATE perps paused_changed_at
 perp_bindings new_binding_needs_people INSERT perps

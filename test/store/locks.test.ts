@@ -543,6 +543,14 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: `request_id = '${change.request_id}'`,
     call: `end_change(${doc({ request_id: change.request_id, state: 'rejected' })})`,
   },
+  'record_decision: pg_advisory_xact_lock': {
+    held: `hashtextextended('passkey id', 0)`,
+    call: `record_decision('{"evidence": {"credential_id": "id"}}', NULL, NULL, NULL, NULL, now())`,
+  },
+  'revoke_passkey: pg_advisory_xact_lock': {
+    held: `hashtextextended('passkey id', 0)`,
+    call: `revoke_passkey('{"credential_id": "id"}')`,
+  },
   'decide_approval: movements FOR UPDATE': {
     held: `movement_id = '${waiting}'`,
     call: `decide_approval(${doc({ approve: { movement_id: waiting } })})`,

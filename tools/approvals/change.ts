@@ -89,7 +89,8 @@ export function setPerson(options: SetPersonOptions, io: ToolIo): Promise<Change
         );
     }
     const found = now.people.find((each) => each.person === person);
-    const next = { person, name, identities, groups: found?.groups ?? [] };
+    const { groups = [], has_passkey = false } = found ?? {};
+    const next = { person, name, identities, groups, has_passkey };
     return {
       change: { people: [{ person, name, identities }] },
       result: { ...now, people: replaced(now.people, found, next) },

@@ -7,6 +7,7 @@ import { ToolError, type ToolIo } from '../io.ts';
 import { checkBundle } from './check-bundle.ts';
 import { exportAudit } from './export.ts';
 import { makeKey, readPrivateKey, readPublicKey } from './keys.ts';
+import { verifyDecisions, type DecisionReport } from './decisions.ts';
 import { verifyAudit } from './verify.ts';
 
 interface VerifyArguments extends DatabaseOption {
@@ -50,11 +51,30 @@ export function auditCommands(program: Command, io: ToolIo): void {
       if (!macs.keyed) io.err('SVC_SECRETS_KEY is not set: who wrote the rows is not checked.\n');
       const unauthenticatedBefore = options.unauthenticatedBefore?.getTime() ?? null;
       const settings = { macs, unauthenticatedBefore, expectHead: options.expectHead ?? null };
-      const result = await withDatabase(options, io, (db) => verifyAudit(db, settings));
+      const { decisions, ...trail } = await withDatabase(options, io, async (db) => ({
+        ...(await verifyAudit(db, settings)),
+        decisions: await verifyDecisions(db),
+      }));
+      const [first] = decisions.faults;
       answer(
-        result,
-        `The audit trail is not as it was written: ${result.first_fault?.message ?? ''}`,
+        { ...trail, ok: trail.ok && decisions.ok, decisions },
+        first === undefined || !trail.ok
+          ? `The audit trail is not as it was written: ${trail.first_fault?.message ?? ''}`
+          : `The decision ${first.decision_id} is not as it was made: ${JSON.stringify(first.fault)}`,
       );
+    });
+
+  command(group, 'decisions', 'reads')
+    .description(
+      'Print for each approval under a rule what it proves: an assertion of a passkey, which anybody can verify, or only that a holder of the secret made it, and the service is one.',
+    )
+    .option(...DATABASE_OPTION)
+    .action(async (options: DatabaseOption) => {
+      const all: DecisionReport[] = [];
+      const { faults, ...counts } = await withDatabase(options, io, (db) =>
+        verifyDecisions(db, (each) => all.push(each)),
+      );
+      answer({ ...counts, all }, `${String(faults.length)} decisions are not as they were made.`);
     });
 
   command(group, 'export', 'reads')

@@ -106,6 +106,26 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementApprovers"
   }
  },
+ "challengeMovementApproval": {
+  "success": {
+   "$ref": "#/components/schemas/Challenge"
+  }
+ },
+ "listPasskeys": {
+  "success": {
+   "$ref": "#/components/schemas/PasskeyList"
+  }
+ },
+ "offerPasskey": {
+  "success": {
+   "$ref": "#/components/schemas/OfferedPasskey"
+  }
+ },
+ "challengePasskey": {
+  "success": {
+   "$ref": "#/components/schemas/PasskeyChallenge"
+  }
+ },
  "listChangeRequests": {
   "success": {
    "$ref": "#/components/schemas/ChangeRequestList"
@@ -124,6 +144,11 @@ export const ANSWERS: Readonly<
  "approveChangeRequest": {
   "success": {
    "$ref": "#/components/schemas/ChangeRequest"
+  }
+ },
+ "challengeChangeRequestApproval": {
+  "success": {
+   "$ref": "#/components/schemas/Challenge"
   }
  },
  "rejectChangeRequest": {
@@ -2142,6 +2167,14 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
         "null"
        ]
       },
+      "evidence": {
+       "type": "string",
+       "enum": [
+        "shared_secret",
+        "passkey"
+       ],
+       "description": "What shows it: the assertion of a passkey, which anybody can verify, or a request that was signed with a secret that the service knows, too."
+      },
       "counts": {
        "type": "boolean",
        "description": "False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again."
@@ -2153,6 +2186,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "decision",
       "at",
       "reason",
+      "evidence",
       "counts"
      ],
      "additionalProperties": false
@@ -2174,6 +2208,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
          "payee_author",
          "template_author",
          "not_in_group",
+         "no_passkey",
          "no_person",
          "role",
          "not_waiting"
@@ -2183,11 +2218,20 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
         "type": "null"
        }
       ]
+     },
+     "evidence": {
+      "type": "string",
+      "enum": [
+       "any",
+       "passkey"
+      ],
+      "description": "`passkey`: the approval needs `assertion`."
      }
     },
     "required": [
      "may",
-     "why_not"
+     "why_not",
+     "evidence"
     ],
     "additionalProperties": false,
     "description": "The caller of this request."
@@ -2573,13 +2617,18 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "items": {
      "type": "string"
     }
+   },
+   "has_passkey": {
+    "type": "boolean",
+    "description": "Whether a passkey is in force."
    }
   },
   "required": [
    "person",
    "name",
    "identities",
-   "groups"
+   "groups",
+   "has_passkey"
   ],
   "additionalProperties": false
  },
@@ -2793,6 +2842,14 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "reason_required": {
     "type": "boolean"
    },
+   "evidence": {
+    "type": "string",
+    "enum": [
+     "any",
+     "passkey"
+    ],
+    "description": "`passkey`: only approvals that were signed with a passkey count."
+   },
    "created_at": {
     "$ref": "#/components/schemas/Timestamp"
    },
@@ -2810,6 +2867,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "payee_author_may_approve",
    "template_author_may_approve",
    "reason_required",
+   "evidence",
    "created_at",
    "updated_at"
   ],
@@ -2865,6 +2923,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
           "payee_author",
           "template_author",
           "not_in_group",
+          "no_passkey",
           "no_person",
           "role",
           "not_waiting"
@@ -2907,6 +2966,168 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "movement_id",
    "approvals",
    "approvers"
+  ],
+  "additionalProperties": false
+ },
+ "Challenge": {
+  "type": "object",
+  "properties": {
+   "statement": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "description": "The text whose SHA-256 was the challenge."
+   },
+   "challenge": {
+    "type": "string",
+    "description": "SHA-256 of the statement, in base64url."
+   },
+   "rp_id": {
+    "type": "string",
+    "description": "The relying party: the host name of the console."
+   },
+   "credential_ids": {
+    "description": "The passkeys of the caller’s person.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "statement",
+   "challenge",
+   "rp_id",
+   "credential_ids",
+   "expires_at"
+  ],
+  "additionalProperties": false
+ },
+ "PasskeyList": {
+  "type": "object",
+  "properties": {
+   "passkeys": {
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/Passkey"
+    }
+   }
+  },
+  "required": [
+   "passkeys"
+  ],
+  "additionalProperties": false
+ },
+ "Passkey": {
+  "type": "object",
+  "properties": {
+   "credential_id": {
+    "type": "string"
+   },
+   "person": {
+    "type": "string"
+   },
+   "fingerprint": {
+    "type": "string",
+    "description": "By which people compare it."
+   },
+   "origin": {
+    "type": "string",
+    "description": "The console at which it was made."
+   },
+   "enrolled_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "revoked_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ]
+   }
+  },
+  "required": [
+   "credential_id",
+   "person",
+   "fingerprint",
+   "origin",
+   "enrolled_at",
+   "revoked_at"
+  ],
+  "additionalProperties": false
+ },
+ "PasskeyChallenge": {
+  "type": "object",
+  "properties": {
+   "statement": {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 1000,
+    "description": "The text whose SHA-256 was the challenge."
+   },
+   "challenge": {
+    "type": "string",
+    "description": "SHA-256 of the statement, in base64url."
+   },
+   "rp_id": {
+    "type": "string",
+    "description": "The relying party: the host name of the console."
+   },
+   "credential_ids": {
+    "description": "The passkeys of the caller’s person.",
+    "type": "array",
+    "items": {
+     "type": "string"
+    }
+   },
+   "expires_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   },
+   "user_id": {
+    "type": "string"
+   },
+   "user_name": {
+    "type": "string"
+   }
+  },
+  "required": [
+   "statement",
+   "challenge",
+   "rp_id",
+   "credential_ids",
+   "expires_at",
+   "user_id",
+   "user_name"
+  ],
+  "additionalProperties": false
+ },
+ "OfferedPasskey": {
+  "type": "object",
+  "properties": {
+   "credential_id": {
+    "type": "string"
+   },
+   "person": {
+    "type": "string"
+   },
+   "fingerprint": {
+    "type": "string"
+   },
+   "created_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "credential_id",
+   "person",
+   "fingerprint",
+   "created_at"
   ],
   "additionalProperties": false
  },
@@ -6632,6 +6853,10 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "approver_group.remove",
      "approval_rule.set",
      "approval_rule.remove",
+     "approval_decision.record",
+     "passkey.offer",
+     "passkey.confirm",
+     "passkey.revoke",
      "change_request.create",
      "change_request.approve",
      "change_request.reject",

@@ -384,6 +384,11 @@ export interface components {
                 readonly decision: "approve";
                 readonly at: components["schemas"]["Timestamp"];
                 readonly reason: string | null;
+                /**
+                 * @description What shows it: the assertion of a passkey, which anybody can verify, or a request that was signed with a secret that the service knows, too.
+                 * @enum {string}
+                 */
+                readonly evidence: "shared_secret" | "passkey";
                 /** @description False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. */
                 readonly counts: boolean;
             }[];
@@ -391,7 +396,12 @@ export interface components {
             readonly you: {
                 /** @description Whether an approval of the caller would count. */
                 readonly may: boolean;
-                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person" | "role" | "not_waiting") | null;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_passkey" | "no_person" | "role" | "not_waiting") | null;
+                /**
+                 * @description `passkey`: the approval needs `assertion`.
+                 * @enum {string}
+                 */
+                readonly evidence: "any" | "passkey";
             };
         };
         readonly MovementTimelineEventView: {
@@ -468,6 +478,8 @@ export interface components {
             /** @description Ids of API clients, and `dashboard:<operator>`. */
             readonly identities: readonly string[];
             readonly groups: readonly string[];
+            /** @description Whether a passkey is in force. */
+            readonly has_passkey: boolean;
         };
         readonly ApproverGroupList: {
             readonly groups: readonly components["schemas"]["ApproverGroup"][];
@@ -517,6 +529,11 @@ export interface components {
             readonly template_author_may_approve: boolean;
             readonly expires_after_seconds?: number;
             readonly reason_required: boolean;
+            /**
+             * @description `passkey`: only approvals that were signed with a passkey count.
+             * @enum {string}
+             */
+            readonly evidence: "any" | "passkey";
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
         };
@@ -531,10 +548,53 @@ export interface components {
                 readonly name: string;
                 readonly groups: readonly string[];
                 readonly may: boolean;
-                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_person" | "role" | "not_waiting") | null;
+                readonly why_not: ("initiator" | "payee_author" | "template_author" | "not_in_group" | "no_passkey" | "no_person" | "role" | "not_waiting") | null;
                 readonly decided_at: components["schemas"]["Timestamp"] | null;
                 readonly counts: boolean;
             }[];
+        };
+        readonly Challenge: {
+            /** @description The text whose SHA-256 was the challenge. */
+            readonly statement: string;
+            /** @description SHA-256 of the statement, in base64url. */
+            readonly challenge: string;
+            /** @description The relying party: the host name of the console. */
+            readonly rp_id: string;
+            /** @description The passkeys of the caller’s person. */
+            readonly credential_ids: readonly string[];
+            readonly expires_at: components["schemas"]["Timestamp"];
+        };
+        readonly PasskeyList: {
+            readonly passkeys: readonly components["schemas"]["Passkey"][];
+        };
+        readonly Passkey: {
+            readonly credential_id: string;
+            readonly person: string;
+            /** @description By which people compare it. */
+            readonly fingerprint: string;
+            /** @description The console at which it was made. */
+            readonly origin: string;
+            readonly enrolled_at: components["schemas"]["Timestamp"];
+            readonly revoked_at: components["schemas"]["Timestamp"] | null;
+        };
+        readonly PasskeyChallenge: {
+            /** @description The text whose SHA-256 was the challenge. */
+            readonly statement: string;
+            /** @description SHA-256 of the statement, in base64url. */
+            readonly challenge: string;
+            /** @description The relying party: the host name of the console. */
+            readonly rp_id: string;
+            /** @description The passkeys of the caller’s person. */
+            readonly credential_ids: readonly string[];
+            readonly expires_at: components["schemas"]["Timestamp"];
+            readonly user_id: string;
+            readonly user_name: string;
+        };
+        readonly OfferedPasskey: {
+            readonly credential_id: string;
+            readonly person: string;
+            readonly fingerprint: string;
+            readonly created_at: components["schemas"]["Timestamp"];
         };
         readonly ChangeRequestList: {
             readonly change_requests: readonly components["schemas"]["ChangeRequest"][];
@@ -1296,7 +1356,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -1729,6 +1789,16 @@ export interface components {
             readonly approver_id: string;
             /** @description Why, for timeline and audit; an approval rule may require it. */
             readonly reason?: string;
+            readonly assertion?: components["schemas"]["Assertion"];
+        };
+        /** @description What a passkey signed, in base64url; a rule may require it. */
+        readonly Assertion: {
+            readonly credential_id: string;
+            /** @description The text whose SHA-256 was the challenge. */
+            readonly statement: string;
+            readonly client_data_json: string;
+            readonly authenticator_data: string;
+            readonly signature: string;
         };
         /**
          * @default {}
@@ -1820,6 +1890,28 @@ export interface components {
         };
         /**
          * @example {
+         *       "decision": "approve"
+         *     }
+         */
+        readonly ChallengeRequest: {
+            /** @constant */
+            readonly decision: "approve";
+        };
+        /**
+         * @example {
+         *       "statement": "svc-passkey/1\n6f0b2f0c-5a61-4f0e-9a0e-7f5a3f1c2d3e\nann\nq83vEjRWeJA\n2026-11-28T09:00:00.000Z",
+         *       "client_data_json": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0",
+         *       "attestation_object": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg"
+         *     }
+         */
+        readonly PasskeyOffer: {
+            /** @description The text whose SHA-256 was the challenge. */
+            readonly statement: string;
+            readonly client_data_json: string;
+            readonly attestation_object: string;
+        };
+        /**
+         * @example {
          *       "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
          *     }
          */
@@ -1828,6 +1920,7 @@ export interface components {
             readonly hash: string;
             /** @description Why; a rule may require it. */
             readonly reason?: string;
+            readonly assertion?: components["schemas"]["Assertion"];
         };
         /**
          * @example {
@@ -3142,6 +3235,116 @@ export interface operations {
             };
         };
     };
+    readonly challengeMovementApproval: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChallengeRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Challenge"];
+                };
+            };
+        };
+    };
+    readonly listPasskeys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+        };
+    };
+    readonly offerPasskey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PasskeyOffer"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 201: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OfferedPasskey"];
+                };
+            };
+        };
+    };
+    readonly challengePasskey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PasskeyChallenge"];
+                };
+            };
+        };
+    };
     readonly listChangeRequests: {
         readonly parameters: {
             readonly query?: {
@@ -3252,6 +3455,36 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ChangeRequest"];
+                };
+            };
+        };
+    };
+    readonly challengeChangeRequestApproval: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ChallengeRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Challenge"];
                 };
             };
         };
@@ -4333,7 +4566,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -4370,7 +4603,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;

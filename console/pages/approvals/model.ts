@@ -27,6 +27,9 @@ export function refusalOf(
   if (verb === 'reject') return null;
   const { you } = detail.approvals ?? {};
   if (you?.may === false) return mayApproveSentence(you.why_not);
+  // Each touch is for one decision, which its own page shows.
+  if (you?.evidence === 'passkey')
+    return 'A rule requires your passkey: approve it on its own page.';
   if (!isListed) return 'The allowlist could not be read, so the payees cannot be checked.';
   if (outflow === null || outflow.some(({ amount }) => amount === null))
     return 'Its outflow is not bounded: decide the movement on its own page.';

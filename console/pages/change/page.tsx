@@ -158,8 +158,13 @@ function Actions({ change }: { change: Change }) {
 const REASON: Entry = { at: ['reason'], label: 'Reason', kind: 'long', empty: 'left_out' };
 
 function approveOf(change: Change, needsReason: boolean): Write {
+  const { change_request_id: id, hash, state, approvals } = change;
+  const { evidence } = approvals.you;
   return {
     ...about(change),
+    // A rule that meanwhile requires a passkey is shown before anything is signed.
+    standing: `${state} ${hash} ${evidence}`,
+    passkey: evidence === 'passkey' ? { kind: 'change_request', id, hash } : null,
     operation: 'approveChangeRequest',
     title: 'Approve',
     consequence: isOfFundadmin(change)
@@ -171,7 +176,7 @@ function approveOf(change: Change, needsReason: boolean): Write {
         : { ...REASON, hint: 'A rule may require it.' },
     ],
     // The hash that this page shows: of another change it would approve nothing.
-    inputOf: (filled) => ({ ...paramsOf(change), body: { ...filled, hash: change.hash } }),
+    inputOf: (filled) => ({ ...paramsOf(change), body: { ...filled, hash } }),
     kind: 'main',
   };
 }

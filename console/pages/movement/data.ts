@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useWrongClock } from '../../data/clock.ts';
 import { paced } from '../../data/pace.ts';
+import { assertionOf, type Approved } from '../../data/passkeys.ts';
 import { useRead } from '../../data/reads.ts';
 import { theClient, useSession } from '../../data/session.ts';
 import { useStore } from '../../data/store.ts';
@@ -96,6 +97,15 @@ export function useMovement(movement_id: string): MovementData {
 /** Sends, once, the request that the sheet showed, signed by this browser's key. */
 export async function send({ method, path, body }: Statement): Promise<void> {
   await theClient().send({ method, target: API + path, body });
+}
+
+/**
+ * Sends, once, the approval that the sheet showed, together with what the person's passkey signs
+ * about it. Nothing is sent without a touch.
+ */
+export async function sendWithPasskey(statement: Statement, approved: Approved): Promise<void> {
+  const assertion = await assertionOf(approved);
+  await send({ ...statement, body: { ...statement.body, assertion } });
 }
 
 /** Returns the operator and the role that the service reports; null while no session is open. */

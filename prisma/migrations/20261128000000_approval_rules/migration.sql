@@ -67,13 +67,80 @@ CREATE TABLE approval_decisions (
   -- Of the plan, or of the request.
   hash        text NOT NULL,
   reason      text CHECK (char_length(reason) BETWEEN 1 AND 1000),
-  at          timestamptz(3) NOT NULL
+  at          timestamptz(3) NOT NULL,
+  -- What the person signed with a passkey: see domain/approval/evidence.ts. Null: only the request
+  -- was signed, with a secret that the service knows, too.
+  evidence    jsonb,
+  CHECK (isfinite(at)),
+  CHECK (evidence IS NULL OR (jsonb_typeof(evidence -> 'counter') = 'number'
+    AND jsonb_typeof(evidence -> 'credential_id') = 'string'
+    AND jsonb_typeof(evidence -> 'nonce') = 'string'
+    AND jsonb_typeof(evidence -> 'statement') = 'string'
+    AND jsonb_typeof(evidence -> 'client_data_json') = 'string'
+    AND jsonb_typeof(evidence -> 'authenticator_data') = 'string'
+    AND jsonb_typeof(evidence -> 'signature') = 'string') IS TRUE)
 );
 
 CREATE INDEX approval_decisions_subject ON approval_decisions (subject_id, person, at);
 
 CREATE TRIGGER approval_decisions_append_only BEFORE UPDATE
   OR DELETE ON approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- Each assertion counts for one decision.
+CREATE UNIQUE INDEX approval_decisions_nonce ON approval_decisions ((evidence ->> 'nonce'));
+CREATE INDEX approval_decisions_passkey
+  ON approval_decisions ((evidence ->> 'credential_id'), ((evidence ->> 'counter')::bigint));
+
+-- Approvals that the service itself cannot make up: see docs/decisions/0127-passkeys.md.
+
+-- Which installation a statement is for. A restore begins another one, so that what was signed
+-- before counts no longer.
+CREATE TABLE deployments (
+  deployment uuid PRIMARY KEY,
+  since      timestamptz(3) NOT NULL UNIQUE
+);
+
+INSERT INTO deployments (deployment, since) VALUES (gen_random_uuid(), 'epoch');
+
+-- A credential that a browser made for a person. It counts once fundadmin has confirmed it.
+CREATE TABLE passkey_candidates (
+  credential_id text PRIMARY KEY CHECK (credential_id ~ '^[A-Za-z0-9_-]+$'),
+  person        text NOT NULL REFERENCES people (person),
+  -- Who made it, as authenticated.
+  identity      text NOT NULL,
+  -- The COSE key, in base64url.
+  public_key    text NOT NULL CHECK (public_key ~ '^[A-Za-z0-9_-]+$'),
+  counter       bigint NOT NULL CHECK (counter >= 0),
+  -- The origin of the console at which it was made; a passkey answers no other.
+  origin        text NOT NULL CHECK (origin ~ '^https?://[^/ ]+$'),
+  created_at    timestamptz(3) NOT NULL
+);
+
+CREATE INDEX passkey_candidates_person ON passkey_candidates (person);
+
+CREATE TRIGGER passkey_candidates_append_only BEFORE UPDATE
+  OR DELETE ON passkey_candidates FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+-- Passkeys whose assertions count. Only the owner of the tables (fundadmin) writes them.
+CREATE TABLE passkeys (
+  credential_id text PRIMARY KEY,
+  person        text NOT NULL REFERENCES people (person),
+  public_key    text NOT NULL,
+  counter       bigint NOT NULL CHECK (counter >= 0),
+  origin        text NOT NULL,
+  enrolled_at   timestamptz(3) NOT NULL,
+  revoked_at    timestamptz(3)
+);
+
+CREATE INDEX passkeys_person ON passkeys (person);
+
+-- What each rule asked and who had approved, as counted when the movement was approved: written by
+-- the trigger that counts (require_quorum), with the owner's rights.
+CREATE TABLE movement_approval_standings (
+  movement_id uuid PRIMARY KEY REFERENCES movements (movement_id),
+  standing    jsonb NOT NULL,
+  at          timestamptz(3) NOT NULL
+);
 
 -- The addresses that the plan pays, as the allowlist writes them: [{chain_family, address,
 -- chain_id, strict}]. Null: a movement of before, whose payees are not known here.
@@ -87,4 +154,8 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('approver_group_members', 'SELECT'),
   ('approval_rules', 'SELECT'),
   ('movement_approval_rules', 'SELECT'),
-  ('approval_decisions', 'SELECT, INSERT');
+  ('approval_decisions', 'SELECT, INSERT'),
+  ('deployments', 'SELECT, INSERT'),
+  ('passkey_candidates', 'SELECT, INSERT'),
+  ('passkeys', 'SELECT'),
+  ('movement_approval_standings', 'SELECT');

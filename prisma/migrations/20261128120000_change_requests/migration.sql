@@ -33,12 +33,16 @@ CREATE TABLE change_requests (
   standing    jsonb,
   -- Until when one approval is making the call.
   performed_until timestamptz(3),
+  -- Until when fundadmin has verified the assertions of its approvals.
+  proven_until timestamptz(3),
   created_at  timestamptz(3) NOT NULL,
   ended_at    timestamptz(3),
   ended_by    text,
   CHECK ((state = 'open') = (ended_at IS NULL)),
   CHECK (NOT break_glass OR reason IS NOT NULL),
   CHECK (person IS NULL OR author ->> 'client_id' = 'fundadmin:' || person),
+  CHECK (person IS NOT NULL OR author ->> 'client_id' NOT LIKE 'fundadmin:%'
+    OR author ->> 'client_id' = 'fundadmin:owner'),
   -- What is applied is what was shown.
   CHECK ((document::jsonb ->> 'id', document::jsonb -> 'body', document::jsonb -> 'before',
     document::jsonb -> 'after', document::jsonb ->> 'subject', document::jsonb ->> 'method',

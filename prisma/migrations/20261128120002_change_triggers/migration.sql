@@ -124,3 +124,7 @@ CREATE CONSTRAINT TRIGGER authority_needs_people AFTER UPDATE ON agent_authoriti
 CREATE CONSTRAINT TRIGGER operator_needs_people AFTER INSERT ON dashboard_keys
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   EXECUTE FUNCTION require_change('keys', 'key_id,code_hash,code_until');
+
+CREATE CONSTRAINT TRIGGER passkey_needs_people AFTER INSERT ON passkeys
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION require_change('keys', 'enrolled_at');

@@ -136,6 +136,10 @@ const PAGES: readonly PageOf[] = [
     ...{ path: '/perps', at: '/perps?strategy_id=basis', filled: 'Agent wallets', real: null },
     empty: 'The strategy has no agent wallet.',
   },
+  {
+    ...{ path: '/passkeys', at: '/passkeys', empty: 'No one has a passkey yet.' },
+    ...{ filled: 'Passkeys', real: null },
+  },
 ];
 /** Values that an answer needs to agree with itself. */
 const AGREED: Readonly<Record<string, unknown>> = {

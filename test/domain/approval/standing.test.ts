@@ -4,7 +4,11 @@ import { isMet } from '../../../domain/approval/quorum.ts';
 import type { RuleConditions } from '../../../domain/approval/rule.ts';
 import { faultsAfter, type StandingRule } from '../../../domain/approval/standing.ts';
 
-const person = (name: string, ...identities: readonly string[]) => ({ person: name, identities });
+const person = (name: string, ...identities: readonly string[]) => ({
+  person: name,
+  identities,
+  has_passkey: false,
+});
 const ANN = person('ann', 'dashboard:ann');
 const BOB = person('bob', 'dashboard:bob');
 const DESK = { name: 'desk', members: ['ann', 'bob'] };

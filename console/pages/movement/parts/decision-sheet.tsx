@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { SignedSheet } from '../../../parts/signed-sheet.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { Id, State } from '../../../parts/values.tsx';
-import { send, type MovementData } from '../data.ts';
+import { send, sendWithPasskey, type MovementData } from '../data.ts';
 import type { Timeline } from '../model/answers.ts';
 import type { Choice, Standpoint } from '../model/choices.ts';
 import {
@@ -77,6 +77,8 @@ export function DecisionSheet(props: DecisionProps) {
   const isApproval = choice.verb === 'approve' || choice.verb === 'reject';
   const statement = statementOf(choice, at.movement, isApproval ? hash : null, filled);
   const changed = overtaken(choice, isApproval ? hash : null, at);
+  const { movement_id: id, approvals } = at.movement;
+  const needsPasskey = choice.verb === 'approve' && approvals?.you.evidence === 'passkey';
   return (
     <SignedSheet<Done>
       title={`${titleOf(choice)}?`}
@@ -97,9 +99,12 @@ export function DecisionSheet(props: DecisionProps) {
       }
       blocked={changed ?? FRESHNESS[freshness] ?? missing(choice.verb, filled)}
       signs={statement}
+      needsPasskey={needsPasskey}
       send={async () => {
         setReread(false);
-        await send(statement);
+        await (needsPasskey
+          ? sendWithPasskey(statement, { kind: 'movement', id, hash: hash ?? '' })
+          : send(statement));
         return { events: [], note: 'The service has taken it.' };
       }}
       look={async () => {

@@ -1,0 +1,373 @@
+/**
+ * Approvals with passkeys, as callers see them: what the service could make up does not count under
+ * a rule that wants passkeys, whatever is wrong with an assertion is named, a worker sends nothing
+ * on approvals that do not verify, and anybody can verify them later.
+ */
+import { randomUUID } from 'node:crypto';
+import type { SigningKey } from '../../dev/stack/keys.ts';
+import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
+import { makePasskey, type Misbehaves, type SoftPasskey } from '../support/authenticator.ts';
+import {
+  approval,
+  create,
+  detail,
+  expectRefusal,
+  must,
+  noop,
+  reaches,
+  registered,
+  sendAs,
+  shared,
+  sql,
+  type CreatedView,
+  type TemplateView,
+} from '../support/http.ts';
+import { issueKey, tool } from '../support/tool.ts';
+
+const ORIGIN = `http://localhost:${new URL(shared.apiUrl).port}`;
+
+let template: TemplateView;
+let desk: ApprovalDesk;
+const passkeys = new Map<string, SoftPasskey>();
+beforeAll(async () => {
+  template = await registered([noop('a')]);
+  desk = await startApprovalDesk('passkey-desk', ['pia', 'quin'], template.template_key, {
+    evidence: 'passkey',
+  });
+}, 120_000);
+afterAll(() => desk?.close());
+
+const keyOf = (person: string): SigningKey => {
+  const key = desk.keys[['pia', 'quin'].indexOf(person)];
+  if (key === undefined) throw new Error(`${person} has no key`);
+  return key;
+};
+
+interface Challenge {
+  readonly statement: string;
+  readonly challenge: string;
+  readonly credential_ids: readonly string[];
+  readonly rp_id: string;
+}
+interface Approved {
+  readonly request_state: string;
+  readonly approvals?: {
+    readonly required: readonly { readonly missing: number }[];
+    readonly decisions: readonly { readonly person: string; readonly evidence: string }[];
+  };
+}
+
+const challengeOf = (person: string, { movement_id }: CreatedView) =>
+  must(
+    200,
+    sendAs<Challenge>(keyOf(person), 'POST', `/movements/${movement_id}/challenge`, {
+      decision: 'approve',
+    }),
+  );
+
+const approveWith = (key: SigningKey, movement: CreatedView, assertion?: object) =>
+  sendAs<Approved>(key, 'POST', `/movements/${movement.movement_id}/approve`, {
+    ...approval(movement),
+    ...(assertion === undefined ? {} : { assertion }),
+  });
+
+/** An assertion of the person's passkey over the movement's statement. */
+async function assertionOf(
+  person: string,
+  movement: CreatedView,
+  misbehaves?: Misbehaves,
+): Promise<Record<string, string>> {
+  const own = passkeys.get(person);
+  if (own === undefined) throw new Error(`${person} has no passkey`);
+  return own.assert(await challengeOf(person, movement), misbehaves);
+}
+
+/** Makes a passkey for the person at the API; returns the fingerprint that the page shows. */
+async function offered(person: string): Promise<string> {
+  const ceremony = await must(200, sendAs<Challenge>(keyOf(person), 'POST', '/passkeys/challenge'));
+  const made = makePasskey(ceremony, ORIGIN);
+  passkeys.set(person, made);
+  const { fingerprint } = await must(
+    201,
+    sendAs<{ fingerprint: string }>(keyOf(person), 'POST', '/passkeys', made.offer),
+  );
+  return fingerprint;
+}
+
+const confirmed = async (person: string, fingerprint: string) => {
+  const args = ['--person', person, '--fingerprint', fingerprint] as const;
+  expect(await tool(['passkeys', 'confirm', ...args])).toMatchObject({ status: 0 });
+};
+
+test('a passkey counts once an administrator has confirmed its fingerprint', async () => {
+  const movement = await create(template);
+  const approvers = `/movements/${movement.movement_id}/approvers`;
+  const mayPia = async () =>
+    (await must(200, sendAs<{ approvals: { you: object } }>(keyOf('pia'), 'GET', approvers)))
+      .approvals.you;
+  expect(await mayPia()).toEqual({ may: false, why_not: 'no_passkey', evidence: 'any' });
+  const fingerprint = await offered('pia');
+  expect(await mayPia()).toMatchObject({ may: false, why_not: 'no_passkey' });
+  expect(
+    (await tool(['passkeys', 'confirm', '--person', 'quin', '--fingerprint', fingerprint])).err,
+  )
+    // Another person's page cannot be taken for it.
+    .toMatch(/quin has made no passkey with this fingerprint/);
+  await confirmed('pia', fingerprint);
+  // A repeat is the same.
+  await confirmed('pia', fingerprint);
+  expect(await mayPia()).toEqual({ may: true, why_not: null, evidence: 'passkey' });
+  await confirmed('quin', await offered('quin'));
+});
+
+test('what is no passkey of this page and person is not taken', async () => {
+  const key = keyOf('pia');
+  const start = () => must(200, sendAs<Challenge>(key, 'POST', '/passkeys/challenge'));
+  const refused = async (offer: object, why: string) =>
+    expectRefusal(await sendAs(key, 'POST', '/passkeys', offer), 422, 'passkey_refused', { why });
+  await refused(makePasskey(await start(), 'http://evil.example').offer, 'not_verified');
+  const ceremony = await start();
+  const made = makePasskey(ceremony, ORIGIN).offer;
+  await refused({ ...made, statement: `${ceremony.statement}x` }, 'statement_expired');
+  const foreign = ceremony.statement.replace('\npia\n', '\nquin\n');
+  await refused({ ...made, statement: foreign }, 'other_statement');
+  await refused({ ...made, statement: (await start()).statement }, 'not_verified');
+});
+
+test('whatever is wrong with an assertion is named, and approves nothing', async () => {
+  const movement = await create(template);
+  const [other, pia] = [await create(template), keyOf('pia')];
+  expectRefusal(await approveWith(pia, movement), 422, 'passkey_required', {
+    movement_id: movement.movement_id,
+  });
+  const refused = async (assertion: object, why: string) =>
+    expectRefusal(await approveWith(pia, movement, assertion), 403, 'assertion_refused', { why });
+  await refused(
+    await assertionOf('pia', movement, { origin: 'http://evil.example' }),
+    'other_origin',
+  );
+  await refused(await assertionOf('pia', movement, { crossOrigin: true }), 'other_origin');
+  await refused(
+    await assertionOf('pia', movement, { relyingParty: 'evil.example' }),
+    'other_relying_party',
+  );
+  await refused(await assertionOf('pia', movement, { isVerified: false }), 'user_not_verified');
+  await refused(await assertionOf('pia', movement, { type: 'webauthn.create' }), 'malformed');
+  await refused(
+    await assertionOf('pia', movement, { statement: 'something else' }),
+    'other_statement',
+  );
+  await refused(await assertionOf('pia', other), 'other_subject');
+  const whole = await assertionOf('pia', movement);
+  const last = whole['signature']?.endsWith('A') === true ? 'B' : 'A';
+  await refused(
+    {
+      ...whole,
+      client_data_json: whole['client_data_json'],
+      signature: `${String(whole['signature']).slice(0, 40)}${last}`,
+    },
+    'bad_signature',
+  );
+  // A key of one's own is not enrolled, nor does it become so by taking an enrolled one's id.
+  const stray = makePasskey(await challengeOf('pia', movement), ORIGIN);
+  const signed = stray.assert(await challengeOf('pia', movement));
+  await refused(signed, 'unknown_credential');
+  await refused({ ...signed, credential_id: passkeys.get('pia')?.credential_id }, 'bad_signature');
+  await refused(
+    { ...(await assertionOf('pia', movement)), credential_id: passkeys.get('quin')?.credential_id },
+    'unknown_credential',
+  );
+  // Statements that the service did not make, signed by the right passkey.
+  const { statement } = await challengeOf('pia', movement);
+  const lines = statement.split('\n');
+  const with_ = (line: number, value: string) =>
+    lines.map((each, index) => (index === line ? value : each)).join('\n');
+  for (const [text, why] of [
+    [with_(0, 'svc-approval/2'), 'malformed'],
+    [with_(1, randomUUID()), 'other_deployment'],
+    [with_(2, 'change_request'), 'other_subject'],
+    [with_(4, 'f'.repeat(64)), 'other_hash'],
+    [with_(5, 'reject'), 'other_decision'],
+    [with_(6, 'quin'), 'other_person'],
+    [with_(8, new Date(Date.now() - 301_000).toISOString()), 'statement_expired'],
+    [with_(8, new Date(Date.now() + 60_000).toISOString()), 'statement_expired'],
+    [with_(8, 'now'), 'malformed'],
+    [with_(7, 'short'), 'malformed'],
+  ] as const)
+    await refused(
+      passkeys.get('pia')?.assert({ statement: text, challenge: '' }, { statement: text }) ?? {},
+      why,
+    );
+  expect((await detail(movement.movement_id)).request_state).toBe('PENDING_APPROVAL');
+  const rows = await sql('SELECT FROM approval_decisions WHERE subject_id = $1::uuid', [
+    movement.movement_id,
+  ]);
+  expect(rows).toEqual([]);
+});
+
+test('two people approve with their passkeys, and it runs', async () => {
+  const movement = await create(template);
+  const assertion = await assertionOf('pia', movement);
+  for (let again = 0; again < 2; again += 1)
+    expect(await must(200, approveWith(keyOf('pia'), movement, assertion))).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+      approvals: {
+        required: [{ missing: 1 }],
+        decisions: [{ person: 'pia', evidence: 'passkey' }],
+      },
+    });
+  const last = await approveWith(keyOf('quin'), movement, await assertionOf('quin', movement));
+  expect(last).toMatchObject({ status: 200, body: { request_state: 'APPROVED' } });
+  await reaches(movement.movement_id, 'COMPLETED');
+});
+
+test('a used assertion, and a counter that went back, are refused', async () => {
+  const [movement, second] = [await create(template), await create(template)];
+  const key = await issueKey(
+    ...['--client-name', 'quin', '--key-id', `quin-${randomUUID()}`],
+    ...['--role', 'operator'],
+  );
+  const assertion = await assertionOf('quin', movement);
+  await must(200, approveWith(key, movement, assertion));
+  // The decision counts no longer with its key; the assertion does not bring it back.
+  expect(await tool(['keys', 'revoke', '--key-id', key.keyId])).toMatchObject({ status: 0 });
+  expectRefusal(await approveWith(keyOf('quin'), movement, assertion), 403, 'assertion_refused', {
+    movement_id: movement.movement_id,
+    why: 'replayed',
+  });
+  for (const counter of [0, 1, 2])
+    expectRefusal(
+      await approveWith(keyOf('quin'), second, await assertionOf('quin', second, { counter })),
+      403,
+      'assertion_refused',
+      { movement_id: second.movement_id, why: 'counter_went_back' },
+    );
+  await must(
+    200,
+    approveWith(keyOf('quin'), second, await assertionOf('quin', second, { counter: 900 })),
+  );
+});
+
+async function clientOf(person: string): Promise<{ client_id: string }> {
+  const [row] = await sql<{ client_id: string }>(
+    'SELECT identity AS client_id FROM person_identities WHERE person = $1',
+    [person],
+  );
+  if (row === undefined) throw new Error(`${person} has no identity`);
+  return row;
+}
+
+/** Runs statements as somebody who has taken the database over: no trigger looks. */
+const asIntruder = (...statements: readonly string[]) =>
+  sql(['SET session_replication_role = replica', ...statements].join(';\n'));
+
+interface Verified {
+  readonly ok: boolean;
+  readonly decisions: { readonly faults: readonly { decision_id: string; fault: unknown }[] };
+}
+async function faultsOf(...ids: readonly string[]): Promise<readonly unknown[]> {
+  const { out } = await tool(['audit', 'verify']);
+  const { decisions } = JSON.parse(out) as Verified;
+  return decisions.faults.filter(({ decision_id }) => ids.includes(decision_id));
+}
+
+test('an approval with assertions that somebody else made up sends nothing', async () => {
+  const movement = await create(template);
+  const decision_id = randomUUID();
+  const { client_id } = await clientOf('quin');
+  // The row that the service's role may insert: with a real passkey's id, and no real signature.
+  const forged = {
+    ...passkeys.get('pia')?.assert(await challengeOf('quin', movement)),
+    credential_id: passkeys.get('quin')?.credential_id,
+    nonce: randomUUID(),
+    counter: 1_000,
+  };
+  await sql(
+    `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, hash, at, evidence)
+     VALUES ($1::uuid, $2::uuid, 'quin', $3, $4, svc_now(), $5::jsonb)`,
+    [
+      ...[decision_id, movement.movement_id, client_id, movement.compiled_plan_hash],
+      JSON.stringify(forged),
+    ],
+  );
+  const done = await approveWith(keyOf('pia'), movement, await assertionOf('pia', movement));
+  expect(done).toMatchObject({ status: 200, body: { request_state: 'APPROVED' } });
+  await reaches(movement.movement_id, 'FAILED');
+  expect(await detail(movement.movement_id)).toMatchObject({
+    nodes: [{ state: 'FAILED', error_code: 'APPROVAL_NOT_PROVEN' }],
+  });
+  expect(await faultsOf(decision_id)).toEqual([
+    expect.objectContaining({ decision_id, proves: null, fault: 'invented' }),
+  ]);
+  await asIntruder(`DELETE FROM approval_decisions WHERE decision_id = '${decision_id}'`);
+});
+
+test('a decision that is altered, removed or invented is found without the service', async () => {
+  const movement = await create(template);
+  await must(200, approveWith(keyOf('pia'), movement, await assertionOf('pia', movement)));
+  const [row] = await sql<{ decision_id: string; kept: string }>(
+    `SELECT decision_id, to_jsonb(d)::text AS kept FROM approval_decisions d
+     WHERE subject_id = $1::uuid`,
+    [movement.movement_id],
+  );
+  if (row === undefined) throw new Error('there is no decision');
+  const { decision_id, kept } = row;
+  const { out } = await tool(['audit', 'decisions']);
+  const { all } = JSON.parse(out) as { all: readonly { decision_id: string }[] };
+  expect(all.find((each) => each.decision_id === decision_id)).toMatchObject({
+    ...{ person: 'pia', subject_id: movement.movement_id, proves: 'passkey', fault: null },
+  });
+  const remove = `DELETE FROM approval_decisions WHERE decision_id = '${decision_id}'`;
+  const putBack = `INSERT INTO approval_decisions SELECT * FROM jsonb_populate_record(
+    NULL::approval_decisions, '${kept}')`;
+  const alter = (set: string) =>
+    `UPDATE approval_decisions SET ${set} WHERE decision_id = '${decision_id}'`;
+  try {
+    for (const [set, fault] of [
+      [`reason = 'another one'`, 'changed'],
+      [`hash = repeat('e', 64)`, 'changed'],
+      [`person = 'quin'`, 'changed'],
+      [`at = at + interval '1 second'`, 'changed'],
+    ] as const) {
+      await asIntruder(alter(set));
+      expect(await faultsOf(decision_id)).toEqual([expect.objectContaining({ fault })]);
+      await asIntruder(remove, putBack);
+    }
+    await asIntruder(remove);
+    expect(await faultsOf(decision_id)).toEqual([expect.objectContaining({ fault: 'removed' })]);
+    await asIntruder(putBack);
+    // The public key is another one: the assertion proves nothing then.
+    const key = `UPDATE passkeys SET public_key = (SELECT public_key FROM passkeys
+      WHERE person = 'quin' LIMIT 1) WHERE person = 'pia'`;
+    const [own] = await sql<{ public_key: string }>(
+      `SELECT public_key FROM passkeys WHERE person = 'pia'`,
+    );
+    await asIntruder(key);
+    expect(await faultsOf(decision_id)).toEqual([
+      expect.objectContaining({ fault: { assertion: 'bad_signature' } }),
+    ]);
+    await asIntruder(
+      `UPDATE passkeys SET public_key = '${own?.public_key ?? ''}' WHERE person = 'pia'`,
+    );
+  } finally {
+    await asIntruder(remove, putBack);
+  }
+  expect(await faultsOf(decision_id)).toEqual([]);
+});
+
+test('a passkey that is revoked counts no longer', async () => {
+  const movement = await create(template);
+  await must(
+    200,
+    approveWith(keyOf('quin'), movement, await assertionOf('quin', movement, { counter: 2_000 })),
+  );
+  const id = passkeys.get('quin')?.credential_id ?? '';
+  expect(await tool(['passkeys', 'revoke', '--credential', id])).toMatchObject({ status: 0 });
+  const shown = await must(
+    200,
+    sendAs<Approved>(keyOf('pia'), 'GET', `/movements/${movement.movement_id}/approvers`),
+  );
+  expect(shown.approvals?.required).toMatchObject([{ missing: 2 }]);
+  const again = await tool(['passkeys', 'revoke', '--credential', id]);
+  expect(again).toMatchObject({ status: 1 });
+});

@@ -1,0 +1,120 @@
+/** `fundadmin passkeys`: lets a person's passkey count, and ends it. Each command prints JSON. */
+import type { Command } from 'commander';
+import { APPROVAL_NAME } from '../../platform/approval-rule.ts';
+import { readFingerprint } from '../../platform/one-time.ts';
+import { passkeyFingerprint } from '../../platform/passkeys.ts';
+import {
+  confirmPasskey,
+  listPasskeys,
+  readOffered,
+  revokePasskey,
+  type EnrolledPasskey,
+} from '../../store/passkeys.ts';
+import { command } from '../command.ts';
+import { DATABASE_OPTION, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
+import { ToolError, type ToolIo } from '../io.ts';
+import { toolAudit } from '../keys/audit.ts';
+
+/** A passkey as it is printed. */
+type Shown = Omit<EnrolledPasskey, 'public_key' | 'counter'> & { readonly fingerprint: string };
+
+/** Adds the group `passkeys` to the program. */
+export function addPasskeyCommands(program: Command, io: ToolIo): void {
+  const passkeys = program
+    .command('passkeys')
+    .description('Passkeys, whose approvals the service itself cannot make up.');
+  const print = (value: unknown): void => io.out(`${JSON.stringify(value, null, 2)}\n`);
+
+  command(passkeys, 'list', 'reads')
+    .description('Every passkey, also those that have ended.')
+    .option(...DATABASE_OPTION)
+    .action(async (options: DatabaseOption) => {
+      print((await withDatabase(options, io, listPasskeys)).map(shown));
+    });
+
+  command(passkeys, 'confirm', { widens: 'keys' })
+    .description(
+      "Let a passkey count whose fingerprint is what the person's page shows: ask the person.",
+    )
+    .requiredOption('--person <key>', 'whose passkey it is')
+    .requiredOption('--fingerprint <text>', 'the four groups that the page shows')
+    .option('--reason <text>', 'why, for --break-glass')
+    .option(...DATABASE_OPTION)
+    .action(async (options: ConfirmOptions) => {
+      print(await confirm(options, io));
+    });
+
+  command(passkeys, 'revoke', 'narrows')
+    .description(
+      'End a passkey. What it signed counts no longer for movements and changes that still wait.',
+    )
+    .requiredOption('--credential <id>', 'its id, as passkeys list shows it')
+    .option('--reason <text>', 'why; kept in the audit')
+    .option(...DATABASE_OPTION)
+    .action(async (options: RevokeOptions) => {
+      print(await revoke(options, io));
+    });
+}
+
+interface ConfirmOptions extends DatabaseOption {
+  readonly person: string;
+  readonly fingerprint: string;
+}
+
+interface RevokeOptions extends DatabaseOption {
+  readonly credential: string;
+  readonly reason?: string;
+}
+
+/** Confirms the passkey that was made for the person and has this fingerprint. */
+async function confirm({ person, fingerprint, ...options }: ConfirmOptions, io: ToolIo) {
+  if (!APPROVAL_NAME.test(person))
+    throw new ToolError(`--person does not fit ${APPROVAL_NAME.source}.`, { exitCode: 2 });
+  const typed = readFingerprint(fingerprint);
+  if (typed === null)
+    throw new ToolError('--fingerprint must be the four groups that the page shows.', {
+      exitCode: 2,
+    });
+  warnUnvouched(io, 'confirmation');
+  return withDatabase(options, io, async (db) => {
+    const known = (await listPasskeys(db)).find((each) => passkeyFingerprint(each) === typed);
+    if (known?.person === person && known.revoked_at === null) return shown(known);
+    const offered = await readOffered(db, person);
+    // Computed from the key itself, so that it says which key it is.
+    const found = offered.find((each) => passkeyFingerprint(each) === typed);
+    if (found === undefined)
+      throw new ToolError(
+        `${person} has made no passkey with this fingerprint in the last seven days; the page Passkeys of the console makes one.`,
+      );
+    const { credential_id } = found;
+    const audit = { ...toolAudit('passkey.confirm', credential_id), entity_type: 'passkey' };
+    const confirmed = await confirmPasskey(db, credential_id, [
+      { ...audit, details: { tool: 'fundadmin', person, fingerprint: typed } },
+    ]);
+    if (confirmed === null)
+      throw new ToolError(
+        `This passkey of ${person} cannot be confirmed: it was revoked, or its maker is not ${person} now. Make another one.`,
+      );
+    return shown(confirmed);
+  });
+}
+
+async function revoke({ credential, reason, ...options }: RevokeOptions, io: ToolIo) {
+  warnUnvouched(io, 'change');
+  return withDatabase(options, io, async (db) => {
+    const audit = { ...toolAudit('passkey.revoke', credential), entity_type: 'passkey' };
+    const revoked = await revokePasskey(db, credential, [
+      { ...audit, ...(reason === undefined ? {} : { reason }) },
+    ]);
+    if (revoked === null)
+      throw new ToolError(`No passkey of this id is in force; see passkeys list.`);
+    return shown(revoked);
+  });
+}
+
+function shown({ public_key, counter: _counter, ...row }: EnrolledPasskey): Shown {
+  return {
+    ...row,
+    fingerprint: passkeyFingerprint({ credential_id: row.credential_id, public_key }),
+  };
+}
