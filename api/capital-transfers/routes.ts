@@ -98,7 +98,7 @@ export const capitalTransferRoutes: readonly Route[] = [
     ...common,
     id: 'resolveCapitalTransfer',
     method: 'POST',
-    power: 'moves',
+    power: { moves: 'capital_transfer' },
     path: '/capital-transfers/{transfer_id}/actions/resolve',
     summary: 'Settle a capital transfer by hand',
     description:

@@ -80,6 +80,8 @@ export interface TransferStep {
   readonly audit?: readonly AuditEntry[];
   /** True: the step starts a send, and is refused while the cutover switch is frozen. */
   readonly fence?: true;
+  /** A person states the outcome, for which an approval rule may want more people. */
+  readonly states_outcome?: Exclude<Resolution['resolution'], 'manual_intervention'>;
   /** True: the step comes from outside the workflow run, so the run must be woken. */
   readonly wakes?: boolean;
 }
@@ -261,6 +263,8 @@ export function resolved(
         ? { error_code: 'RESOLVED_AS_FAILED', error_message: reason }
         : {}),
     },
+    // To leave it open moves nothing.
+    ...(resolution === 'manual_intervention' ? {} : { states_outcome: resolution }),
     ...(resolution === 'completed' ? { end_hold: 'consumed' } : {}),
     ...(resolution === 'failed' ? { end_hold: 'released' } : {}),
     event: {

@@ -93,6 +93,7 @@ DECLARE
   at timestamptz;
   frozen boolean := CASE WHEN doc ? 'fence' THEN cutover_now() = 'frozen' ELSE false END;
 BEGIN
+  IF doc ? 'states_outcome' THEN PERFORM hold_approval_rules(); END IF;
   SELECT * INTO t FROM capital_transfers
     WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
   at := svc_now();
@@ -109,6 +110,15 @@ BEGIN
   END IF;
   IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- The rules that held for its create hold for what a person says of its outcome, too.
+  IF doc ? 'states_outcome' THEN
+    PERFORM ask_change('{capital_transfer}', 'capital_transfers', NULL,
+      change_row(jsonb_build_object('transfer_id', t.transfer_id, 'source_venue', t.source_venue,
+        'destination_venue', t.destination_venue, 'asset', t.asset,
+        'amount', trim_scale(t.amount)::text, 'state', t.request_state, 'epoch', t.submit_epoch,
+        'states_outcome', doc -> 'states_outcome',
+        'provider_transfer_id', fields -> 'provider_transfer_id'), '{}'));
   END IF;
   before := t.request_state;
   t.request_state := coalesce(doc ->> 'to', t.request_state);

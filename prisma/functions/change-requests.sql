@@ -327,6 +327,10 @@ BEGIN
     EXECUTE format($q$SELECT EXISTS (SELECT FROM %I t
       WHERE change_row(to_jsonb(t), '{}') @> $1)$q$, c.subject) INTO found USING c.row_before;
   END IF;
+  -- The call first makes the row of a signer that no process has declared yet.
+  IF c.subject = 'signers' AND NOT found THEN
+    found := NOT EXISTS (SELECT FROM signers s WHERE s.signer_key = c.row_before ->> 'signer_key');
+  END IF;
   RETURN found;
 END $$;
 

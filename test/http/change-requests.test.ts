@@ -11,10 +11,10 @@ import { createNonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
 import type { DashboardParts } from '../../api/dashboard/routes.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
-import type { ChangeKind } from '../../domain/approval/power.ts';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import type { DashboardKey } from '../../platform/dashboard-keys.ts';
+import { createLocalSigner } from '../../signers/local.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { changeApprovers } from '../../store/approvals.ts';
@@ -32,6 +32,9 @@ import { tool, type ToolRun } from '../support/tool.ts';
 
 const SECRETS = randomBytes(32).toString('base64');
 const ORIGIN = 'http://localhost';
+const SIGNERS = ['desk', 'desk-2'].map((signer_key) =>
+  createLocalSigner({ signer_key, chain_family: 'evm' }, `0x${randomBytes(32).toString('hex')}`),
+);
 const own = started(startOwnDatabase);
 const db = started(async () => {
   const open = connectDatabase({ url: own.url, poolSize: 5 });
@@ -63,13 +66,15 @@ beforeAll(async () => {
       const pool = connectDatabase({ url: own.url, poolSize: 10 });
       const { log, ...deps } = dependencies({ authEnabled: true });
       const nonces = createNonces([createSecretKey(randomBytes(32))]);
-      const descriptor = { signer_key: 'desk', backend: 'local', chain_family: 'evm' } as const;
       const app = createApi(
         {
           ...deps,
           ...{ db: pool, log, consoleOrigin: () => ORIGIN },
           executors: { list: () => [createNoopExecutor().descriptor] },
-          signers: { list: () => [descriptor], get: () => undefined },
+          signers: {
+            list: () => SIGNERS.map(({ descriptor }) => descriptor),
+            get: (key) => SIGNERS.find(({ descriptor }) => descriptor.signer_key === key),
+          },
         },
         withExtensions(routes, [commercial({ autoApproveDryRun: false })]),
         {
@@ -137,7 +142,7 @@ const TWO: ApprovalRule = {
 };
 
 /** Puts a rule of two people in force for each kind, and no other rule, as the owner could. */
-async function ruled(...kinds: readonly ChangeKind[]): Promise<void> {
+async function ruled(...kinds: readonly Kind[]): Promise<void> {
   await db.$executeRawUnsafe('DELETE FROM approval_rules');
   for (const kind of kinds)
     await db.$executeRawUnsafe(
@@ -227,11 +232,12 @@ const identityOf = (name: string): string => clients.get(name) ?? `dashboard:${n
 const rowsOf = async (table: string): Promise<unknown> =>
   db.$queryRawUnsafe(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY to_jsonb(t)::text`);
 
+type Kind = Exclude<ApprovalRule['applies_to'], 'movement'>;
 interface Way {
   /** The kind of the rule. */
-  readonly kind: ChangeKind;
+  readonly kind: Kind;
   /** The kind of the request, if it has several. */
-  readonly named?: ChangeKind;
+  readonly named?: Kind;
   readonly table: string;
   /** Makes what the change needs, while no rule holds. */
   readonly before?: () => Promise<unknown>;
@@ -250,6 +256,8 @@ const policyId = async (): Promise<string> =>
       id: string;
     }[]
   )[0]?.id ?? '';
+const TRANSFER = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+const PAUSE = '/perp-venue/strategy-bindings/alpha/pause';
 let address = '';
 const WAYS: Readonly<Record<string, Way>> = {
   'listing an address': {
@@ -321,6 +329,65 @@ const WAYS: Readonly<Record<string, Way>> = {
     before: () => as('ann', 'PATCH', '/signers/desk', { status: 'disabled', reason: 'a test' }),
     call: () => as('ann', 'PATCH', '/signers/desk', { status: 'active' }),
   },
+  'a pinned address': {
+    kind: 'signers',
+    table: 'signers',
+    call: async () =>
+      as('ann', 'PUT', '/signers/desk-2/expected-identity', {
+        expected_address: await SIGNERS[1]?.identity(),
+        previous_expected_address: null,
+        reason: 'a test',
+      }),
+  },
+  'a rotation': {
+    kind: 'signers',
+    table: 'signers',
+    call: () =>
+      as('ann', 'POST', '/admin/signers/desk/rotate', {
+        replace_with: 'desk-2',
+        reason: 'a test',
+        ack_impact: true,
+      }),
+  },
+  'a strategy at the perps venue': {
+    kind: 'perps',
+    table: 'perp_bindings',
+    before: () =>
+      db.$executeRawUnsafe(
+        `INSERT INTO perp_master (master_address, signer_key, network, created_at)
+         VALUES ('0x${'ab'.repeat(20)}', 'desk', 'testnet', svc_now())`,
+      ),
+    call: () =>
+      as('ann', 'POST', '/perp-venue/strategy-bindings', {
+        strategy_id: 'alpha',
+        max_agent_balance: '10',
+      }),
+  },
+  'the end of a pause': {
+    kind: 'perps',
+    table: 'perp_bindings',
+    before: () => as('ann', 'POST', PAUSE, { paused: true, reason: 'a test' }),
+    call: () => as('ann', 'POST', PAUSE, { paused: false, reason: 'over' }),
+  },
+  'what became of a capital transfer': {
+    kind: 'capital_transfer',
+    table: 'capital_transfers',
+    before: () =>
+      db.$executeRawUnsafe(
+        `INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+           request_state, source_venue, source_account_type, destination_venue,
+           destination_account_type, asset, amount, reason, provider, created_by, claimed_until,
+           next_sequence, created_at, updated_at)
+         VALUES ($1::uuid, 'ann', 'k', '{}', 'MANUAL_INTERVENTION', 'sub-a', 'SPOT', 'sub-b',
+           'SPOT', 'USDT', 2, 'a test', 'paper', '{}', svc_now(), 1, svc_now(), svc_now())`,
+        TRANSFER,
+      ),
+    call: () =>
+      as('ann', 'POST', `/capital-transfers/${TRANSFER}/actions/resolve`, {
+        resolution: 'failed',
+        reason: 'The statement shows none.',
+      }),
+  },
   'a chain of the bridge': {
     kind: 'bridge',
     table: 'bridge_chains',
@@ -347,7 +414,10 @@ test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', as
   const requested = await call();
   expect(requested).toMatchObject({
     status: 202,
-    body: { kind: named, approvals: { required: [{ rule: `two-${kind}`, missing: 2 }] } },
+    body: {
+      kind: named,
+      approvals: { required: [{ rule: `two-${kind.replace('_', '-')}`, missing: 2 }] },
+    },
   });
   const { change_request_id: id } = requested.body;
   // The same call again is the same request, and its author may not approve it.

@@ -38,7 +38,7 @@ export const POWERS: Readonly<Record<string, string>> = {
   // It marks snapshots stale, and those fresh again that answer: paths may then be used.
   'POST /executors/bridge-c/refresh-registry': 'moves',
   'POST /capital-transfers': 'moves capital_transfer',
-  'POST /capital-transfers/{transfer_id}/actions/resolve': 'moves',
+  'POST /capital-transfers/{transfer_id}/actions/resolve': 'moves capital_transfer',
   'POST /perp-venue/master-account': 'widens perps',
   'POST /perp-venue/strategy-bindings': 'widens perps',
   'POST /perp-venue/strategy-bindings/{strategy_id}/agent-wallets': 'widens perps',

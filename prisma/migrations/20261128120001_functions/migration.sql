@@ -424,6 +424,81 @@ BEGIN
   PERFORM write_audit(doc -> 'audit', at);
 END $$;
 
+-- prisma/functions/capital-transfers.sql
+
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
+-- the id of its event is stored, the step was applied before and changes nothing. State and epoch
+-- are compared here; domain/send/epoch.ts decides what a step writes to them.
+CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  t capital_transfers;
+  before text;
+  fields jsonb := doc -> 'set';
+  at timestamptz;
+  frozen boolean := CASE WHEN doc ? 'fence' THEN cutover_now() = 'frozen' ELSE false END;
+BEGIN
+  IF doc ? 'states_outcome' THEN PERFORM hold_approval_rules(); END IF;
+  SELECT * INTO t FROM capital_transfers
+    WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
+  at := svc_now();
+  IF t.transfer_id IS NULL THEN
+    RETURN jsonb_build_object('ok', false, 'row', NULL);
+  END IF;
+  IF EXISTS (SELECT FROM capital_transfer_events
+    WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
+  END IF;
+  IF NOT (doc -> 'states') ? t.request_state
+    OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  IF frozen THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- The rules that held for its create hold for what a person says of its outcome, too.
+  IF doc ? 'states_outcome' THEN
+    PERFORM ask_change('{capital_transfer}', 'capital_transfers', NULL,
+      change_row(jsonb_build_object('transfer_id', t.transfer_id, 'source_venue', t.source_venue,
+        'destination_venue', t.destination_venue, 'asset', t.asset,
+        'amount', trim_scale(t.amount)::text, 'state', t.request_state, 'epoch', t.submit_epoch,
+        'states_outcome', doc -> 'states_outcome',
+        'provider_transfer_id', fields -> 'provider_transfer_id'), '{}'));
+  END IF;
+  before := t.request_state;
+  t.request_state := coalesce(doc ->> 'to', t.request_state);
+  IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
+  PERFORM write_transfer_event(t, before, doc -> 'event', at);
+  IF t.request_state = 'MANUAL_INTERVENTION' AND before <> 'MANUAL_INTERVENTION' THEN
+    PERFORM call_back_for_person(t, doc -> 'event',
+      CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE t.error_code END, at);
+  END IF;
+  UPDATE capital_transfers SET
+    request_state = t.request_state,
+    submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),
+    sends = coalesce((fields ->> 'sends')::integer, sends),
+    acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
+    provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
+    send_not_after = CASE WHEN fields ? 'send_not_after'
+      THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+    -- The provider's time limit starts when the transfer first waits for the provider.
+    pending_until = CASE WHEN fields ? 'pending_until'
+      THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
+    error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
+    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      ELSE error_message END,
+    version = version + CASE WHEN (doc ->> 'wakes')::boolean THEN 1 ELSE 0 END,
+    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds'
+      ELSE claimed_until END,
+    wakes = CASE WHEN (doc ->> 'wakes')::boolean THEN 0 ELSE capital_transfers.wakes END,
+    ended_at = CASE WHEN t.request_state IN ('COMPLETED', 'FAILED') THEN coalesce(ended_at, at) END,
+    next_sequence = next_sequence + 1,
+    updated_at = at
+  WHERE transfer_id = t.transfer_id
+  RETURNING * INTO t;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
+END $$;
+
 -- prisma/functions/change-requests.sql
 
 -- Returns a row as people read it and as it is compared: numbers as text, since JSON numbers lose
@@ -750,6 +825,10 @@ BEGIN
   IF c.row_before IS NOT NULL AND c.subject NOT IN ('movements', 'approvers') THEN
     EXECUTE format($q$SELECT EXISTS (SELECT FROM %I t
       WHERE change_row(to_jsonb(t), '{}') @> $1)$q$, c.subject) INTO found USING c.row_before;
+  END IF;
+  -- The call first makes the row of a signer that no process has declared yet.
+  IF c.subject = 'signers' AND NOT found THEN
+    found := NOT EXISTS (SELECT FROM signers s WHERE s.signer_key = c.row_before ->> 'signer_key');
   END IF;
   RETURN found;
 END $$;
