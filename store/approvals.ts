@@ -91,6 +91,40 @@ export async function listRules(db: Database): Promise<readonly StoredRule[]> {
   }));
 }
 
+/** A movement that a rule would have held for, and who approved it. */
+export interface TriedMovement {
+  readonly movement_id: string;
+  readonly template_key: string;
+  readonly asset: string;
+  /** A decimal. */
+  readonly amount: string;
+  readonly created_at: string;
+  readonly state: string;
+  /** `key`: people; else what approved it by itself. Null: it was not approved. */
+  readonly approved_by: string | null;
+  readonly people: readonly string[];
+  /** Whether these people would have been enough. */
+  readonly enough: boolean;
+}
+
+/**
+ * Returns each movement created in that time (ISO 8601, `before` exclusive) that the rule would
+ * have held for, in force or not. Groups, and the ages of payees, are those of now.
+ */
+export async function tryRule(
+  db: Database,
+  rule: ApprovalRule,
+  { since, before }: { readonly since: string; readonly before: string },
+): Promise<readonly TriedMovement[]> {
+  const rows = await run(
+    () => db.sql<TriedMovement>`
+      SELECT movement_id::text, template_key, asset, trim_scale(amount)::text AS amount,
+        to_json(created_at) #>> '{}' AS created_at, state, approved_by, people, enough
+      FROM try_rule(${JSON.stringify(rule)}::jsonb, ${since}::timestamptz, ${before}::timestamptz)`,
+  );
+  return rows.map((row) => ({ ...row, created_at: isoOf(row.created_at) }));
+}
+
 /** Every rule that holds for a movement, and the person who the caller is, if any. */
 export interface Standing {
   readonly rules: readonly RuleStanding[];

@@ -1,5 +1,5 @@
 /** Commands of `fundadmin`: each declares its power where it is made. */
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Power } from '../domain/approval/power.ts';
 
 const POWERS = new WeakMap<Command, Power>();
@@ -38,4 +38,14 @@ export function leavesOf(group: Command): ReadonlyMap<string, Command> {
         : [...leavesOf(each)].map(([name, leaf]) => [`${each.name()} ${name}`, leaf]),
     ),
   );
+}
+
+/** Parses an option's time: an ISO 8601 date, or a time with its offset. */
+export function time(text: string): Date {
+  const date = new Date(
+    /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? text : Number.NaN,
+  );
+  if (Number.isNaN(date.getTime()))
+    throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with its offset.');
+  return date;
 }

@@ -541,6 +541,32 @@ BEGIN
   RETURN to_jsonb(k);
 END $$;
 
+-- Returns every movement created in a time that a rule would have held for, in force or not, with
+-- the people who approved it and whether they would have been enough. Changes nothing. Groups, and
+-- the ages of payees, are those of now.
+CREATE OR REPLACE FUNCTION try_rule(rule jsonb, since timestamptz, before timestamptz)
+  RETURNS TABLE (movement_id uuid, template_key text, asset text, amount numeric,
+    created_at timestamptz, state text, approved_by text, people text[], enough boolean)
+  LANGUAGE sql STABLE AS $$
+  SELECT m.movement_id, m.template_key, m.asset, m.amount, m.created_at, m.request_state,
+    a.approved_by, w.people, quorum_met(try_rule.rule -> 'require', (
+      SELECT coalesce(jsonb_agg(jsonb_build_object('groups', (
+        SELECT coalesce(jsonb_agg(g.group_name), '[]') FROM approver_group_members g
+        WHERE g.person = p.person))), '[]')
+      FROM unnest(w.people) AS p (person)
+      WHERE approver_excluded(try_rule.rule, m, p.person) IS NULL))
+  FROM movements m LEFT JOIN movement_approvals a ON a.movement_id = m.movement_id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(DISTINCT x.person ORDER BY x.person), '{}') AS people FROM (
+      SELECT person_of(e.actor_client_id) AS person FROM audit_events e
+      WHERE e.entity_type = 'movement' AND e.entity_key = m.movement_id::text
+        AND e.action IN ('movement.approve', 'movement.record_approval')
+        AND e.outcome = 'success') x WHERE x.person IS NOT NULL) w
+  WHERE m.created_at >= since AND m.created_at < try_rule.before
+    AND rule_matches(try_rule.rule, m, m.created_at)
+  ORDER BY m.created_at, m.movement_id
+$$;
+
 -- Returns a sum over people, groups and rules, which differs after any change of them.
 CREATE OR REPLACE FUNCTION approvers_mark() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT md5(jsonb_build_array(

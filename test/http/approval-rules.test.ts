@@ -2,6 +2,10 @@
  * A movement under an approval rule, as callers of the API see it: who may approve, what is
  * missing, and that it runs once enough people have approved.
  */
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
 import {
@@ -23,7 +27,7 @@ import {
   type CreatedView,
   type TemplateView,
 } from '../support/http.ts';
-import { issueKey } from '../support/tool.ts';
+import { issueKey, tool } from '../support/tool.ts';
 import { PAYER, reassignment, wrongPayment } from '../support/wrong-payment.ts';
 
 alone(PAYER);
@@ -103,6 +107,51 @@ test('two people approve it, each once; everybody sees what is missing', async (
   const events = (await timeline(movement.movement_id)).map(({ event_type }) => event_type);
   expect(events.filter((each) => each === 'approval_recorded')).toHaveLength(1);
   expect(events.filter((each) => each === 'request_approved')).toHaveLength(1);
+});
+
+test('a rule is tried on what was, and holds for nothing meanwhile', async () => {
+  const of = await registered([noop('a')]);
+  const from = new Date(Date.now() - 1_000).toISOString();
+  const alone = await run(of, 'COMPLETED');
+  const waiting = await create(of);
+  const own = await startApprovalDesk('try-desk', ['ruth', 'sam'], of.template_key);
+  const both = await create(of);
+  try {
+    for (const key of own.keys) await must(200, approveAs(key, both));
+  } finally {
+    await own.close();
+  }
+  const file = join(tmpdir(), `rule-${randomUUID()}.json`);
+  const tried = async (rule: object) => {
+    writeFileSync(file, JSON.stringify(rule));
+    const to = new Date(Date.now() + 60_000).toISOString();
+    const args = ['--file', file, '--from', from, '--to', to];
+    const { status, out, err } = await tool(['approval-rules', 'try', ...args]);
+    expect(err).toBe('');
+    expect(status).toBe(0);
+    return JSON.parse(out) as {
+      readonly would: object;
+      readonly listed: readonly { movement_id: string; would: string; people: string[] }[];
+    };
+  };
+  const rule = {
+    when: { template_keys: [of.template_key] },
+    require: [{ group: 'try-desk', threshold: 2 }],
+  };
+  try {
+    const { would, listed } = await tried(rule);
+    expect(would).toEqual({ waits: 0, stopped: 1, passes: 1, unchanged: 1 });
+    expect(listed.map(({ movement_id, would, people }) => [movement_id, would, people])).toEqual([
+      [alone.movement_id, 'stopped', []],
+      [waiting.movement_id, 'unchanged', []],
+      [both.movement_id, 'passes', ['ruth', 'sam']],
+    ]);
+    const when = { ...rule.when, outflow_above: [{ asset: '*', amount: '999999999' }] };
+    expect((await tried({ ...rule, when })).listed).toEqual([]);
+  } finally {
+    rmSync(file);
+  }
+  expect((await must(200, approveAs(eve, waiting))).request_state).toBe('APPROVED');
 });
 
 interface RequestedChange {

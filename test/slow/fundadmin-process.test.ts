@@ -23,6 +23,7 @@ import { freePort, ROOT } from '../../dev/stack/ports.ts';
 import { SERVICE_ROLE } from '../../dev/stack/postgres.ts';
 import { Supervisor } from '../../dev/stack/supervise/supervisor.ts';
 import { readConsole } from '../../platform/console-files.ts';
+import { passkeyFingerprint } from '../../platform/passkeys.ts';
 import { parseSecretsKey, sealSecret } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { fillKey } from '../../store/dashboard-keys.ts';
@@ -96,6 +97,12 @@ async function fundadmin(
   return JSON.parse(out) as Record<string, unknown>;
 }
 
+/** Runs one command line, which must be refused for this reason. */
+async function refused(line: string, error: string): Promise<void> {
+  const { status, err } = await start([built('fundadmin'), ...`${line} --reason test`.split(' ')]);
+  expect({ line, status, err }).toEqual({ line, status: 1, err: expect.stringContaining(error) });
+}
+
 // First, while there is nothing to seal: rows that wait long for their seal are a fault, and here
 // no worker seals.
 test('audit', async () => {
@@ -103,6 +110,7 @@ test('audit', async () => {
   const bundle = join(folder, 'bundle.jsonl');
   await fundadmin(`audit make-key --out ${key}`);
   await fundadmin('audit verify');
+  expect(await fundadmin('audit decisions')).toMatchObject({ ok: true, decisions: 0, all: [] });
   await fundadmin(
     `audit export --from 2020-01-01 --to 2020-01-02 --key-file ${key} --out ${bundle}`,
   );
@@ -211,10 +219,6 @@ test('dashboard', async () => {
 
 test('people, approver-groups and approval-rules', async () => {
   const why = '--reason test';
-  const refused = async (line: string, error: string): Promise<void> => {
-    const { status, err } = await start([built('fundadmin'), ...`${line} ${why}`.split(' ')]);
-    expect({ line, status, err }).toEqual({ line, status: 1, err: expect.stringContaining(error) });
-  };
   const ruleFile = (name: string, rule: object): string => {
     const file = join(folder, name);
     writeFileSync(file, JSON.stringify(rule));
@@ -279,9 +283,13 @@ test('people, approver-groups and approval-rules', async () => {
       payee_author_may_approve: false,
       template_author_may_approve: false,
       reason_required: false,
+      evidence: 'any',
     },
     break_glass: true,
   });
+  expect(
+    await fundadmin(`approval-rules try --file ${two} --from 2020-01-01 --to 2020-01-02`),
+  ).toMatchObject({ movements: 0, listed: [] });
   expect(await fundadmin('approval-rules list')).toMatchObject([
     { name: 'all', revision: 1, ...requires(2) },
     { name: 'keys', revision: 1, ...keys },
@@ -346,6 +354,31 @@ test('people, approver-groups and approval-rules', async () => {
   ]);
   // What was changed alone is recorded where everybody sees it.
   expect(requests).toHaveLength(rows.filter(({ glass: broken }) => broken === 'true').length);
+}, 600_000);
+
+test('passkeys', async () => {
+  const offered = { credential_id: 'id', public_key: 'key' };
+  const client = new pg.Client({ connectionString: own.url });
+  await client.connect();
+  await client
+    .query(
+      `INSERT INTO passkey_candidates
+         (credential_id, person, identity, public_key, counter, origin, created_at)
+       SELECT $1, person, identity, $2, 0, 'http://localhost:3000', now()
+       FROM person_identities WHERE person = 'ann' LIMIT 1`,
+      [offered.credential_id, offered.public_key],
+    )
+    .finally(() => client.end());
+  const fingerprint = passkeyFingerprint(offered);
+  await refused('passkeys confirm --person ann --fingerprint AAAA-AAAA-AAAA-AAAA', 'no passkey');
+  const confirm = `passkeys confirm --person ann --fingerprint ${fingerprint}`;
+  const passkey = { credential_id: 'id', person: 'ann', fingerprint, revoked_at: null };
+  expect(await fundadmin(confirm)).toMatchObject(passkey);
+  expect(await fundadmin('passkeys list')).toMatchObject([passkey]);
+  expect(await fundadmin('passkeys revoke --credential id')).toMatchObject({
+    revoked_at: expect.any(String),
+  });
+  await refused('passkeys revoke --credential id', 'No passkey of this id');
 }, 600_000);
 
 test('bridge', async () => {

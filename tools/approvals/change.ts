@@ -2,13 +2,12 @@
  * Changes people, approver groups and approval rules for commands. A change after which a rule
  * could not be met, or every rule be avoided, is refused and writes nothing.
  */
-import { readFileSync } from 'node:fs';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { faultsAfter } from '../../domain/approval/standing.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { dashboardId } from '../../domain/roles.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
-import { APPROVAL_NAME, readApprovalRule } from '../../platform/approval-rule.ts';
+import { APPROVAL_NAME } from '../../platform/approval-rule.ts';
 import { OPERATOR_NAME } from '../../platform/dashboard-keys.ts';
 import { isId } from '../../platform/ids.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -26,6 +25,7 @@ import { readClientId } from '../../store/keys.ts';
 import { warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { requestChange } from '../waits.ts';
+import { ruleOf } from './try.ts';
 
 export interface ChangeOptions extends DatabaseOption {
   readonly reason: string;
@@ -294,19 +294,6 @@ async function clientId(db: Database, client: string): Promise<string> {
       `There is no API client ${client}; fundadmin keys list shows names and ids of clients.`,
     );
   return id;
-}
-
-function ruleOf(file: string): ApprovalRule {
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (cause) {
-    throw new ToolError('The file of --file cannot be read.', { exitCode: 2, cause });
-  }
-  const read = readApprovalRule(text);
-  if ('faults' in read)
-    throw new ToolError(['The rule does not fit:', ...read.faults].join('\n'), { exitCode: 2 });
-  return read.rule;
 }
 
 function personView({ name, identities, groups }: Person): JsonObject {

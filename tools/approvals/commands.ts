@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import type { Database } from '../../prisma/client.ts';
 import { listGroups, listPeople, listRules } from '../../store/approvals.ts';
-import { command } from '../command.ts';
+import { command, time } from '../command.ts';
 import { DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type SetPersonOptions,
   type SetRuleOptions,
 } from './change.ts';
+import { report, type TryOptions } from './try.ts';
 
 const PERSON = ['--person <key>', 'the key of the person, such as ann'] as const;
 const GROUP = ['--name <name>', 'the group'] as const;
@@ -80,6 +81,7 @@ function addRuleCommands(program: Command, io: ToolIo): void {
     .command('approval-rules')
     .description('Rules that say who must approve a movement; all that match it hold together.');
   addList(rules, 'Every rule in force.', listRules, io);
+  addTry(rules, io);
   addChange(
     rules,
     'set',
@@ -98,6 +100,20 @@ function addRuleCommands(program: Command, io: ToolIo): void {
     .requiredOption(...RULE)
     .action(async (options: NameOptions) => {
       print(await removeRule(options, io), io);
+    });
+}
+
+function addTry(rules: Command, io: ToolIo): void {
+  command(rules, 'try', 'reads')
+    .description(
+      'Report what a rule for movements would have let through or stopped in a time, without putting it in force. Groups are those of now.',
+    )
+    .requiredOption('--file <file>', 'a file with the rule as JSON, - for standard input')
+    .requiredOption('--from <timestamp>', 'movements created from then on', time)
+    .requiredOption('--to <timestamp>', 'and before this', time)
+    .option(...DATABASE_OPTION)
+    .action(async (options: TryOptions) => {
+      print(await report(options, io), io);
     });
 }
 

@@ -1,7 +1,7 @@
 /** `fundadmin audit`: verifies and exports the audit trail. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ChainHead } from '../../platform/audit-chain.ts';
-import { command } from '../command.ts';
+import { command, time } from '../command.ts';
 import { auditMacs, DATABASE_OPTION, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { checkBundle } from './check-bundle.ts';
@@ -125,13 +125,4 @@ function head(text: string): ChainHead {
   if (match?.[1] === undefined || match[2] === undefined)
     throw new InvalidArgumentError('It must be <position>:<chain hash in hex>.');
   return { position: BigInt(match[1]), chain_hash: match[2] };
-}
-
-function time(text: string): Date {
-  const date = new Date(
-    /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? text : Number.NaN,
-  );
-  if (Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with its offset.');
-  return date;
 }
