@@ -1,4 +1,4 @@
-/** What a rule would have changed in a time that is over: its report, without putting it in force. */
+/** What a rule would have changed in a time that is over, without putting it in force. */
 import { readFileSync } from 'node:fs';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { readApprovalRule } from '../../platform/approval-rule.ts';
