@@ -11,7 +11,13 @@ import {
   type EnrolledPasskey,
 } from '../../store/passkeys.ts';
 import { command } from '../command.ts';
-import { DATABASE_OPTION, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
+import {
+  DATABASE_OPTION,
+  setting,
+  warnUnvouched,
+  withDatabase,
+  type DatabaseOption,
+} from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from '../keys/audit.ts';
 
@@ -86,7 +92,12 @@ async function confirm({ person, fingerprint, ...options }: ConfirmOptions, io: 
       throw new ToolError(
         `${person} has made no passkey with this fingerprint in the last seven days; the page Passkeys of the console makes one.`,
       );
-    const { credential_id } = found;
+    const { credential_id, origin } = found;
+    const console = setting(io, 'SVC_CONSOLE_ORIGIN');
+    if (console !== undefined && console !== origin)
+      throw new ToolError(
+        `This passkey was made at ${origin}, and the console is ${console}: it would not answer there. Make another one.`,
+      );
     const audit = { ...toolAudit('passkey.confirm', credential_id), entity_type: 'passkey' };
     const confirmed = await confirmPasskey(db, credential_id, [
       { ...audit, details: { tool: 'fundadmin', person, fingerprint: typed } },
