@@ -4338,6 +4338,16 @@ export interface operations {
                     readonly "application/json": components["schemas"]["CapitalTransferView"];
                 };
             };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
+                };
+            };
         };
     };
     readonly listAutoApprovePolicies: {
