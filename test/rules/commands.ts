@@ -54,7 +54,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/approval-rules.sql',
-      find: 'IF NOT quorum_of(approvals_of(m, svc_now())) THEN\n    RAISE',
+      find: 'IF NOT quorum_of(counted) THEN\n    RAISE',
       replace: 'IF m.movement_id IS NULL THEN\n    RAISE',
     },
   },
@@ -65,8 +65,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: CHANGES, name: 'waits for two people, and is made once: %s' },
     broken: {
       file: 'prisma/functions/change-requests.sql',
-      find: 'OR quorum_of(approvals_of_change(c, svc_now()))',
-      replace: 'OR c.rules IS NOT NULL',
+      find: 'NOT (quorum_of(approvals_of_change(c, svc_now()))',
+      replace: 'NOT (c.rules IS NOT NULL',
     },
   },
   {
