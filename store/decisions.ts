@@ -79,8 +79,12 @@ export interface SignedDecision extends StoredDecision {
   readonly deployment: string | null;
   /** Whether its identity was the person's once. */
   readonly is_persons: boolean;
-  /** The hash that the audit keeps of it, and its time; null: the audit does not know it. */
-  readonly audited: { readonly hash: string | null; readonly at: string } | null;
+  /** What the audit keeps of it: one row with its hash and its time. */
+  readonly audited: {
+    readonly rows: number;
+    readonly hash: string | null;
+    readonly same_time: boolean | null;
+  };
 }
 
 /**
@@ -104,7 +108,6 @@ export async function readDecisions(
   return rows.map(({ row }) => ({
     ...row,
     at: isoOf(row.at),
-    audited: row.audited === null ? null : { ...row.audited, at: isoOf(row.audited.at) },
     passkey:
       row.passkey === null
         ? null
@@ -161,16 +164,15 @@ export async function assertionProblem(
   const { evidence, passkey, kind, subject_id, hash, person, at, deployment } = decision;
   if (evidence === null) return 'no_assertion';
   if (kind === null) return 'other_subject';
-  const inForce =
-    passkey !== null &&
-    passkey.enrolled_at <= at &&
-    (passkey.revoked_at === null || passkey.revoked_at > at);
+  if (passkey === null) return 'unknown_credential';
+  const { enrolled_at, revoked_at, origin } = passkey;
+  const inForce = enrolled_at <= at && (revoked_at === null || revoked_at > at);
   const verified = await verifyAssertion(evidence, {
     decided: { kind, id: subject_id, hash, decision: 'approve', person },
     deployment: deployment ?? '',
     nowMs: Date.parse(at),
     passkey: inForce ? passkey : null,
-    origin: passkey?.origin ?? 'http://unknown.invalid',
+    origin,
   });
   if ('problem' in verified) return verified.problem;
   // The columns that keep it from being used twice say the same as what was signed.

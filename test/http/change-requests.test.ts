@@ -11,6 +11,7 @@ import { createNonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
 import type { DashboardParts } from '../../api/dashboard/routes.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
+import type { JsonValue } from '../../domain/json.ts';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import type { DashboardKey } from '../../platform/dashboard-keys.ts';
@@ -18,6 +19,7 @@ import { createLocalSigner } from '../../signers/local.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { changeApprovers } from '../../store/approvals.ts';
+import { createChange } from '../../store/change-requests.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes } from '../../venues/routes.ts';
@@ -257,6 +259,17 @@ const policyId = async (): Promise<string> =>
     }[]
   )[0]?.id ?? '';
 const TRANSFER = '01938a5e-7c00-7b3a-9d2f-5b1c7e8a4f10';
+/** Makes a transfer of 2 USDT that waits for a person. */
+const madeTransfer = (id: string) =>
+  db.$executeRawUnsafe(
+    `INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+       request_state, source_venue, source_account_type, destination_venue,
+       destination_account_type, asset, amount, reason, provider, created_by, claimed_until,
+       next_sequence, created_at, updated_at)
+     VALUES ($1::uuid, 'ann', $1, '{}', 'MANUAL_INTERVENTION', 'sub-a', 'SPOT', 'sub-b', 'SPOT',
+       'USDT', 2, 'a test', 'paper', '{}', svc_now(), 1, svc_now(), svc_now())`,
+    id,
+  );
 const PAUSE = '/perp-venue/strategy-bindings/alpha/pause';
 let address = '';
 const WAYS: Readonly<Record<string, Way>> = {
@@ -372,16 +385,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'what became of a capital transfer': {
     kind: 'capital_transfer',
     table: 'capital_transfers',
-    before: () =>
-      db.$executeRawUnsafe(
-        `INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
-           request_state, source_venue, source_account_type, destination_venue,
-           destination_account_type, asset, amount, reason, provider, created_by, claimed_until,
-           next_sequence, created_at, updated_at)
-         VALUES ($1::uuid, 'ann', 'k', '{}', 'MANUAL_INTERVENTION', 'sub-a', 'SPOT', 'sub-b',
-           'SPOT', 'USDT', 2, 'a test', 'paper', '{}', svc_now(), 1, svc_now(), svc_now())`,
-        TRANSFER,
-      ),
+    before: () => madeTransfer(TRANSFER),
     call: () =>
       as('ann', 'POST', `/capital-transfers/${TRANSFER}/actions/resolve`, {
         resolution: 'failed',
@@ -461,6 +465,32 @@ test.each(Object.entries(WAYS))('waits for two people, and is made once: %s', as
       .map((each) => ({ action: 'change_request.approve', actor: identityOf(each) })),
   ]);
 });
+
+test.each(['failed', 'completed'])(
+  'what became of a capital transfer waits under a rule that its create would need: %s',
+  async (resolution) => {
+    const rule = { applies_to: 'capital_transfer', when: {} };
+    const id = randomUUID();
+    await madeTransfer(id);
+    const resolve = async (amount: string) => {
+      await ruled('capital_transfer');
+      await db.$executeRawUnsafe(
+        'UPDATE approval_rules SET rule = rule || $1::jsonb',
+        JSON.stringify({
+          ...rule,
+          when: { venues: ['sub-b'], assets: ['USDT'], amount_above: [{ asset: '*', amount }] },
+        }),
+      );
+      const path = `/capital-transfers/${id}/actions/resolve`;
+      return as('ann', 'POST', path, { resolution, reason: 'as the statement says' });
+    };
+    expect(await resolve('1.99')).toMatchObject({
+      status: 202,
+      body: { kind: 'capital_transfer' },
+    });
+    expect((await resolve('2')).status).toBe(200);
+  },
+);
 
 test('a change that comes under a further kind is another change', async () => {
   await ruled('templates');
@@ -790,13 +820,13 @@ describe('fundadmin', () => {
     };
     expect((await approve('bob', change)).status).toBe(422);
     // What the service's role could store in the name of two people.
-    const forge = async (who: string) => {
+    const forge = async (who: string, of = change) => {
       const evidence = { ...(await assertionOf(who)), counter: 50, nonce: randomUUID() };
       await db.$executeRawUnsafe(
         `INSERT INTO approval_decisions
            (decision_id, subject_id, person, identity, hash, at, evidence)
          VALUES ($1::uuid, $2::uuid, $3, $4, $5, svc_now(), $6::jsonb)`,
-        ...[randomUUID(), change.change_request_id, who, identityOf(who), change.hash],
+        ...[randomUUID(), of.change_request_id, who, identityOf(who), of.hash],
         JSON.stringify({
           ...evidence,
           signature: String(Reflect.get(evidence, 'signature')).replace(/.{8}$/, 'AAAAAAAA'),
@@ -812,6 +842,24 @@ describe('fundadmin', () => {
       status: 1,
       err: expect.stringContaining('do not verify'),
     });
+    // A request that says the API wants it helps no more.
+    const other = await createChange(db, {
+      author: { client_id: identityOf('eve'), key_id: 'eve', role: 'admin' },
+      call: { method: 'POST', path: '/v3/other', body: {}, idempotency_key: null },
+      effect: {
+        ...{ kinds: ['keys'], subject: 'api_client_keys' },
+        ...{ before: null, after: change.after as JsonValue },
+      },
+      audit: () => ({
+        ...{ action: 'change_request.create', entity_type: 'change_request' },
+        ...{ entity_key: 'x', outcome: 'success' },
+      }),
+    });
+    if (other === null) throw new Error('there is no request');
+    const said = { ...change, change_request_id: other.request_id, hash: other.hash };
+    await forge('bob', said);
+    await forge('cid', said);
+    expect((await fundadmin(...key('ivy'))).status).toBe(1);
     expect(JSON.stringify(await rowsOf('api_client_keys'))).not.toContain('"ivy"');
     const real = await requested('jan');
     for (const who of ['bob', 'cid']) {
@@ -825,6 +873,30 @@ describe('fundadmin', () => {
     }
     expect(await fundadmin(...key('jan'))).toMatchObject({ status: 0 });
     expect((await read(real.change_request_id)).state).toBe('applied');
+
+    // After a restore what was approved before is approved again, for the present installation.
+    const later = await requested('kay');
+    const sign = async (who: string, counter: number) => {
+      const of = `/change-requests/${later.change_request_id}`;
+      const { body } = await as<Ceremony>(who, 'POST', `${of}/challenge`, { decision: 'approve' });
+      const assertion = passkeys.get(who)?.assert(body, { counter });
+      return as(who, 'POST', `${of}/approve`, { hash: later.hash, assertion });
+    };
+    expect(await sign('bob', 101)).toMatchObject({
+      status: 200,
+      body: { approvals: { required: [{ missing: 1 }] } },
+    });
+    expect(await fundadmin('after-restore')).toMatchObject({ status: 0 });
+    expect((await read(later.change_request_id)).approvals.required).toMatchObject([
+      { missing: 2 },
+    ]);
+    expect((await fundadmin(...key('kay'))).status).toBe(1);
+    for (const [who, counter] of [
+      ['bob', 102],
+      ['cid', 101],
+    ] as const)
+      expect((await sign(who, counter)).status).toBe(200);
+    expect(await fundadmin(...key('kay'))).toMatchObject({ status: 0 });
   });
 
   test('makes a request, and the change once it is approved and the command is run again', async () => {

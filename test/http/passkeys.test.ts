@@ -23,6 +23,8 @@ import {
   type TemplateView,
 } from '../support/http.ts';
 import { issueKey, tool } from '../support/tool.ts';
+import { connectDatabase } from '../../prisma/client.ts';
+import { proveApproval } from '../../store/decisions.ts';
 
 const ORIGIN = `http://localhost:${new URL(shared.apiUrl).port}`;
 
@@ -83,9 +85,9 @@ async function assertionOf(
 }
 
 /** Makes a passkey for the person at the API; returns the fingerprint that the page shows. */
-async function offered(person: string): Promise<string> {
+async function offered(person: string, counter?: number): Promise<string> {
   const ceremony = await must(200, sendAs<Challenge>(keyOf(person), 'POST', '/passkeys/challenge'));
-  const made = makePasskey(ceremony, ORIGIN);
+  const made = makePasskey(ceremony, ORIGIN, counter);
   passkeys.set(person, made);
   const { fingerprint } = await must(
     201,
@@ -93,6 +95,15 @@ async function offered(person: string): Promise<string> {
   );
   return fingerprint;
 }
+
+/** Above every counter that was used so far. */
+let highest = 10_000;
+const over = (): Misbehaves => ({ counter: (highest += 1) });
+
+const revoked = async (person: string) => {
+  const id = passkeys.get(person)?.credential_id ?? '';
+  expect(await tool(['passkeys', 'revoke', '--credential', id])).toMatchObject({ status: 0 });
+};
 
 const confirmed = async (person: string, fingerprint: string) => {
   const args = ['--person', person, '--fingerprint', fingerprint] as const;
@@ -266,30 +277,40 @@ interface Verified {
   readonly decisions: { readonly faults: readonly { decision_id: string; fault: unknown }[] };
 }
 async function faultsOf(...ids: readonly string[]): Promise<readonly unknown[]> {
-  const { out } = await tool(['audit', 'verify']);
-  const { decisions } = JSON.parse(out) as Verified;
-  return decisions.faults.filter(({ decision_id }) => ids.includes(decision_id));
+  const { out, status } = await tool(['audit', 'verify']);
+  const { decisions, ok } = JSON.parse(out) as Verified;
+  const own = decisions.faults.filter(({ decision_id }) => ids.includes(decision_id));
+  if (own.length > 0) expect([ok, status]).toEqual([false, 1]);
+  return own;
 }
 
-test('an approval with assertions that somebody else made up sends nothing', async () => {
-  const movement = await create(template);
+/**
+ * Stores a decision as the service's role may: with the id of the person's passkey, and no
+ * signature of it. Returns its id.
+ */
+async function forge(movement: CreatedView, person: string): Promise<string> {
   const decision_id = randomUUID();
-  const { client_id } = await clientOf('quin');
-  // The row that the service's role may insert: with a real passkey's id, and no real signature.
+  const { client_id } = await clientOf(person);
   const forged = {
-    ...passkeys.get('pia')?.assert(await challengeOf('quin', movement)),
-    credential_id: passkeys.get('quin')?.credential_id,
+    ...passkeys.get('pia')?.assert(await challengeOf(person, movement)),
+    credential_id: passkeys.get(person)?.credential_id,
     nonce: randomUUID(),
     counter: 1_000,
   };
   await sql(
     `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, hash, at, evidence)
-     VALUES ($1::uuid, $2::uuid, 'quin', $3, $4, svc_now(), $5::jsonb)`,
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5, svc_now(), $6::jsonb)`,
     [
-      ...[decision_id, movement.movement_id, client_id, movement.compiled_plan_hash],
+      ...[decision_id, movement.movement_id, person, client_id, movement.compiled_plan_hash],
       JSON.stringify(forged),
     ],
   );
+  return decision_id;
+}
+
+test('an approval with assertions that somebody else made up sends nothing', async () => {
+  const movement = await create(template);
+  const decision_id = await forge(movement, 'quin');
   const done = await approveWith(keyOf('pia'), movement, await assertionOf('pia', movement));
   expect(done).toMatchObject({ status: 200, body: { request_state: 'APPROVED' } });
   await reaches(movement.movement_id, 'FAILED');
@@ -327,6 +348,8 @@ test('a decision that is altered, removed or invented is found without the servi
       [`reason = 'another one'`, 'changed'],
       [`hash = repeat('e', 64)`, 'changed'],
       [`person = 'quin'`, 'changed'],
+      [`key_id = 'another'`, 'changed'],
+      ['evidence = NULL', 'changed'],
       [`at = at + interval '1 second'`, 'changed'],
     ] as const) {
       await asIntruder(alter(set));
@@ -355,11 +378,69 @@ test('a decision that is altered, removed or invented is found without the servi
   expect(await faultsOf(decision_id)).toEqual([]);
 });
 
+test('of several rules for passkeys each needs assertions that verify, and the plan its hash', async () => {
+  const of = await registered([noop('a'), noop('b')]);
+  const rule = (name: string, threshold: number) =>
+    sql(
+      `INSERT INTO approval_rules (name, rule, revision, created_at, updated_at)
+       SELECT $1, rule || jsonb_build_object('when', jsonb_build_object('template_keys',
+         jsonb_build_array($2::text)), 'require', jsonb_build_array(jsonb_build_object(
+         'group', 'passkey-desk', 'threshold', $3::integer))), 1, svc_now(), svc_now()
+       FROM approval_rules WHERE name = 'passkey-desk'`,
+      [name, of.template_key, threshold],
+    );
+  await rule('passkeys-a', 1);
+  await rule('passkeys-b', 2);
+  try {
+    const movement = await create(of);
+    await forge(movement, 'quin');
+    await must(200, approveWith(keyOf('pia'), movement, await assertionOf('pia', movement)));
+    await reaches(movement.movement_id, 'FAILED');
+    const nodes = expect.arrayContaining([
+      expect.objectContaining({ error_code: 'APPROVAL_NOT_PROVEN' }),
+    ]) as unknown;
+    expect(await detail(movement.movement_id)).toMatchObject({ nodes });
+    const db = connectDatabase({ url: shared.databaseUrl, poolSize: 1 });
+    const whole = await create(of);
+    for (const person of ['pia', 'quin'])
+      await must(200, approveWith(keyOf(person), whole, await assertionOf(person, whole, over())));
+    await reaches(whole.movement_id, 'COMPLETED');
+    expect(await proveApproval(db, whole.movement_id)).toBe(whole.compiled_plan_hash);
+    const plan = (change: string) =>
+      asIntruder(
+        `UPDATE movement_nodes SET own_plan = own_plan ${change}
+         WHERE movement_id = '${whole.movement_id}' AND node_key = 'b'`,
+      );
+    await plan(`|| '{"x": 1}'`);
+    expect(await proveApproval(db, whole.movement_id)).toBeNull();
+    await plan(`- 'x'`);
+    await db.$disconnect();
+  } finally {
+    await sql(`DELETE FROM approval_rules WHERE name IN ('passkeys-a', 'passkeys-b')`);
+  }
+});
+
+test('a passkey that does not count is taken, until it counts', async () => {
+  await revoked('pia');
+  await confirmed('pia', await offered('pia', 0));
+  const tried = async (counter: number) => {
+    const movement = await create(template);
+    const assertion = await assertionOf('pia', movement, { counter });
+    return approveWith(keyOf('pia'), movement, assertion);
+  };
+  for (const counter of [0, 0, 5]) expect((await tried(counter)).status).toBe(200);
+  for (const counter of [0, 4, 5])
+    expect(await tried(counter)).toMatchObject({
+      status: 403,
+      body: { detail: { why: 'counter_went_back' } },
+    });
+});
+
 test('a passkey that is revoked counts no longer', async () => {
   const movement = await create(template);
   await must(
     200,
-    approveWith(keyOf('quin'), movement, await assertionOf('quin', movement, { counter: 2_000 })),
+    approveWith(keyOf('quin'), movement, await assertionOf('quin', movement, over())),
   );
   const id = passkeys.get('quin')?.credential_id ?? '';
   expect(await tool(['passkeys', 'revoke', '--credential', id])).toMatchObject({ status: 0 });

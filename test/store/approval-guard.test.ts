@@ -306,6 +306,32 @@ test('the service’s role has no right to change what a movement is approved fo
 
 const CONTRADICTS = /^new row for relation "change_requests" violates check constraint "/;
 
+test.each([
+  ...['people', 'person_identities', 'former_identities', 'approver_groups'],
+  ...['approver_group_members', 'approval_rules', 'movement_approval_rules', 'passkeys'],
+  'movement_approval_standings',
+])('what approvals are counted by is only read: %s', async (table) => {
+  for (const change of [
+    `INSERT INTO ${table} SELECT * FROM ${table}`,
+    `DELETE FROM ${table}`,
+    `TRUNCATE ${table}`,
+  ])
+    expect(await write(change)).toBe(forbidden(table));
+  const [column] = await bench.sql<{ name: string }>(
+    `SELECT attname::text AS name FROM pg_attribute
+     WHERE attrelid = $1::text::regclass AND attnum = 1`,
+    table,
+  );
+  expect(await write(`UPDATE ${table} SET ${column?.name ?? ''} = NULL`)).toBe(forbidden(table));
+});
+
+test.each(['approval_decisions', 'passkey_candidates', 'deployments'])(
+  'what people did is only added: %s',
+  async (table) => {
+    expect(await write(`DELETE FROM ${table}`)).toBe(forbidden(table));
+  },
+);
+
 test('a change request only ends, once, and only the owner makes one alone', async () => {
   /** A request as JSON, whose document says the same but for `lie`. */
   const row = (more: object, lie: object) => {
@@ -337,6 +363,11 @@ test('a change request only ends, once, and only the owner makes one alone', asy
     );
   const glass = `${REFUSED}: only the owner of the database breaks the glass`;
   expect(await insert({ break_glass: true, reason: 'r' })).toBe(glass);
+  expect(await insert({ proven_until: '2999-01-01T00:00:00Z' })).toBe(glass);
+  expect(await insert({ created_at: '2999-01-01T00:00:00Z' })).toMatch(/is made open$/);
+  expect(await insert({ standing: [] })).toMatch(/has no standing of its own$/);
+  // Whoever wants a change of fundadmin is its initiator.
+  expect(await insert({ author: { client_id: 'fundadmin:ann' } })).toMatch(CONTRADICTS);
   expect(await insert({ state: 'applied', ended_at: '2026-01-01T00:00:00Z' })).toBe(
     `${REFUSED}: a change request is made open`,
   );
@@ -358,6 +389,12 @@ test('a change request only ends, once, and only the owner makes one alone', asy
   expect(await insert({})).toBe(1);
   const ends = `${REFUSED}: a change request only ends`;
   expect(await write(`UPDATE change_requests SET rules = '[1]'`)).toBe(ends);
+  expect(await write('UPDATE change_requests SET proven_until = now()')).toBe(ends);
+  expect(await write(`UPDATE change_requests SET standing = '[]'`)).toMatch(/of its own$/);
+  await service.query(`CREATE TEMP TABLE pg_class AS SELECT 'change_requests'::regclass::oid AS oid,
+    (SELECT oid FROM pg_roles WHERE rolname = current_user) AS relowner`);
+  expect(await write('UPDATE change_requests SET proven_until = now()')).toBe(ends);
+  await service.query('DROP TABLE pg_temp.pg_class');
   expect(await write(`UPDATE change_requests SET row_after = '{"a": 1}'`)).toBe(ends);
   const end = (state: string) =>
     write(`UPDATE change_requests SET state = $1, ended_at = now()`, state);

@@ -64,12 +64,12 @@ function attestationObject(data: Buffer): Buffer {
   ]);
 }
 
-/** Makes a passkey for this origin. Its counter goes up with each assertion. */
-export function makePasskey(ceremony: Ceremony, origin: string): SoftPasskey {
+/** Makes a passkey for this origin. Its counter goes up with each assertion from `first`. */
+export function makePasskey(ceremony: Ceremony, origin: string, first = 1): SoftPasskey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(16);
   const host = new URL(origin).hostname;
-  let counter = 1;
+  let counter = first;
   const length = Buffer.alloc(2);
   length.writeUInt16BE(id.length);
   const made = Buffer.concat([

@@ -95,9 +95,9 @@ async function reportOf(decision: SignedDecision): Promise<DecisionReport> {
 
 async function faultOf(decision: SignedDecision): Promise<DecisionFault | null> {
   const { audited } = decision;
-  if (audited === null) return 'invented';
-  if (audited.hash !== decisionHash(decision) || audited.at !== decision.at) return 'changed';
-  if (!decision.is_persons) return 'changed';
+  if (audited.rows === 0) return 'invented';
+  if (audited.hash !== decisionHash(decision) || audited.rows !== 1) return 'changed';
+  if (audited.same_time !== true || !decision.is_persons) return 'changed';
   if (decision.evidence === null) return null;
   const assertion = await assertionProblem(decision);
   return assertion === null ? null : { assertion };

@@ -71,7 +71,8 @@ CREATE TABLE approval_decisions (
   -- What the person signed with a passkey: see domain/approval/evidence.ts. Null: only the request
   -- was signed, with a secret that the service knows, too.
   evidence    jsonb,
-  CHECK (isfinite(at)),
+  -- Nothing that a program cannot read as a time.
+  CHECK (at BETWEEN '2000-01-01' AND '9999-12-31'),
   CHECK (evidence IS NULL OR (jsonb_typeof(evidence -> 'counter') = 'number'
     AND jsonb_typeof(evidence -> 'credential_id') = 'string'
     AND jsonb_typeof(evidence -> 'nonce') = 'string'

@@ -5,6 +5,43 @@ SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', t
 
 -- prisma/functions/approval-rules.sql
 
+-- Returns whether a movement moves more than a limit of a rule: {"asset" ("*": any), "amount",
+-- "within_seconds"?}. With `within_seconds`, everything counts together that was created or approved
+-- in that time and was created by the same person, or pays the same payee. An amount without a bound
+-- is above every limit. An approval comes at most a week after the create.
+CREATE OR REPLACE FUNCTION moves_more(wanted jsonb, m movements, at timestamptz) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  WITH own AS MATERIALIZED (
+    SELECT p.payees, p.created_by ->> 'client_id' AS client,
+      ARRAY(SELECT q.person FROM people q WHERE is_or_was(q.person, p.created_by ->> 'client_id'))
+        AS people,
+      at - make_interval(secs => (wanted ->> 'within_seconds')::integer) AS since
+    FROM movement_plans p WHERE p.movement_id = m.movement_id
+  ), moved AS (
+    SELECT e.asset, e.amount FROM may_move(m) e
+    UNION ALL
+    SELECT e.asset, e.amount FROM own, movements o JOIN movement_plans p USING (movement_id)
+    CROSS JOIN LATERAL may_move(o) e
+    WHERE wanted ? 'within_seconds' AND o.movement_id <> m.movement_id
+      AND o.created_at > own.since - interval '8 days'
+      AND (o.created_at > own.since OR o.approved_at > own.since)
+      -- Of a time that is over (try_rule) what came later does not count; of now, all does.
+      AND (o.created_at <= at OR at > svc_now() - interval '1 minute')
+      AND (wanted ->> 'asset' IN ('*', o.asset)
+        OR o.outflow @> jsonb_build_array(jsonb_build_object('asset', wanted ->> 'asset')))
+      AND (p.created_by ->> 'client_id' = own.client
+        OR EXISTS (SELECT FROM unnest(own.people) q
+          WHERE is_or_was(q, p.created_by ->> 'client_id'))
+        OR EXISTS (SELECT FROM jsonb_array_elements(p.payees) a
+          JOIN jsonb_array_elements(own.payees) b ON a.value ->> 'address' = b.value ->> 'address'
+            AND a.value ->> 'chain_family' = b.value ->> 'chain_family'))
+      AND NOT moved_nothing(o)
+  )
+  SELECT EXISTS (
+    SELECT FROM moved WHERE wanted ->> 'asset' IN ('*', moved.asset) GROUP BY moved.asset
+    HAVING bool_or(moved.amount IS NULL) OR sum(moved.amount) > (wanted ->> 'amount')::numeric)
+$$;
+
 -- Returns every rule that holds for a movement: those that matched when it was created, and those
 -- that match now. A rule that was changed holds in both forms.
 CREATE OR REPLACE FUNCTION rules_of(m movements, at timestamptz)
@@ -237,11 +274,11 @@ CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
     'deployment', (SELECT p.deployment FROM deployments p WHERE p.since < d.at
       ORDER BY p.since DESC LIMIT 1),
     'is_persons', is_or_was(d.person, d.identity),
-    'audited', (SELECT jsonb_build_object('hash', e.details ->> 'decision_sha256',
-        'at', e.occurred_at::timestamptz(3)) FROM audit_events e
+    'audited', (SELECT jsonb_build_object('rows', count(*),
+        'hash', min(e.details ->> 'decision_sha256'),
+        'same_time', bool_and(e.occurred_at::timestamptz(3) = d.at)) FROM audit_events e
       WHERE e.entity_type = 'approval_decision' AND e.entity_key = d.decision_id::text
-        AND e.action = 'approval_decision.record' AND e.outcome = 'success'
-      ORDER BY e.occurred_at, e.event_id LIMIT 1))
+        AND e.action = 'approval_decision.record' AND e.outcome = 'success'))
 $$;
 
 -- Records a person's approval of a movement under rules, and approves the movement once each rule
@@ -369,8 +406,8 @@ BEGIN
 END $$;
 
 -- Returns every movement created in a time that a rule would have held for, in force or not, with
--- the people who approved it and whether they would have been enough. Changes nothing. Groups, and
--- the ages of payees, are those of now.
+-- the people who approved it as the rule wants it (reason, passkey) and whether they would have been
+-- enough. Changes nothing. Groups, and the ages of payees, are those of now.
 CREATE OR REPLACE FUNCTION try_rule(rule jsonb, since timestamptz, before timestamptz)
   RETURNS TABLE (movement_id uuid, template_key text, asset text, amount numeric,
     created_at timestamptz, state text, approved_by text, people text[], enough boolean)
@@ -388,7 +425,11 @@ CREATE OR REPLACE FUNCTION try_rule(rule jsonb, since timestamptz, before timest
       SELECT person_of(e.actor_client_id) AS person FROM audit_events e
       WHERE e.entity_type = 'movement' AND e.entity_key = m.movement_id::text
         AND e.action IN ('movement.approve', 'movement.record_approval')
-        AND e.outcome = 'success') x WHERE x.person IS NOT NULL) w
+        AND e.outcome = 'success'
+        AND (NOT (try_rule.rule -> 'reason_required')::boolean OR e.reason IS NOT NULL)
+      ) x WHERE x.person IS NOT NULL AND (NOT asks_passkey(try_rule.rule) OR EXISTS (
+        SELECT FROM approval_decisions d WHERE d.subject_id = m.movement_id
+          AND d.person = x.person AND d.evidence IS NOT NULL))) w
   WHERE m.created_at >= since AND m.created_at < try_rule.before
     AND rule_matches(try_rule.rule, m, m.created_at)
   ORDER BY m.created_at, m.movement_id

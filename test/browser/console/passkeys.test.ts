@@ -2,6 +2,7 @@
  * Passkeys in a browser with an authenticator of its own: made, confirmed, and used to approve; and
  * what the page does not let a person sign.
  */
+import { createHash } from 'node:crypto';
 import type { CDPSession, Locator, Page } from 'playwright-core';
 import { secretsKeyPath } from '../../../dev/stack/keys.ts';
 import type { ApprovalRule } from '../../../domain/approval/rule.ts';
@@ -57,6 +58,13 @@ async function withRule(): Promise<void> {
   await db.$disconnect();
 }
 
+interface Challenge {
+  readonly statement: string;
+  readonly challenge: string;
+}
+/** The SHA-256 of some other text. */
+const OTHER = createHash('sha256').update('another').digest('base64url');
+
 interface Authenticator {
   readonly page: Page;
   readonly cdp: CDPSession;
@@ -80,6 +88,16 @@ async function withAuthenticator(operator: string): Promise<Authenticator> {
 
 /** Makes a passkey on the page, and lets it count by the fingerprint that the page shows. */
 async function enrolled(person: string, { page }: Authenticator): Promise<void> {
+  // What the page shows is made of the key itself, whatever the service says.
+  await page.route('**/dashboard/api/passkeys', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    const answer = await route.fetch();
+    const body = (await answer.json()) as object;
+    await route.fulfill({
+      response: answer,
+      json: { ...body, fingerprint: 'AAAA-AAAA-AAAA-AAAA' },
+    });
+  });
   await page.goto(`${desk.origin}/console/passkeys`);
   await button(page, 'Make a passkey…').click({ timeout: PATIENCE });
   const sheet = page.getByRole('dialog', { name: 'Make a passkey?' });
@@ -109,18 +127,32 @@ test('passkeys are made, confirmed and approve; nothing else is signed', async (
   await enrolled('bob', bob);
   const made = await desk.own.api.create(WITHDRAW_TO_TREASURY, { amount: '12.5' });
 
-  // A challenge for another plan: the page refuses before a touch.
+  // A challenge for anything else: the page refuses before a touch.
   const sheet = await sheetOf(ada.page, made);
-  await ada.page.route('**/challenge', async (route) => {
-    const answer = await route.fetch();
-    const body = (await answer.json()) as { statement: string };
-    const statement = body.statement.replace(made.compiled_plan_hash, 'f'.repeat(64));
-    await route.fulfill({ response: answer, json: { ...body, statement } });
+  const instead = (from: string, to: string) => (body: Challenge) => ({
+    ...body,
+    statement: body.statement.replace(from, to),
   });
-  await button(sheet, 'Sign and send').click();
-  await sheet.getByText(/something else to sign than this approval/).waitFor({ timeout: PATIENCE });
+  for (const [lie, says] of [
+    [instead(made.compiled_plan_hash, 'f'.repeat(64)), 'it names another hash'],
+    [instead(made.movement_id, made.movement_id.replace(/.$/, '0')), 'it is about something else'],
+    [instead('\nmovement\n', '\nchange_request\n'), 'it is about something else'],
+    [instead('\napprove\n', '\nreject\n'), 'it is another decision'],
+    [instead('svc-approval/1', 'svc-approval/2'), 'it has another form'],
+    [instead(/\d{4}-\d\d-/.exec(new Date().toISOString())?.[0] ?? '', '2020-01-'), 'its time is'],
+    [(body: Challenge) => ({ ...body, challenge: OTHER }), 'its challenge is of another text'],
+  ] as const) {
+    await ada.page.route('**/challenge', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: lie((await answer.json()) as Challenge) });
+    });
+    await button(sheet, 'Sign and send').click();
+    await sheet
+      .getByText(`something else to sign than this approval: ${says}`)
+      .waitFor({ timeout: PATIENCE });
+    await ada.page.unroute('**/challenge');
+  }
   await accessible(ada.page);
-  await ada.page.unroute('**/challenge');
 
   // An authenticator that does not know who touches it.
   await ada.cdp.send('WebAuthn.setUserVerified', {

@@ -45,6 +45,15 @@ test('a rule that all members together meet is no fault', () => {
     expect(faultsAfter([ANN, BOB], [DESK, RISK], guarded(all))).toEqual([]);
 });
 
+test('a rule for passkeys needs people who have one', () => {
+  const of = guarded({ ...rule('signed', { desk: 2 }), evidence: 'passkey' });
+  const signing = [ANN, BOB].map((each) => ({ ...each, has_passkey: true }));
+  expect(faultsAfter(signing, [DESK, RISK], of)).toEqual([]);
+  expect(faultsAfter([...signing.slice(0, 1), BOB], [DESK, RISK], of)).toEqual([
+    expect.stringMatching(/^rule_unsatisfiable: .*1 more in desk.* a passkey /),
+  ]);
+});
+
 test('a rule that needs more people than its groups have cannot be met', () => {
   const rules = guarded(rule('large', { desk: 3 }), rule('all', { desk: 2 }));
   expect(faultsAfter([ANN, BOB], [DESK], rules)).toEqual([
