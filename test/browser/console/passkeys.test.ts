@@ -133,9 +133,10 @@ test('passkeys are made, confirmed and approve; nothing else is signed', async (
     ...body,
     statement: body.statement.replace(from, to),
   });
+  const another = made.movement_id.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
   for (const [lie, says] of [
     [instead(made.compiled_plan_hash, 'f'.repeat(64)), 'it names another hash'],
-    [instead(made.movement_id, made.movement_id.replace(/.$/, '0')), 'it is about something else'],
+    [instead(made.movement_id, another), 'it is about something else'],
     [instead('\nmovement\n', '\nchange_request\n'), 'it is about something else'],
     [instead('\napprove\n', '\nreject\n'), 'it is another decision'],
     [instead('svc-approval/1', 'svc-approval/2'), 'it has another form'],
@@ -144,6 +145,7 @@ test('passkeys are made, confirmed and approve; nothing else is signed', async (
   ] as const) {
     await ada.page.route('**/challenge', async (route) => {
       const answer = await route.fetch();
+      if (answer.status() !== 200) throw new Error(await answer.text());
       await route.fulfill({ response: answer, json: lie((await answer.json()) as Challenge) });
     });
     await button(sheet, 'Sign and send').click();
