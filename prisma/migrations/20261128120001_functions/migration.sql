@@ -75,13 +75,13 @@ CREATE OR REPLACE FUNCTION asks_passkey(rule jsonb) RETURNS boolean LANGUAGE sql
 $$;
 
 -- Returns what rules ask, and who approved: [{name, rule, people: [{person, name, groups, excluded,
--- decided_at, reason, evidence,
--- decision_id, counts}], met, possible}]; NULL without rules. `rules`: [{"name", "rule"}];
--- `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
+-- decided_at, reason, evidence, decision_id, counts}], met, possible}]; NULL without rules.
+-- `rules`: [{"name", "rule"}]; `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
 -- members of the rule's groups who have an identity, and whoever approved and is none (excluded
 -- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
 -- that the person has no more, or with a key that is revoked, or before the last restore, does not
--- count; under a rule with the evidence `passkey` nor does an approval without an assertion of a passkey that is in force.
+-- count; under a rule with the evidence `passkey` nor does an approval without an assertion of a
+-- passkey that is in force.
 CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
@@ -189,7 +189,8 @@ CREATE OR REPLACE TRIGGER movement_approvals_need_quorum BEFORE INSERT ON moveme
 
 -- Returns why a person's approval is refused under all rules of a standing: {"ok": false, "reason":
 -- "approver_excluded", "reason_required" or "passkey_required", "why"?}; NULL if it is not.
-CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, decision jsonb) RETURNS jsonb
+CREATE OR REPLACE FUNCTION refusal_of_approval(standing jsonb, who text, decision jsonb)
+  RETURNS jsonb
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN NOT jsonb_path_exists(o.own, '$[*].people ? (@.excluded == null)') THEN
