@@ -3,7 +3,7 @@
  * that; `fundadmin` lets it count, and ends it, as the owner of the tables.
  */
 import type { AuditEntry } from '../domain/transition.ts';
-import type { MadePasskey, Passkey } from '../platform/passkeys.ts';
+import { passkeyFingerprint, type MadePasskey, type Passkey } from '../platform/passkeys.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
@@ -14,6 +14,17 @@ export interface EnrolledPasskey extends Passkey {
   readonly enrolled_at: string;
   /** Null while it is in force. */
   readonly revoked_at: string | null;
+}
+
+/** A passkey as people see it. */
+export type ShownPasskey = Omit<EnrolledPasskey, 'public_key' | 'counter'> & {
+  readonly fingerprint: string;
+};
+
+/** Returns a passkey with its fingerprint in place of the key. */
+export function shownPasskey(passkey: EnrolledPasskey): ShownPasskey {
+  const { public_key: _key, counter: _counter, ...row } = passkey;
+  return { ...row, fingerprint: passkeyFingerprint(passkey) };
 }
 
 /** A credential that a browser made and that does not count yet. */

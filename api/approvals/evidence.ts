@@ -1,5 +1,4 @@
 /** Challenges for passkeys, and what is verified of an assertion before a decision is stored. */
-import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import {
   readStatement,
@@ -9,6 +8,7 @@ import {
 } from '../../domain/approval/evidence.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { newToken } from '../../platform/one-time.ts';
 import {
   challengeOf,
   relyingParty,
@@ -35,7 +35,7 @@ export async function challengeFor(
     decision: 'approve',
     person,
     deployment: signing.deployment,
-    nonce: newNonce(),
+    nonce: newToken(),
     at: new Date(signing.now_ms).toISOString(),
   });
   return challengeView(statement, signing, deps);
@@ -90,11 +90,6 @@ export async function evidenceOf(
 export function originOf({ consoleOrigin }: ApiDependencies): string {
   if (consoleOrigin === undefined) throw new Error('this API has no console for passkeys');
   return consoleOrigin();
-}
-
-/** Returns a nonce for a statement. */
-export function newNonce(): string {
-  return randomBytes(24).toString('base64url');
 }
 
 /** Returns the caller's person, or throws `approver_excluded`. */

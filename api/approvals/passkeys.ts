@@ -1,15 +1,16 @@
 /** Passkeys: what a browser signs to make one, and taking it until an administrator confirms it. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { STATEMENT_SECONDS } from '../../domain/approval/evidence.ts';
+import { isInTime } from '../../domain/approval/evidence.ts';
 import { auditOf, type Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { newToken } from '../../platform/one-time.ts';
 import { passkeyFingerprint, verifyRegistration } from '../../platform/passkeys.ts';
 import { offerPasskey, readSigning, type Signing } from '../../store/passkeys.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
-import { challengeView, newNonce, originOf } from './evidence.ts';
+import { challengeView, originOf } from './evidence.ts';
 import type { passkeyBody, passkeyChallengeResponse, passkeyResponse } from './schema.ts';
 
 const FORM = 'svc-passkey/1';
@@ -22,7 +23,7 @@ export async function challenge(
   const signing = await readSigning(deps.db, caller.client_id);
   const person = personIn(signing);
   const at = new Date(signing.now_ms).toISOString();
-  const statement = [FORM, signing.deployment, person, newNonce(), at].join('\n');
+  const statement = [FORM, signing.deployment, person, newToken(), at].join('\n');
   return {
     status: 200,
     body: {
@@ -52,10 +53,9 @@ export async function offer(
   } as const;
   return auditedRefusal(deps, requester, subject, async () => {
     const [form, deployment, named, , at = ''] = body.statement.split('\n');
-    const age = signing.now_ms - Date.parse(at);
     if (form !== FORM || deployment !== signing.deployment || named !== person)
       throw refused('other_statement');
-    if (!(age >= 0 && age <= STATEMENT_SECONDS * 1000)) throw refused('statement_expired');
+    if (!isInTime(at, signing.now_ms)) throw refused('statement_expired');
     const origin = originOf(deps);
     const made = await verifyRegistration(body, origin);
     if (made === null) throw refused('not_verified');

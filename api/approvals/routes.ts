@@ -1,8 +1,7 @@
 /** The routes of approval rules, people, groups and passkeys, which only `fundadmin` changes. */
 import { OPS_ROLES } from '../../domain/roles.ts';
 import { listGroups, listPeople, listRules, readApprovals } from '../../store/approvals.ts';
-import { passkeyFingerprint } from '../../platform/passkeys.ts';
-import { listPasskeys } from '../../store/passkeys.ts';
+import { listPasskeys, shownPasskey } from '../../store/passkeys.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { movementParams, noBody, noParams, noQuery } from '../http/schemas.ts';
@@ -137,10 +136,7 @@ export const approvalRoutes: readonly Route[] = [
     handler: async (_input, { db }) => ({
       status: 200,
       body: {
-        passkeys: (await listPasskeys(db)).map(({ public_key, counter: _counter, ...row }) => ({
-          ...row,
-          fingerprint: passkeyFingerprint({ credential_id: row.credential_id, public_key }),
-        })),
+        passkeys: (await listPasskeys(db)).map(shownPasskey),
       },
     }),
   }),

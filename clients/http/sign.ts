@@ -114,8 +114,12 @@ const FINGERPRINT_BITS = 80;
  * reveal the secret.
  */
 export async function dashboardFingerprint({ operator, secret }: DashboardKey): Promise<string> {
-  const mac = BigInt(`0x${await hmacWith(secret)(`SVC-DASHBOARD-FINGERPRINT\n${operator}`)}`);
-  const bits = mac.toString(2).padStart(256, '0').slice(0, FINGERPRINT_BITS);
+  return groupsOf(await hmacWith(secret)(`SVC-DASHBOARD-FINGERPRINT\n${operator}`));
+}
+
+/** Returns the first 80 bits of a hash (256 bits in hex) as four groups of four digits. */
+export function groupsOf(hash: string): string {
+  const bits = BigInt(`0x${hash}`).toString(2).padStart(256, '0').slice(0, FINGERPRINT_BITS);
   const digits = (bits.match(/.{5}/g) ?? []).map((each) => DIGITS[Number.parseInt(each, 2)]);
   return (digits.join('').match(/.{4}/g) ?? []).join('-');
 }

@@ -3,13 +3,11 @@
  * authenticator made. A service that stored another key could return a fingerprint that fits it.
  */
 import { sha256, utf8 } from '../../clients/http/bytes.ts';
+import { groupsOf } from '../../clients/http/sign.ts';
 import { toBase64url } from './base64url.ts';
 
 /** Where the id of a new credential begins: after hash, flags, counter, model and its length. */
 const ID_AT = 32 + 1 + 4 + 16 + 2;
-/** Crockford base32 digits: no two of them look alike. */
-const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const FINGERPRINT_BITS = 80;
 
 /**
  * Returns the fingerprint of a new credential, four groups of four digits, from its authenticator
@@ -23,10 +21,7 @@ export async function passkeyFingerprint(authenticatorData: ArrayBuffer): Promis
   // Extensions may follow the key.
   const key = authenticatorData.slice(keyAt, endOf(view, keyAt));
   const text = `svc-passkey-fingerprint\n${toBase64url(id)}\n${toBase64url(key)}`;
-  const hash = BigInt(`0x${await sha256(utf8(text))}`);
-  const bits = hash.toString(2).padStart(256, '0').slice(0, FINGERPRINT_BITS);
-  const digits = (bits.match(/.{5}/g) ?? []).map((each) => DIGITS[Number.parseInt(each, 2)]);
-  return (digits.join('').match(/.{4}/g) ?? []).join('-');
+  return groupsOf(await sha256(utf8(text)));
 }
 
 /** Returns where the CBOR item at `at` ends: a number, bytes, a text, or a map of these. */

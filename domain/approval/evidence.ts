@@ -101,7 +101,11 @@ export function statementProblem(
   if (read.hash !== decided.hash) return 'other_hash';
   if (read.decision !== decided.decision) return 'other_decision';
   if (read.person !== decided.person) return 'other_person';
-  const age = nowMs - Date.parse(read.at);
-  // Also of a time that cannot be read.
-  return age >= 0 && age <= STATEMENT_SECONDS * 1000 ? null : 'statement_expired';
+  return isInTime(read.at, nowMs) ? null : 'statement_expired';
+}
+
+/** Returns whether a statement of this time is taken now; false for a time that cannot be read. */
+export function isInTime(at: string, nowMs: number): boolean {
+  const age = nowMs - Date.parse(at);
+  return age >= 0 && age <= STATEMENT_SECONDS * 1000;
 }

@@ -8,7 +8,7 @@ import {
   listPasskeys,
   readOffered,
   revokePasskey,
-  type EnrolledPasskey,
+  shownPasskey,
 } from '../../store/passkeys.ts';
 import { command } from '../command.ts';
 import {
@@ -21,9 +21,6 @@ import {
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from '../keys/audit.ts';
 
-/** A passkey as it is printed. */
-type Shown = Omit<EnrolledPasskey, 'public_key' | 'counter'> & { readonly fingerprint: string };
-
 /** Adds the group `passkeys` to the program. */
 export function addPasskeyCommands(program: Command, io: ToolIo): void {
   const passkeys = program
@@ -35,7 +32,7 @@ export function addPasskeyCommands(program: Command, io: ToolIo): void {
     .description('Every passkey, also those that have ended.')
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {
-      print((await withDatabase(options, io, listPasskeys)).map(shown));
+      print((await withDatabase(options, io, listPasskeys)).map(shownPasskey));
     });
 
   command(passkeys, 'confirm', { widens: 'keys' })
@@ -84,7 +81,7 @@ async function confirm({ person, fingerprint, ...options }: ConfirmOptions, io: 
   warnUnvouched(io, 'confirmation');
   return withDatabase(options, io, async (db) => {
     const known = (await listPasskeys(db)).find((each) => passkeyFingerprint(each) === typed);
-    if (known?.person === person && known.revoked_at === null) return shown(known);
+    if (known?.person === person && known.revoked_at === null) return shownPasskey(known);
     const offered = await readOffered(db, person);
     // Computed from the key itself, so that it says which key it is.
     const found = offered.find((each) => passkeyFingerprint(each) === typed);
@@ -106,7 +103,7 @@ async function confirm({ person, fingerprint, ...options }: ConfirmOptions, io: 
       throw new ToolError(
         `This passkey of ${person} cannot be confirmed: it was revoked, or its maker is not ${person} now. Make another one.`,
       );
-    return shown(confirmed);
+    return shownPasskey(confirmed);
   });
 }
 
@@ -119,13 +116,6 @@ async function revoke({ credential, reason, ...options }: RevokeOptions, io: Too
     ]);
     if (revoked === null)
       throw new ToolError(`No passkey of this id is in force; see passkeys list.`);
-    return shown(revoked);
+    return shownPasskey(revoked);
   });
-}
-
-function shown({ public_key, counter: _counter, ...row }: EnrolledPasskey): Shown {
-  return {
-    ...row,
-    fingerprint: passkeyFingerprint({ credential_id: row.credential_id, public_key }),
-  };
 }
