@@ -1,14 +1,17 @@
-/** Shows on every page that somebody changed something alone within the last seven days. */
+/**
+ * Shows that somebody changed something alone within the last seven days: on every page but *Needs
+ * you*, which lists these changes.
+ */
 import { Link } from '@tanstack/react-router';
-import { brokenGlass, LAST_WEEK } from './data/broken-glass.ts';
-import { useRead } from './data/reads.ts';
+import { brokenGlass, LAST_WEEK, ofLastWeek } from './data/broken-glass.ts';
+import { useRows } from './data/reads.ts';
 import { useNow } from './parts/use-now.ts';
 
 /** Renders nothing while the glass is whole. */
 export function BrokenGlass() {
   const now = useNow();
-  const { data } = useRead('listChangeRequests', { query: LAST_WEEK });
-  const says = data === undefined ? null : brokenGlass(data, now);
+  const { rows, query } = useRows('listChangeRequests', { query: LAST_WEEK });
+  const says = brokenGlass(ofLastWeek(rows, now).length, query.hasNextPage);
   if (says === null) return null;
   return (
     <div role="status" className="notice">

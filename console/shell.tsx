@@ -5,6 +5,9 @@ import { BrokenGlass } from './broken-glass.tsx';
 import { Gate } from './gate.tsx';
 import { Header } from './header.tsx';
 
+/** The page that lists what the banner only counts. */
+const NEEDS_YOU = '/';
+
 export function Shell() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // A newly opened page gets the focus, so that a screen reader starts there.
@@ -17,7 +20,7 @@ export function Shell() {
         Skip to the page
       </a>
       <Header />
-      <BrokenGlass />
+      {path !== NEEDS_YOU && <BrokenGlass />}
       <main id="page" tabIndex={-1}>
         <Outlet />
       </main>

@@ -8,6 +8,7 @@ export const ATTENTION_REASONS = [
   'approval',
   'approval_expires_soon',
   'approval_unsatisfiable',
+  'approval_compromised',
   'unknown_outcome',
   'manual_gate',
   'failed',

@@ -26,6 +26,8 @@ import { ACTION_STATES, type MovementAction } from './states/movement.ts';
 /** What `attention_of` returns for a movement. For an approval: only the reason. */
 export interface AttentionFacts {
   readonly reason: AttentionReason;
+  /** Only for `approval_compromised`: why it needs a person besides; null: for nothing else. */
+  readonly besides?: AttentionReason | null;
   readonly node_key?: string;
   readonly attempt?: number;
   readonly max_attempts?: number | null;
@@ -76,6 +78,17 @@ export interface Waiting {
   readonly cancellable: boolean;
 }
 
+/**
+ * Returns the facts as they are without a compromised approval, which must not hide what else the
+ * movement needs a person for.
+ */
+export function besidesCompromise(facts: AttentionFacts): AttentionFacts {
+  const { reason, besides } = facts;
+  return reason === 'approval_compromised' && besides != null
+    ? { ...facts, reason: besides, besides: null }
+    : facts;
+}
+
 /** Returns the reason as a sentence. */
 export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
   const node = facts.node_key ?? '';
@@ -87,6 +100,11 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `The movement waits for an approval, which it needs before ${expiresAt}.`;
     case 'approval_unsatisfiable':
       return 'The movement waits for approvals that an approval rule requires, and too few people are left who may give them: change the groups, or reject it.';
+    case 'approval_compromised': {
+      const { besides } = facts;
+      const also = besides == null ? '' : ` ${sentenceOf(besidesCompromise(facts), expiresAt)}`;
+      return `The movement was approved with a key that is known to be compromised. Look at what it pays: let it go on, or cancel it. What cannot be cancelled stops when its executor is switched off, or with the cutover mode frozen.${also}`;
+    }
     case 'manual_gate':
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':
@@ -179,11 +197,12 @@ export function approvalOffers(
  * none, since it only reads and proposes.
  */
 export function offersFor(
-  facts: AttentionFacts,
+  found: AttentionFacts,
   snapshot: MovementSnapshot,
   { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
 ): readonly Offer[] {
   if (!mayDecide(requester.caller)) return [];
+  const facts = besidesCompromise(found);
   return [
     ...executorOffers(facts),
     ...rotateOffers(facts, snapshot),

@@ -94,6 +94,7 @@ export const ERROR_TABLE = {
   passkey_required: row(422, 'after_change', 'An approval rule counts only approvals that are signed with a passkey; approve in the console, or send `assertion`.'),
   assertion_refused: row(403, 'after_change', 'The assertion is no evidence of this decision (`why`); get a new challenge and sign again.'),
   passkey_refused: row(422, 'after_change', 'No passkey can be made, or the new one cannot be taken (`why`): `no_person` needs `fundadmin people set`; else make another one.'),
+  no_approval: row(409, 'after_change', 'There is no approval of yours to withdraw here: you have approved nothing, or have withdrawn it.'),
   not_the_author: row(403, 'never', 'Only whoever made the change request may withdraw it; others reject it.'),
   change_hash_mismatch: row(409, 'after_change', 'The hash is not that of the change request; read it again, and approve what it shows.'),
   change_request_ended: row(409, 'never', 'The change request has ended (`state`); make the change again for a new one.'),

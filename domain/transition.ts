@@ -281,6 +281,8 @@ export const REFUSALS = [
   'reason_required',
   'passkey_required',
   'assertion_refused',
+  /** The person has no approval of the movement to withdraw. */
+  'no_approval',
   /** The assertions of the movement's approvals do not prove what a rule asks. */
   'approval_not_proven',
   /** This process is stopping and starts nothing; another process continues. */

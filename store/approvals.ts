@@ -162,7 +162,7 @@ export interface Decision {
 }
 
 export type DecisionOutcome = TransitionOutcome & {
-  /** Set while approvals are missing: the movement still waits. */
+  /** Set while the movement still waits. */
   readonly approvals?: Standing;
 };
 
@@ -175,7 +175,7 @@ interface Missing {
  * Records the approval, and approves the movement if it is the last that is needed. Like
  * `applyTransition`: a refusal is a result and wrote nothing.
  */
-export async function decideApproval(db: Database, decision: Decision): Promise<DecisionOutcome> {
+export function decideApproval(db: Database, decision: Decision): Promise<DecisionOutcome> {
   const { identity, approve, record, request_id } = decision;
   const commandId = newId();
   const about = {
@@ -189,11 +189,52 @@ export async function decideApproval(db: Database, decision: Decision): Promise<
     approve: transitionDocument(db, approve, commandId),
     record: transitionDocument(db, record, null),
   });
+  return decided(
+    db,
+    commandId,
+    () => db.sql<Decided>`SELECT decide_approval(${doc}::jsonb) AS answer`,
+  );
+}
+
+/** A person's withdrawal of an approval of a movement. */
+export interface Withdrawal extends Pick<Decision, 'identity' | 'key_id' | 'request_id'> {
+  /** Names the plan's hash. */
+  readonly record: Transition;
+}
+
+/** Withdraws the person's approval of a movement that waits; see {@link decideApproval}. */
+export function withdrawApproval(
+  db: Database,
+  { identity, key_id, request_id, record }: Withdrawal,
+): Promise<DecisionOutcome> {
+  const about = { subject_id: record.movement_id, identity, hash: record.plan_hash ?? '' };
+  const decision = { decision: 'withdraw', key_id, reason: null, evidence: null } as const;
+  const doc = JSON.stringify({
+    identity,
+    decision: decisionEntry(db, about, decision, request_id),
+    record: transitionDocument(db, record, null),
+  });
+  return decided(
+    db,
+    null,
+    () => db.sql<Decided>`SELECT withdraw_approval(${doc}::jsonb) AS answer`,
+  );
+}
+
+interface Decided {
+  readonly answer: Answer & Partial<Missing>;
+}
+
+/** Runs a statement that decides, and returns its outcome with what is missing now. */
+async function decided(
+  db: Database,
+  commandId: string | null,
+  statement: () => Promise<readonly Decided[]>,
+): Promise<DecisionOutcome> {
   let missing: Standing | undefined;
   const outcome = await applied(db, commandId, async () => {
-    const [row] = await db.sql<{ answer: Answer & Partial<Missing> }>`
-      SELECT decide_approval(${doc}::jsonb) AS answer`;
-    if (row === undefined) throw new Error('the SQL function decide_approval returned no row');
+    const [row] = await statement();
+    if (row === undefined) throw new Error('the database returned no row for a decision');
     const { approvals, person = null } = row.answer;
     missing = approvals === undefined ? undefined : { rules: standings(approvals), person };
     return row.answer;

@@ -1,13 +1,19 @@
-/** Stores automatic approval: policies, the use of their windows, and the facts of a decision. */
+/**
+ * Stores automatic approval: policies, the use of their windows, the facts of a decision, and past
+ * movements to try a policy on.
+ */
 import { NOTHING_USED, type BudgetUsage } from '../domain/auto-approve/budget.ts';
 import type { TemplateCaps } from '../domain/auto-approve/free.ts';
+import type { PastMovement } from '../domain/auto-approve/past.ts';
 import type { AllowedTemplate, AutoApprovePolicy } from '../domain/auto-approve/policy.ts';
+import { onlyObserves } from '../domain/plan/amount.ts';
 import type { AuditEntry, Transition } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
-import { isoOf } from './json.ts';
+import { iso, isoOf } from './json.ts';
+import type { PagePosition } from './paging.ts';
 
 export interface PolicyRecord extends AutoApprovePolicy {
   readonly created_by: string | null;
@@ -223,4 +229,55 @@ export async function readFreeFacts(db: Database, templateKey: string): Promise<
   const [row] = rows;
   if (row === undefined) throw new Error('the query for the facts of a template returned no row');
   return { at: row.at.toISOString(), template: row.template, used: row.used ?? '0' };
+}
+
+/** The movements that a client created for a strategy in a time. */
+export interface PastQuery {
+  readonly client_id: string;
+  readonly strategy_id: string;
+  /** ISO 8601; inclusive. */
+  readonly since: string;
+  /** ISO 8601; exclusive. */
+  readonly before: string;
+}
+
+interface PastRow extends Omit<PastMovement, 'created_at' | 'only_observes'> {
+  readonly created_at: Date;
+  /** The nodes of a plan that observes; else null. */
+  readonly nodes: Parameters<typeof onlyObserves>[0] | null;
+}
+
+/** Returns up to `limit` of these movements after `page.after`, oldest first. */
+export async function readPastMovements(
+  db: Database,
+  { client_id, strategy_id, since, before }: PastQuery,
+  page: { readonly after: PagePosition | null; readonly limit: number },
+): Promise<readonly PastMovement[]> {
+  // No id is as low as this one, so the first page begins with `since` itself.
+  const { created_at, id } = page.after ?? {
+    created_at: since,
+    id: '00000000-0000-0000-0000-000000000000',
+  };
+  const rows = await run(
+    () => db.sql<PastRow>`
+      SELECT m.movement_id::text, m.created_at, m.template_key, m.template_version, m.asset,
+        trim_scale(m.amount)::text AS amount, m.outflow, m.request_state AS state,
+        coalesce(p.created_by ->> 'role' = 'agent', false) AS by_agent,
+        CASE WHEN a.approved_by IN ('policy', 'template_cap') THEN a.approved_by
+          WHEN a.approved_by IS NOT NULL THEN 'person' END AS became,
+        (SELECT jsonb_agg(node_plan(n.own_plan, p.input_params)) FROM movement_nodes n
+          WHERE n.movement_id = m.movement_id HAVING bool_or(n.node_kind = 'observe')) AS nodes
+      FROM movements m JOIN movement_plans p ON p.movement_id = m.movement_id
+      LEFT JOIN movement_approvals a ON a.movement_id = m.movement_id
+      WHERE m.strategy_id = ${strategy_id} AND p.created_by ->> 'client_id' = ${client_id}
+        AND m.created_at < ${before}::timestamptz
+        AND (m.created_at, m.movement_id) > (${created_at}::timestamptz, ${id}::uuid)
+      ORDER BY m.created_at, m.movement_id LIMIT ${page.limit}::integer`,
+  );
+  return rows.map(({ movement_id, created_at: at, nodes, ...row }) => ({
+    movement_id,
+    created_at: iso(at),
+    ...row,
+    only_observes: nodes !== null && onlyObserves(nodes),
+  }));
 }

@@ -24,7 +24,8 @@ export async function claimCallbacks(
   const only = options.movementId ?? null;
   return run(
     () => db.sql<ClaimedCallback>`
-      SELECT event_id::text, movement_id::text, transfer_id::text, event_type, url, payload, nonce, attempts
+      SELECT event_id::text, movement_id::text, transfer_id::text, webhook, event_type, url, payload,
+        nonce, attempts
       FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer,
         ${only}::uuid)`,
   );
@@ -46,10 +47,10 @@ type Row = Prisma.CallbackGetPayload<object>;
 
 export interface CallbackRecord {
   readonly event_id: string;
-  /** Null for a callback of a capital transfer. */
+  /** Exactly one of these three is set: what the callback is of. */
   readonly movement_id: string | null;
-  /** Null for a callback of a movement. */
   readonly transfer_id: string | null;
+  readonly webhook: string | null;
   readonly event_type: string;
   readonly sequence: number;
   readonly url: string;
@@ -68,12 +69,13 @@ export interface CallbackFilter {
   readonly status?: CallbackStatus | undefined;
   readonly movement_id?: string | undefined;
   readonly transfer_id?: string | undefined;
+  readonly webhook?: string | undefined;
 }
 
 /** Returns up to `limit` callbacks after `page.after`, newest first. */
 export async function listCallbacks(
   db: Database,
-  { status, movement_id, transfer_id }: CallbackFilter,
+  { status, movement_id, transfer_id, webhook }: CallbackFilter,
   page: { readonly limit: number; readonly after: PagePosition | null },
 ): Promise<readonly CallbackRecord[]> {
   const rows = await run(() =>
@@ -82,6 +84,7 @@ export async function listCallbacks(
         ...(status === undefined ? {} : { status }),
         ...(movement_id === undefined ? {} : { movement_id }),
         ...(transfer_id === undefined ? {} : { transfer_id }),
+        ...(webhook === undefined ? {} : { webhook }),
         ...(page.after === null ? {} : olderThan(page.after, 'event_id')),
       },
       orderBy: [{ created_at: 'desc' }, { event_id: 'desc' }],
@@ -97,6 +100,7 @@ function toRecord(row: Row): CallbackRecord {
     event_id: row.event_id,
     movement_id: row.movement_id,
     transfer_id: row.transfer_id,
+    webhook: row.webhook,
     event_type: row.event_type,
     sequence: row.sequence,
     url: row.url,

@@ -154,7 +154,11 @@ export type ChangeRefusal =
   | { readonly reason: 'assertion_refused'; readonly why: AssertionProblem }
   | {
       readonly reason:
-        'reason_required' | 'passkey_required' | 'change_hash_mismatch' | 'not_the_author';
+        | 'reason_required'
+        | 'passkey_required'
+        | 'change_hash_mismatch'
+        | 'no_approval'
+        | 'not_the_author';
     }
   | { readonly reason: 'change_request_ended'; readonly state: ChangeState };
 
@@ -225,6 +229,35 @@ export async function decideChange(
   });
   const rows = await run(
     () => db.sql<{ answer: ChangeAnswer | null }>`SELECT decide_change(${doc}::jsonb) AS answer`,
+  );
+  return toOutcome(rows[0]?.answer);
+}
+
+/** Withdraws the person's approval of an open request; null for an unknown id. */
+export async function withdrawChangeApproval(
+  db: Database,
+  {
+    request_id,
+    hash,
+    identity,
+    key_id,
+    audit,
+  }: Omit<ChangeDecision, 'decision' | 'reason' | 'evidence'>,
+): Promise<ChangeOutcome | null> {
+  const about = { subject_id: request_id, identity, hash };
+  const decision = { decision: 'withdraw', key_id, reason: null, evidence: null } as const;
+  const doc = JSON.stringify({
+    request_id,
+    hash,
+    identity,
+    decision: decisionEntry(db, about, decision, audit.request_id ?? null),
+    audit: auditRows(db, [audit]),
+  });
+  const rows = await run(
+    () =>
+      db.sql<{
+        answer: ChangeAnswer | null;
+      }>`SELECT withdraw_change_approval(${doc}::jsonb) AS answer`,
   );
   return toOutcome(rows[0]?.answer);
 }

@@ -3,7 +3,7 @@
  * `fundadmin audit verify`, which verify them again.
  */
 import { isMet } from '../domain/approval/quorum.ts';
-import { decisionDocument } from '../domain/approval/decision.ts';
+import { decisionDocument, type DecisionKind } from '../domain/approval/decision.ts';
 import type { AssertionProblem, Decided } from '../domain/approval/evidence.ts';
 import { canonicalPlan } from '../domain/plan/compile.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
@@ -25,6 +25,7 @@ export interface StoredDecision {
   readonly identity: string;
   readonly key_id: string | null;
   readonly hash: string;
+  readonly decision: DecisionKind;
   readonly reason: string | null;
   readonly at: string;
   readonly evidence: StoredAssertion | null;
@@ -32,20 +33,22 @@ export interface StoredDecision {
 
 /** What is known of a decision before the database stores it. */
 export interface NewDecision {
+  /** Absent: an approval. */
+  readonly decision?: DecisionKind;
   readonly key_id: string | null;
   readonly reason: string | null;
   readonly evidence: StoredAssertion | null;
 }
 
 /**
- * Returns a new decision as the SQL function `record_decision` takes it. The audit's row of it
- * holds its hash, so that a decision that is altered, removed or invented later does not fit the
- * audit.
+ * Returns a new decision as the SQL functions `record_decision` and `record_withdrawal` take it.
+ * The audit's row of it holds its hash, so that a decision that is altered, removed or invented
+ * later does not fit the audit.
  */
 export function decisionEntry(
   db: Database,
   about: { readonly subject_id: string; readonly identity: string | null; readonly hash: string },
-  { key_id, reason, evidence }: NewDecision,
+  { decision = 'approve', key_id, reason, evidence }: NewDecision,
   requestId: string | null,
 ): Record<string, unknown> {
   const decision_id = newId();
@@ -59,8 +62,9 @@ export function decisionEntry(
     request_id: requestId,
     details: {
       subject_id: about.subject_id,
+      decision,
       evidence: evidence === null ? 'shared_secret' : 'passkey',
-      decision_sha256: decisionHash({ decision_id, ...about, key_id, reason, evidence }),
+      decision_sha256: decisionHash({ decision_id, ...about, decision, key_id, reason, evidence }),
     },
   };
   return { decision_id, key_id, reason, evidence, audit: auditRows(db, [entry]) };

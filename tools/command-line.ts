@@ -19,9 +19,11 @@ import { databaseCommands } from './database/commands.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { addKeyCommands } from './keys/commands.ts';
 import { movementCommands } from './movements/commands.ts';
+import { addPolicyCommands } from './policies/commands.ts';
 import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
 import { temporalCommands } from './temporal/commands.ts';
+import { addWebhookCommands } from './webhooks/commands.ts';
 
 /** The groups of commands. A new group needs one line here and a folder in tools/. */
 const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
@@ -37,9 +39,11 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   databaseCommands,
   addKeyCommands,
   movementCommands,
+  addPolicyCommands,
   reservationCommands,
   restoreCommands,
   temporalCommands,
+  addWebhookCommands,
 ];
 
 /** Returns the program with all its groups of commands. Throws when a command declares no power. */

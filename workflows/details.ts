@@ -135,6 +135,8 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ' · waits for an approval that expires soon';
     case 'approval_unsatisfiable':
       return ' · waits for approvals, and too few people may approve';
+    case 'approval_compromised':
+      return ' · was approved with a compromised key';
     case 'manual_gate':
       return ` · waits at gate ${node}`;
     case 'unknown_outcome':

@@ -51,7 +51,7 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
       // If recording fails, the callback's lease expires, and the callback is then sent again.
       .catch((error: unknown) =>
         log.warn(
-          { err: error, movement_id: first.movement_id, transfer_id: first.transfer_id },
+          { err: error, ...subjectOf(first) },
           'a callback was not recorded and is sent again',
         ),
       )
@@ -104,7 +104,7 @@ async function sendLine(
 async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback): Promise<void> {
   const { db, log, sign, maxAttempts, post = guardedPost } = options;
   const allowedHosts = sign === null ? NO_HOSTS : options.allowedHosts;
-  const { event_id, nonce, payload, url, movement_id, transfer_id } = callback;
+  const { event_id, nonce, payload, url } = callback;
   const timestamp = Math.floor(Date.now() / 1_000);
   const headers = sign?.({ event_id, nonce, timestamp, body: payload }) ?? {};
   const outcome = await post({ url, headers, body: payload, allowedHosts });
@@ -113,8 +113,12 @@ async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback)
   if (written && settlement.status === 'dead_letter') {
     const { attempts, last_error } = settlement;
     log.warn(
-      { movement_id, transfer_id, callback_event_id: event_id, attempts, reason: last_error },
+      { ...subjectOf(callback), callback_event_id: event_id, attempts, reason: last_error },
       'a callback is a dead letter',
     );
   }
+}
+
+function subjectOf({ movement_id, transfer_id, webhook }: ClaimedCallback) {
+  return { movement_id, transfer_id, webhook };
 }

@@ -36,7 +36,7 @@ export const approvalsView = z
         }),
         counts: z.boolean().meta({
           description:
-            'False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again.',
+            'False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. What was withdrawn is not listed.',
         }),
       }),
     ),
@@ -46,6 +46,10 @@ export const approvalsView = z
         why_not: whyNot,
         evidence: z.enum(EVIDENCE).meta({
           description: '`passkey`: the approval needs `assertion`.',
+        }),
+        approved: z.boolean().meta({
+          description:
+            'Whether the caller’s person has approved; `withdraw-approval` takes it back.',
         }),
       })
       .meta({ description: 'The caller of this request.' }),

@@ -33,8 +33,20 @@ export function approvalsOf(
       ).map((counted) => ({ rule: name, ...counted })),
     ),
     decisions: decisionsOf(rules),
-    you: { may: why_not === null, why_not, evidence: evidenceOf(rules, person) },
+    you: {
+      may: why_not === null,
+      why_not,
+      evidence: evidenceOf(rules, person),
+      approved: waits && hasApproved(rules, person),
+    },
   };
+}
+
+/** Returns whether this person has approved, and not withdrawn it. */
+function hasApproved(rules: readonly RuleStanding[], person: string | null): boolean {
+  return rules.some(({ people }) =>
+    people.some((each) => each.person === person && each.decided_at !== null),
+  );
 }
 
 function mayNot({ rules, person }: Standing, { caller, waits }: Looking): WhyNot | null {

@@ -1,6 +1,7 @@
 /** The wire contract of callbacks. */
 import { z } from 'zod';
 import { CALLBACK_STATUSES } from '../../domain/callbacks/status.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_TEST } from '../../domain/callbacks/webhook.ts';
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import type { CallbackRecord } from '../../store/callbacks.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
@@ -8,20 +9,28 @@ import { jsonObject, listOf, oneOf, timestamp, uuid } from '../http/schemas.ts';
 
 export const callbackParams = z.strictObject({ event_id: uuid });
 
+const webhookName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+
 export const listQuery = z.strictObject({
   status: z.enum(CALLBACK_STATUSES).optional(),
   movement_id: uuid.optional(),
   transfer_id: uuid.optional(),
+  webhook: webhookName.optional(),
   ...pageParameters,
 });
 
 export const callbackView = z
   .object({
     event_id: uuid,
-    movement_id: uuid.nullable().meta({ description: 'Null for one of a capital transfer.' }),
-    transfer_id: uuid.nullable().meta({ description: 'Null for one of a movement.' }),
-    event_type: oneOf(CALLBACK_EVENTS),
-    sequence: z.int().meta({ description: "The event's place in its timeline." }),
+    movement_id: uuid.nullable().meta({ description: 'Null unless it is of a movement.' }),
+    transfer_id: uuid.nullable().meta({ description: 'Null unless it is of a capital transfer.' }),
+    webhook: z.string().nullable().meta({
+      description: 'The webhook of the service whose message it is; else null.',
+    }),
+    event_type: oneOf([...CALLBACK_EVENTS, ...WEBHOOK_EVENTS, WEBHOOK_TEST]),
+    sequence: z
+      .int()
+      .meta({ description: "The event's place in its timeline; 0 for a webhook, which has none." }),
     url: z
       .string()
       .meta({ description: 'Where it goes; a query is not shown, since it may hold a token.' }),

@@ -12,6 +12,7 @@ import {
   listChanges,
   readChange,
   releaseChange,
+  withdrawChangeApproval,
   type ChangeEnd,
   type ChangeOutcome,
   type ChangeRequest,
@@ -137,6 +138,21 @@ export const changeRequestRoutes: readonly Route[] = [
   defineRoute({
     ...common,
     ...one,
+    id: 'withdrawChangeRequestApproval',
+    method: 'POST',
+    power: 'narrows',
+    path: '/change-requests/{change_request_id}/withdraw-approval',
+    summary: 'Withdraw your own approval of a change request',
+    description:
+      'While the request is open. It is the approval of your person, whatever key it was sent with; you may approve again.',
+    body: noBody,
+    response: changeView,
+    errors: ['change_request_not_found', 'change_request_ended', 'no_approval'],
+    handler: withdrawApproval,
+  }),
+  defineRoute({
+    ...common,
+    ...one,
     id: 'rejectChangeRequest',
     method: 'POST',
     power: 'narrows',
@@ -219,6 +235,34 @@ async function approve(
     ),
   );
   if (decided.performs) await perform(decided, requester, deps);
+  return answered(change_request_id, requester, deps);
+}
+
+async function withdrawApproval(
+  { params, requester }: { readonly params: Params; readonly requester: Requester },
+  deps: ApiDependencies,
+): Promise<Reply<ChangeView>> {
+  const { change_request_id } = params;
+  const { caller } = requester;
+  const { hash } = (await found(params, requester, deps)).request;
+  const subject = {
+    action: 'change_request.withdraw_approval',
+    entity_type: 'change_request',
+    entity_key: change_request_id,
+    details: { hash },
+  } as const;
+  await auditedRefusal(deps, requester, subject, async () =>
+    accepted(
+      change_request_id,
+      await withdrawChangeApproval(deps.db, {
+        request_id: change_request_id,
+        hash,
+        identity: caller.client_id,
+        key_id: caller.key_id,
+        audit: auditOf(requester, subject),
+      }),
+    ),
+  );
   return answered(change_request_id, requester, deps);
 }
 

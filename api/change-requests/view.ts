@@ -47,5 +47,5 @@ function withoutQuery(body: JsonValue): JsonValue {
 /** The glass was broken where no rule held. */
 const NO_RULE: ChangeView['approvals'] = {
   ...{ rules: [], required: [], decisions: [] },
-  you: { may: false, why_not: 'not_waiting', evidence: 'any' },
+  you: { may: false, why_not: 'not_waiting', evidence: 'any', approved: false },
 };

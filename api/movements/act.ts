@@ -95,8 +95,9 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   } as const;
   const outcome = await auditedRefusal(deps, requester, subject, () => applied(request, deps));
   const { approvals } = outcome;
-  // An acknowledgement leaves the movement's run nothing to do, nor does an approval of several.
-  if (action !== 'acknowledge' && approvals === undefined)
+  // An acknowledgement leaves the movement's run nothing to do, nor does an approval of several,
+  // nor its withdrawal.
+  if (action !== 'acknowledge' && action !== 'withdraw_approval' && approvals === undefined)
     deps.handOver(movementId, {
       kind: action,
       command_id: outcome.command_id,
@@ -216,6 +217,8 @@ export function refusalError(
     case 'reason_required':
     case 'passkey_required':
       return new ServiceError(outcome.reason, { context: { movement_id: movementId } });
+    case 'no_approval':
+      return new ServiceError('no_approval', { context: { movement_id: movementId } });
     case 'assertion_refused':
       return new ServiceError('assertion_refused', {
         context: { movement_id: movementId, why: outcome.why ?? null },

@@ -2,6 +2,7 @@
 import type { Requester } from '../../domain/commands/context.ts';
 import {
   approvalOffers,
+  besidesCompromise,
   offersFor,
   sentenceOf,
   type AttentionFacts,
@@ -22,15 +23,16 @@ export async function attentionOf(
   { db, redact, settings }: Pick<ApiDependencies, 'db' | 'redact' | 'settings'>,
 ): Promise<AttentionView | null> {
   if (found.attention === null) return null;
-  const facts = visibleFacts(found.attention, requester);
+  const all = visibleFacts(found.attention, requester);
+  const facts = besidesCompromise(all);
   const node = found.nodes.find(({ node_key }) => node_key === facts.node_key);
   const offers =
     found.request_state === 'PENDING_APPROVAL'
       ? approvalOffers(found, requester)
       : offersFor(facts, await readSnapshot(db, found.movement_id), { requester, open });
   return {
-    reason: facts.reason,
-    message: sentenceOf(facts, found.expires_at),
+    reason: all.reason,
+    message: sentenceOf(all, found.expires_at),
     node_key: facts.node_key ?? null,
     description:
       facts.reason === 'manual_gate' && node !== undefined ? gateDescription(node) : null,

@@ -297,7 +297,8 @@ export const actionResponse = z
     current_frontier: frontier,
     reservation_status: reservationStatus,
     approvals: approvalsView.optional().meta({
-      description: 'Of an approval under approval rules, while further approvals are missing.',
+      description:
+        'Of an approval under approval rules, or its withdrawal, while approvals are missing.',
     }),
   })
   .meta({ id: 'MovementActionResponse' });

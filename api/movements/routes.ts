@@ -32,7 +32,16 @@ import {
   resolveBody,
 } from './schema.ts';
 import { timeline } from './timeline.ts';
-import { acknowledge, approve, cancel, cancelTransaction, reject, resume, retry } from './verbs.ts';
+import {
+  acknowledge,
+  approve,
+  cancel,
+  cancelTransaction,
+  reject,
+  resume,
+  retry,
+  withdrawApproval,
+} from './verbs.ts';
 
 const tag = 'Movements';
 const read = {
@@ -169,6 +178,18 @@ export const movementRoutes: readonly Route[] = [
       'insufficient_effective_withdrawable',
     ],
     handler: approve,
+  }),
+  defineRoute({
+    ...action,
+    id: 'withdrawApproval',
+    power: 'narrows',
+    path: '/movements/{movement_id}/withdraw-approval',
+    summary: 'Withdraw your own approval of a movement',
+    description:
+      'While the movement waits for the approvals of others. It is the approval of your person, whatever key it was sent with; you may approve again. What is approved cannot be withdrawn: cancel it.',
+    body: noBody,
+    errors: ['movement_not_found', 'invalid_state', 'approval_expired', 'no_approval'],
+    handler: withdrawApproval,
   }),
   defineRoute({
     ...action,

@@ -6,6 +6,7 @@ import {
   bindingsOf,
   recordApproval,
   reject as rejection,
+  withdrawApproval as withdrawal,
 } from '../../domain/commands/approval.ts';
 import {
   CANCELLABLE,
@@ -21,9 +22,10 @@ import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { ACTION_STATES } from '../../domain/states/movement.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import { idTime } from '../../platform/ids.ts';
-import { decideApproval } from '../../store/approvals.ts';
+import { decideApproval, withdrawApproval as withdraw } from '../../store/approvals.ts';
 import { readResetAllowances } from '../../store/allowances.ts';
 import { evidenceOf } from '../approvals/evidence.ts';
+import { visibleMovement } from '../auth/visible.ts';
 import { observeApproval } from '../operations/request-metrics.ts';
 import { invalidState, refuseOther, verb } from './act.ts';
 import { missingBindings } from './missing-bindings.ts';
@@ -68,6 +70,18 @@ export const approve: typeof approving = async (request, deps) => {
     observeApproval(Date.now() - idTime(request.params.movement_id));
   return reply;
 };
+
+/** Withdraws the caller's own approval of a movement that waits for further approvals. */
+export const withdrawApproval = verb(
+  'withdraw_approval',
+  async ({ params: { movement_id }, requester }, deps) => {
+    const { compiled_plan_hash } = await visibleMovement(movement_id, requester, deps);
+    return () => withdrawal(movement_id, compiled_plan_hash, requester);
+  },
+  ({ requester: { caller, request_id } }) =>
+    (record, db) =>
+      withdraw(db, { identity: caller.client_id, key_id: caller.key_id, request_id, record }),
+);
 
 /** Rejects a movement that waits for its approval. An empty reason counts as absent. */
 export const reject = verb<z.output<typeof rejectBody>>(

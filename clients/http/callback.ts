@@ -1,4 +1,4 @@
-/** Checks that a callback was sent by the service. */
+/** Checks that a callback, or a message to a webhook, was sent by the service. */
 import { isObject } from './answer.ts';
 import { type Bytes, importHmacKey, ownBytes, subtle, utf8 } from './bytes.ts';
 import { ClientUsageError } from './errors.ts';
@@ -18,6 +18,18 @@ export interface CallbackEvent {
   /** Counts up within a movement or transfer. Callbacks may arrive twice or out of order. */
   readonly sequence: number;
   readonly occurred_at: string;
+}
+
+/** A message to a webhook of the service. It is only a hint: the API returns the current state. */
+export interface WebhookMessage {
+  /** What happened, such as `movement.approval_needed`; more types may come. */
+  readonly type: string;
+  readonly timestamp: string;
+  /** What it is about; the fields depend on the type. */
+  readonly data: Readonly<Record<string, unknown>> & {
+    /** The page of the console that shows it. */
+    readonly link: string;
+  };
 }
 
 export type CallbackFault =
@@ -93,6 +105,40 @@ export async function verifyCallback(
   secrets: string | readonly string[],
   options: VerifyOptions = {},
 ): Promise<CallbackEvent> {
+  const event = await verified(rawBody, headers, secrets, options);
+  if (typeof event?.['event_id'] !== 'string')
+    throw new CallbackError('body_invalid', 'It is signed well, and its body is no callback.');
+  // The cast is safe: the signature shows that the service wrote this body.
+  return event as object as CallbackEvent;
+}
+
+/**
+ * Checks a message to a webhook of the service (`fundadmin webhooks`) as {@link verifyCallback}
+ * checks a callback, and returns its parsed body. A message may arrive twice: the header
+ * `webhook-id` is the same each time.
+ *
+ * @throws CallbackError with what is wrong, ClientUsageError for an invalid secret
+ */
+export async function verifyWebhook(
+  rawBody: string | Uint8Array,
+  headers: CallbackHeaders,
+  secrets: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<WebhookMessage> {
+  const message = await verified(rawBody, headers, secrets, options);
+  if (typeof message?.['type'] !== 'string' || !isObject(message['data']))
+    throw new CallbackError('body_invalid', 'It is signed well, and its body is no message.');
+  // The cast is safe: the signature shows that the service wrote this body.
+  return message as object as WebhookMessage;
+}
+
+/** Returns the JSON object of a body whose signatures are right; undefined for other bodies. */
+async function verified(
+  rawBody: string | Uint8Array,
+  headers: CallbackHeaders,
+  secrets: string | readonly string[],
+  options: VerifyOptions,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const keys = keysOf(typeof secrets === 'string' ? secrets.split(',') : secrets);
   const body = typeof rawBody === 'string' ? utf8(rawBody) : ownBytes(rawBody);
   const read = readerOf(headers);
@@ -103,7 +149,12 @@ export async function verifyCallback(
       `The callback has neither ${OWN.signature} nor ${STANDARD.signature}: it is not signed.`,
     );
   for (const scheme of present) await verifyScheme(scheme, { body, read, keys, options });
-  return eventOf(body);
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Callback {
@@ -199,17 +250,4 @@ function keysOf(secrets: readonly string[]): readonly Bytes[] {
 
 function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
-}
-
-function eventOf(body: Bytes): CallbackEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    event = undefined;
-  }
-  if (!isObject(event) || typeof event['event_id'] !== 'string')
-    throw new CallbackError('body_invalid', 'It is signed well, and its body is no callback.');
-  // The cast is safe: the signature shows that the service wrote this body.
-  return event as object as CallbackEvent;
 }

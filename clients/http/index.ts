@@ -3,9 +3,11 @@ export { createClient, type ClientOptions, type FundClient, type Health } from '
 export {
   CallbackError,
   verifyCallback,
+  verifyWebhook,
   type CallbackEvent,
   type CallbackFault,
   type VerifyOptions,
+  type WebhookMessage,
 } from './callback.ts';
 export {
   ApiError,

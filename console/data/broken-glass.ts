@@ -1,5 +1,4 @@
 /** Changes that somebody made alone, as the owner of the database may in an emergency. */
-import type { ResultOf } from '../../clients/http/operations.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -14,23 +13,23 @@ export const LAST_WEEK = {
 } as const;
 
 /**
- * Returns a sentence about the changes of the seven days before `now`; null without any. `now` is
- * in milliseconds, by this machine's clock.
+ * Returns the changes of the seven days before `now`, which is in milliseconds, by this machine's
+ * clock: what was read may be older by now.
  */
-export function brokenGlass(
-  {
-    change_requests,
-    next_cursor,
-  }: Pick<ResultOf<'listChangeRequests'>, 'change_requests' | 'next_cursor'>,
+export function ofLastWeek<Row extends { readonly created_at: string }>(
+  changes: readonly Row[],
   now: number,
-): string | null {
-  const count = change_requests.filter(
-    ({ created_at }) => Date.parse(created_at) > now - WEEK_MS,
-  ).length;
+): readonly Row[] {
+  return changes.filter(({ created_at }) => Date.parse(created_at) > now - WEEK_MS);
+}
+
+/**
+ * Returns a sentence about so many changes of the last seven days; null without any. `hasMore`:
+ * there are more than were read.
+ */
+export function brokenGlass(count: number, hasMore: boolean): string | null {
   if (count === 0) return null;
   const changes =
-    count === 1 && next_cursor === null
-      ? '1 change was'
-      : `${String(count)}${next_cursor === null ? '' : '+'} changes were`;
+    count === 1 && !hasMore ? '1 change was' : `${String(count)}${hasMore ? '+' : ''} changes were`;
   return `The glass was broken: ${changes} made alone in the last seven days`;
 }

@@ -15,6 +15,7 @@ const OF_OPERATORS: ReadonlySet<OperationId> = new Set<OperationId>([
   ...(['approveChangeRequest', 'rejectChangeRequest', 'withdrawChangeRequest'] as const),
   ...(['challengeMovementApproval', 'challengeChangeRequestApproval'] as const),
   ...(['challengePasskey', 'offerPasskey'] as const),
+  ...(['withdrawApproval', 'withdrawChangeRequestApproval'] as const),
 ]);
 
 /** Writes that only agents' keys may send, and no operator of the dashboard. */

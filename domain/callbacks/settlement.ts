@@ -6,9 +6,10 @@ import { afterFailure } from './backoff.ts';
 /** A callback that a sender has claimed and is sending now. */
 export interface ClaimedCallback {
   readonly event_id: string;
-  /** Null for a callback of a capital transfer. */
+  /** Exactly one of these three is set: what the callback is of. */
   readonly movement_id: string | null;
   readonly transfer_id: string | null;
+  readonly webhook: string | null;
   readonly event_type: string;
   readonly url: string;
   readonly payload: string;

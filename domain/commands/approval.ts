@@ -113,6 +113,31 @@ export function recordApproval(
 }
 
 /**
+ * Returns the record that a person withdraws an approval while an approval rule needs more of them:
+ * the movement goes on waiting.
+ */
+export function withdrawApproval(
+  movementId: string,
+  planHash: string,
+  requester: Requester,
+): Transition {
+  return {
+    movement_id: movementId,
+    from: ['PENDING_APPROVAL'],
+    expiry: 'future',
+    plan_hash: planHash,
+    timeline: [
+      {
+        event_type: 'approval_withdrawn',
+        message: 'Withdrawn by one of those who approved',
+        actor: actorOf(requester),
+      },
+    ],
+    ...movementAudit(requester, 'movement.withdraw_approval', movementId),
+  };
+}
+
+/**
  * Returns an approval by a policy or a template's cap, in the transaction that creates the
  * movement, without a person's name.
  */

@@ -49,6 +49,7 @@ export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 /** The states in which each command is allowed; elsewhere it fails with 409 `invalid_state`. */
 export const ACTION_STATES = {
   approve: ['PENDING_APPROVAL'],
+  withdraw_approval: ['PENDING_APPROVAL'],
   reject: ['PENDING_APPROVAL'],
   resume: ['WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION'],
   retry: ['FAILED', 'MANUAL_INTERVENTION', 'WAITING_MANUAL_ACTION', 'EXECUTING', 'CANCELLED'],

@@ -206,9 +206,9 @@ $$;
 -- `rules`: [{"name", "rule"}]; `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
 -- members of the rule's groups who have an identity, and whoever approved and is none (excluded
 -- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
--- that the person has no more, or with a key that is revoked, or before the last restore, does not
--- count; under a rule with the evidence `passkey` nor does an approval without an assertion of a
--- passkey that is in force.
+-- that the person has no more, or with a key that is revoked or compromised, or before the last
+-- restore, does not count, nor does what the person has withdrawn; under a rule with the evidence
+-- `passkey` nor does an approval without an assertion of a passkey that is in force.
 CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
@@ -250,6 +250,9 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
     LEFT JOIN LATERAL (
       SELECT a.decision_id, a.at, a.reason, a.evidence FROM approval_decisions a
       WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
+        AND a.decision = 'approve' AND NOT EXISTS (SELECT FROM approval_decisions w
+          WHERE w.subject_id = about AND w.person = a.person AND w.hash = wanted
+            AND w.decision = 'withdraw' AND w.at >= a.at)
         AND a.at > (SELECT max(since) FROM deployments) AND a.at <= standing_of.at
         AND (NOT asks_passkey(r.rule) OR EXISTS (SELECT FROM passkeys k
           WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person
@@ -258,6 +261,7 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
           WHERE i.identity = a.identity AND i.person = a.person)
         AND NOT EXISTS (SELECT FROM api_client_keys k
           WHERE k.key_id = a.key_id AND k.status = 'revoked')
+        AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)
       ORDER BY a.at DESC LIMIT 1) d ON true) p
 $$;
 
@@ -401,6 +405,30 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Returns whether a person has approved this and has not withdrawn it since.
+CREATE OR REPLACE FUNCTION has_approved(about uuid, who text, wanted text) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT a.decision = 'approve' FROM approval_decisions a
+    WHERE a.subject_id = about AND a.person = who AND a.hash = wanted
+    ORDER BY a.at DESC, a.decision DESC LIMIT 1), false)
+$$;
+
+-- Stores that a person withdraws an approval, and the audit's row of it. `decision`:
+-- {"decision_id", "key_id", "audit"}.
+CREATE OR REPLACE FUNCTION record_withdrawal(decision jsonb, about uuid, who text, identity text,
+  wanted text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  -- Not before the approval, whatever the clock says.
+  made_at timestamptz := greatest(svc_now(), (SELECT max(a.at) FROM approval_decisions a
+    WHERE a.subject_id = about AND a.person = who AND a.hash = wanted));
+BEGIN
+  INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, decision,
+    at)
+  VALUES ((decision ->> 'decision_id')::uuid, about, who, identity, decision ->> 'key_id', wanted,
+    'withdraw', made_at);
+  PERFORM write_audit(decision -> 'audit', made_at);
+END $$;
+
 -- Returns a decision with what is needed to verify it again: see store/decisions.ts.
 CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
@@ -472,6 +500,34 @@ BEGIN
     answer := answer - ARRAY['approvals', 'person'];
   END;
   RETURN answer;
+END $$;
+
+-- Withdraws a person's approval of a movement that waits. `doc`: {"identity", "decision",
+-- "record"}: the decision as record_withdrawal takes it, the last as apply_transition takes it, with
+-- the hash of the plan. Returns what apply_transition returns, with `approvals` (see approvals_of)
+-- and the `person` where rules hold; {"ok": false, "reason": "no_approval"} without an approval.
+CREATE OR REPLACE FUNCTION withdraw_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  id uuid := (doc -> 'record' ->> 'movement_id')::uuid;
+  wanted text := doc -> 'record' ->> 'plan_hash';
+  who text;
+  m movements;
+  answer jsonb;
+  after jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO m FROM movements WHERE movement_id = id FOR UPDATE;
+  who := person_of(doc ->> 'identity');
+  IF m.request_state = 'PENDING_APPROVAL' AND NOT has_approved(id, who, wanted) THEN
+    RETURN '{"ok": false, "reason": "no_approval"}'::jsonb;
+  END IF;
+  -- The same checks of plan, state and time as an approval's.
+  answer := apply_transition(doc -> 'record');
+  IF NOT (answer ->> 'ok')::boolean THEN RETURN answer; END IF;
+  PERFORM record_withdrawal(doc -> 'decision', id, who, doc ->> 'identity', wanted);
+  after := approvals_of(m, svc_now());
+  RETURN CASE WHEN after IS NULL THEN answer
+    ELSE answer || jsonb_build_object('approvals', after, 'person', who) END;
 END $$;
 
 -- Returns whether a movement was approved under a rule that asks passkeys, so that a worker verifies
@@ -566,6 +622,11 @@ CREATE OR REPLACE FUNCTION try_rule(rule jsonb, since timestamptz, before timest
         AND e.action IN ('movement.approve', 'movement.record_approval')
         AND e.outcome = 'success'
         AND (NOT (try_rule.rule -> 'reason_required')::boolean OR e.reason IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM audit_events w
+          WHERE w.entity_type = 'movement' AND w.entity_key = m.movement_id::text
+            AND w.action = 'movement.withdraw_approval' AND w.outcome = 'success'
+            AND w.occurred_at >= e.occurred_at
+            AND person_of(w.actor_client_id) = person_of(e.actor_client_id))
       ) x WHERE x.person IS NOT NULL AND (NOT asks_passkey(try_rule.rule) OR EXISTS (
         SELECT FROM approval_decisions d WHERE d.subject_id = m.movement_id
           AND d.person = x.person AND d.evidence IS NOT NULL))) w

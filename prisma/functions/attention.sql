@@ -161,6 +161,12 @@ BEGIN
     RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;
+  -- Before every other reason, which goes on beside it. Usually no key is compromised.
+  IF m.ended_at IS NULL AND EXISTS (SELECT FROM compromised_keys)
+    AND approved_by_compromised(m) THEN
+    RETURN coalesce(found, '{}') || jsonb_build_object('reason', 'approval_compromised',
+      'besides', found ->> 'reason');
+  END IF;
   RETURN found;
 END $$;
 

@@ -386,6 +386,32 @@ BEGIN
       OR NOT change_is_current(c));
 END $$;
 
+-- Withdraws a person's approval of an open request. `doc`: {"request_id", "hash", "identity",
+-- "decision", "audit"}, the decision as record_withdrawal takes it. Returns the request; {"ok":
+-- false, "reason"} if it has ended or the person has no approval there; NULL for an unknown id.
+CREATE OR REPLACE FUNCTION withdraw_change_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+  who text;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF NOT change_is_open(c, at) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+      'request', change_view(c, at));
+  END IF;
+  who := person_of(doc ->> 'identity');
+  IF c.hash <> doc ->> 'hash' OR NOT has_approved(c.request_id, who, c.hash) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'no_approval');
+  END IF;
+  PERFORM record_withdrawal(doc -> 'decision', c.request_id, who, doc ->> 'identity', c.hash);
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, svc_now()));
+END $$;
+
 -- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
 -- repeat returns the request as it is. NULL for an unknown id.
 CREATE OR REPLACE FUNCTION end_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

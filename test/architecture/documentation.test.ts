@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT } from '../../dev/stack/ports.ts';
+import { WEBHOOK_EVENTS } from '../../domain/callbacks/webhook.ts';
 import { AUDIT_ACTIONS } from '../../domain/events.ts';
 
 const PAGES = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard', '*.md'], {
@@ -93,7 +94,7 @@ test('a link to nothing, to a heading that is none, and out of the project is fo
   expect([...anchorsOf('# A `b`: c\n## x\n## x\n```\n# no\n```\n')]).toEqual(['a-b-c', 'x', 'x-1']);
 });
 
-const ACTIONS: ReadonlySet<string> = new Set(AUDIT_ACTIONS);
+const ACTIONS: ReadonlySet<string> = new Set([...AUDIT_ACTIONS, ...WEBHOOK_EVENTS]);
 const ENTITIES = new Set<string | undefined>(AUDIT_ACTIONS.map((action) => action.split('.')[0]));
 
 test('what is said to hold a statement of the security model is there', () => {
@@ -106,7 +107,7 @@ test('what is said to hold a statement of the security model is there', () => {
   expect(named.filter((id) => !rules.has(id))).toEqual([]);
 });
 
-test('tests and audit actions that a page names are ones', () => {
+test('tests, audit actions and types of webhooks that a page names are ones', () => {
   const files = PAGES.flatMap((file) =>
     [...read(file).matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path),
   );

@@ -1,5 +1,10 @@
 /** Callbacks are believed when the service signed them just now, and never otherwise. */
-import { CallbackError, ClientUsageError, verifyCallback } from '../../clients/http/index.ts';
+import {
+  CallbackError,
+  ClientUsageError,
+  verifyCallback,
+  verifyWebhook,
+} from '../../clients/http/index.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import { VECTORS } from './vectors.ts';
 
@@ -132,4 +137,23 @@ test('secrets that cannot be one are the caller’s mistake, and are not quoted'
     expect(fault).toBeInstanceOf(ClientUsageError);
     expect(String(fault)).not.toContain('base64!');
   }
+});
+
+test('a message to a webhook is checked in the same way, and is no callback', async () => {
+  const message = {
+    type: 'movement.attention',
+    timestamp: '2026-11-29T08:00:00.000Z',
+    data: { movement_id: 'm1', reason: 'failed', link: 'https://funds.example/console/' },
+  };
+  const body = JSON.stringify(message);
+  const now = { now: NOW };
+  expect(await verifyWebhook(body, signed('secret', body), 'secret', now)).toEqual(message);
+  const fault = (error: unknown): unknown => (error as CallbackError).fault;
+  expect(await verifyWebhook(body, signed('other', body), 'secret', now).catch(fault)).toBe(
+    'no_match',
+  );
+  expect(await verifyWebhook(BODY, signed('secret'), 'secret', now).catch(fault)).toBe(
+    'body_invalid',
+  );
+  expect(await faultOf(signed('secret', body), { body })).toBe('body_invalid');
 });

@@ -21,8 +21,8 @@ function ruledOf(you: NonNullable<Detail['approvals']>['you']): Detail {
   return { ...detailOf(), approvals: { rules: [], required: [], decisions: [], you } };
 }
 
-const MAY = { may: true, why_not: null, evidence: 'any' } as const;
-const OWN = { may: false, why_not: 'initiator', evidence: 'any' } as const;
+const MAY = { may: true, why_not: null, evidence: 'any', approved: false } as const;
+const OWN = { may: false, why_not: 'initiator', evidence: 'any', approved: false } as const;
 const WARNED = [{ warnings: [{ text: 'It looks like another.' }] }] as unknown as About['payees'];
 const LIMIT = { control: 'the daily budget', ok: false };
 const FAILING = { at: 'approve', message: 'It is frozen.' };

@@ -11,7 +11,7 @@ import {
 import { createDashboardClient } from '../../clients/http/dashboard.ts';
 import { ChangeRequestedError } from '../../clients/http/errors.ts';
 import { afterFailure } from '../../console/data/after-failure.ts';
-import { brokenGlass, LAST_WEEK } from '../../console/data/broken-glass.ts';
+import { brokenGlass, LAST_WEEK, ofLastWeek } from '../../console/data/broken-glass.ts';
 import { comparedFields } from '../../console/pages/change/compare.ts';
 import {
   isAuthor,
@@ -21,6 +21,7 @@ import {
   type Change,
 } from '../../console/pages/change/model.ts';
 import { Problem } from '../../console/parts/problem.tsx';
+import { drawn } from './pages.ts';
 
 const ID = '01920000-0000-7000-8000-000000000001';
 const WAITS = {
@@ -165,17 +166,47 @@ test('an author is known by identity, or as the same person', () => {
 
 test('the glass is shown as broken for seven days', () => {
   const now = Date.parse('2026-11-28T12:00:00Z');
-  const made = (...times: readonly string[]) => ({
-    change_requests: times.map((created_at) => changeOf(0, { created_at })),
-    next_cursor: null,
-  });
+  const says = (times: readonly string[], hasMore = false): string | null => {
+    const changes = times.map((created_at) => changeOf(0, { created_at }));
+    return brokenGlass(ofLastWeek(changes, now).length, hasMore);
+  };
   expect(LAST_WEEK).toMatchObject({ break_glass: true });
-  expect(brokenGlass(made(), now)).toBeNull();
-  expect(brokenGlass(made('2026-11-21T11:59:59.000Z'), now)).toBeNull();
+  expect(says([])).toBeNull();
+  expect(says(['2026-11-21T11:59:59.000Z'])).toBeNull();
   const [recent, other] = ['2026-11-21T12:00:01.000Z', '2026-11-28T11:00:00.000Z'];
-  expect(brokenGlass(made(recent), now)).toBe(
+  expect(says([recent])).toBe(
     'The glass was broken: 1 change was made alone in the last seven days',
   );
-  expect(brokenGlass(made(recent, other), now)).toContain('2 changes were made alone');
-  expect(brokenGlass({ ...made(recent), next_cursor: 'more' }, now)).toContain('1+ changes were');
+  expect(says([recent, other])).toContain('2 changes were made alone');
+  expect(says([recent], true)).toContain('1+ changes were');
+});
+
+test('Needs you lists open change requests, and what was made alone', async () => {
+  const { leaves, reads, html } = await drawn({ path: '/', at: '/' });
+  const put = (field: string, value: unknown): void => {
+    const named = leaves.filter(
+      ({ path }) => path === `listChangeRequests.change_requests[].${field}`,
+    );
+    // One row of each of the two lists.
+    expect(named).toHaveLength(2);
+    for (const leaf of named) leaf.put(value);
+  };
+  expect(reads.filter((id) => id === 'listChangeRequests')).toHaveLength(2);
+  put('approvals.you.why_not', null);
+  put('change_request_id', ID);
+  const before = html();
+  expect(before).toContain('Changes that wait for approvals (1)');
+  expect(before).toContain(`href="/changes/${ID}"`);
+  expect(before).toContain('<strong>You may approve.</strong>');
+  // The answers were made long ago.
+  expect(before).not.toContain('Made alone');
+  put('approvals.you.may', false);
+  put('approvals.you.why_not', 'initiator');
+  expect(html()).toContain('You may not approve: you made this change request.');
+  put('created_at', new Date().toISOString());
+  put('reason', 'the desk is away');
+  const alone = html();
+  expect(alone).toContain('Made alone (1)');
+  expect(alone).toContain('1 change was made alone in the last seven days.');
+  expect(alone).toContain('the desk is away');
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { csvOf } from '../../console/parts/csv.ts';
 import { filtersIn } from '../../console/parts/filters.tsx';
 import { addAmounts, sumByAsset } from '../../console/parts/sums.ts';
-import { groupOf } from '../../console/pages/needs-you/groups.ts';
+import { approvableFirst, groupOf } from '../../console/pages/needs-you/groups.ts';
 import { KINDS, pageOf, PLACES } from '../../console/pages/search/hits.ts';
 import { PAGES } from '../../console/routes.ts';
 
@@ -74,6 +74,12 @@ test('a reason that the page does not know is shown as broken', () => {
     'broken',
     'broken',
   ]);
+});
+
+test('change requests that you may approve come first, each part in its order', () => {
+  const row = (id: string, may: boolean) => ({ id, approvals: { you: { may } } });
+  const newestFirst = [row('d', false), row('c', true), row('b', false), row('a', true)];
+  expect(approvableFirst(newestFirst).map(({ id }) => id)).toEqual(['c', 'a', 'd', 'b']);
 });
 
 test('a hit of any kind leads to a page that there is', () => {

@@ -45,6 +45,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'movement.approvals.decisions[].evidence': 'words of their own stand for each value',
   'movement.approvals.you.may': 'a sentence of its own stands for it',
   'movement.approvals.you.evidence': 'a sentence of its own stands for `passkey`',
+  'movement.approvals.you.approved': 'it decides whether a withdrawal is offered',
   'graph.movement_id': 'stands in the movement, too',
   'graph.request_state': 'stands in the movement, too',
   'graph.template_key': 'stands in the movement, too',

@@ -296,14 +296,27 @@ describe('what may be done', () => {
           approvals: { rules: ['large'], required: [], decisions: [], you },
         }),
       });
-    const excluded = { may: false, why_not: 'not_in_group', evidence: 'any' } as const;
+    const excluded = {
+      ...({ may: false, why_not: 'not_in_group', evidence: 'any' } as const),
+      approved: false,
+    };
     const choices = choicesOf(await under(excluded));
     expect(offered(choices)).toEqual(['reject']);
     expect(of(choices, 'approve')[0]?.reason).toContain('in none of the groups');
     for (const evidence of ['any', 'passkey'] as const) {
-      const at = await under({ may: true, why_not: null, evidence });
+      const at = await under({ may: true, why_not: null, evidence, approved: false });
       expect(offered(choicesOf(at))).toEqual(['approve', 'reject']);
     }
+    const at = await under({ may: true, why_not: null, evidence: 'any', approved: true });
+    const withApproval = choicesOf(at);
+    expect(offered(withApproval)).toEqual(['approve', 'withdraw_approval', 'reject']);
+    const [withdraw] = of(withApproval, 'withdraw_approval');
+    if (withdraw === undefined) throw new Error('there is no such choice');
+    expect(statementOf(withdraw, at.movement, null, { approver_id: '', reason: '' })).toEqual({
+      method: 'POST',
+      path: `/movements/${make.ID}/withdraw-approval`,
+      body: {},
+    });
   });
 
   test('a running movement that needs no person can be cancelled where its plan has a way out', async () => {

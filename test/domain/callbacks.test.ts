@@ -7,6 +7,7 @@ import { checkTarget, normalHost } from '../../domain/callbacks/target.ts';
 const claimed = (attempts: number): ClaimedCallback => ({
   event_id: 'e',
   transfer_id: null,
+  webhook: null,
   movement_id: 'm',
   event_type: 'request_approved',
   url: 'https://hooks.example/',

@@ -753,6 +753,8 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
   approveChangeRequest: BY_KEY,
   rejectChangeRequest: BY_KEY,
   withdrawChangeRequest: BY_KEY,
+  withdrawApproval: BY_KEY,
+  withdrawChangeRequestApproval: BY_KEY,
   retirePlanTemplate: BY_KEY,
   cancelMovement: BY_KEY,
   resumeMovement: BY_KEY,

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
 import {
@@ -23,6 +24,7 @@ import {
   registered,
   run,
   sendAs,
+  sql,
   timeline,
   type CreatedView,
   type TemplateView,
@@ -47,7 +49,11 @@ const bob = (): SigningKey | undefined => desk.keys[1];
 interface Approvals {
   readonly required: readonly { readonly received: number; readonly missing: number }[];
   readonly decisions: readonly { readonly person: string; readonly counts: boolean }[];
-  readonly you: { readonly may: boolean; readonly why_not: string | null };
+  readonly you: {
+    readonly may: boolean;
+    readonly why_not: string | null;
+    readonly approved: boolean;
+  };
 }
 const as = (person: SigningKey | undefined): SigningKey => {
   if (person === undefined) throw new Error('there is no such person');
@@ -107,6 +113,144 @@ test('two people approve it, each once; everybody sees what is missing', async (
   const events = (await timeline(movement.movement_id)).map(({ event_type }) => event_type);
   expect(events.filter((each) => each === 'approval_recorded')).toHaveLength(1);
   expect(events.filter((each) => each === 'request_approved')).toHaveLength(1);
+});
+
+test('an approval is withdrawn while it waits, and counts no longer; that of others stays', async () => {
+  const movement = await create(template);
+  const { movement_id } = movement;
+  const withdrawAs = (person: SigningKey | undefined) =>
+    sendAs<{ request_state: string; approvals?: Approvals }>(
+      as(person),
+      'POST',
+      `/movements/${movement_id}/withdraw-approval`,
+      {},
+    );
+  const hasNone = async (person: SigningKey | undefined) =>
+    expectRefusal(await withdrawAs(person), 409, 'no_approval', { movement_id });
+  await hasNone(ann());
+  await hasNone(eve);
+  expect((await must(200, approveAs(ann(), movement))).approvals?.you).toMatchObject({
+    approved: true,
+  });
+  expect(await must(200, withdrawAs(ann()))).toMatchObject({
+    request_state: 'PENDING_APPROVAL',
+    approvals: {
+      required: [{ received: 0, missing: 2 }],
+      decisions: [],
+      you: { may: true, approved: false },
+    },
+  });
+  await hasNone(ann());
+  expect(await must(200, approveAs(bob(), movement))).toMatchObject({
+    request_state: 'PENDING_APPROVAL',
+    approvals: { required: [{ missing: 1 }], decisions: [{ person: 'bob', counts: true }] },
+  });
+  await hasNone(ann());
+  expect((await must(200, approveAs(ann(), movement))).request_state).toBe('APPROVED');
+  await reaches(movement_id, 'COMPLETED');
+  expectRefusal(await withdrawAs(ann()), 409, 'invalid_state', {
+    current_state: 'COMPLETED',
+    allowed_states: ['PENDING_APPROVAL'],
+  });
+  const events = (await timeline(movement_id)).map(({ event_type }) => event_type);
+  expect(events.filter((each) => each.startsWith('approval_'))).toEqual([
+    'approval_recorded',
+    'approval_withdrawn',
+    'approval_recorded',
+  ]);
+  const { out } = await tool(['audit', 'decisions']);
+  const { all } = JSON.parse(out) as {
+    all: readonly { subject_id?: string; decision?: string; proves: string; fault: unknown }[];
+  };
+  const own = all.filter(({ subject_id }) => subject_id === movement_id);
+  expect(own.map(({ decision }) => decision).sort()).toEqual([
+    'approve',
+    'approve',
+    'approve',
+    'withdraw',
+  ]);
+  for (const each of own) expect(each).toMatchObject({ proves: 'shared_secret', fault: null });
+});
+
+test('what a compromised key has approved needs a person until it has ended', async () => {
+  const [ruled, free] = [await registered([gate('check')]), await registered([gate('check')])];
+  const own = await startApprovalDesk('stolen-desk', ['ida', 'jon'], ruled.template_key);
+  const [ida, jon] = own.keys.map(as);
+  const [runs, waits, alone] = [await create(ruled), await create(ruled), await create(free)];
+  const resume = `/movements/${runs.movement_id}/actions/resume`;
+  interface Printed {
+    readonly was: string;
+    readonly compromised: Readonly<Record<string, unknown>>;
+  }
+  const compromised = async (...more: readonly string[]) => {
+    const args = ['--key-id', as(ida).keyId, '--compromised', ...more];
+    const { status, out, err } = await tool(['keys', 'revoke', ...args]);
+    expect([status, err]).toEqual([0, '']);
+    return JSON.parse(out) as Printed;
+  };
+  const marks = () =>
+    sql(
+      `SELECT details ->> 'since' AS since FROM audit_events
+       WHERE action = 'api_key.compromise' AND entity_key = $1`,
+      [as(ida).keyId],
+    );
+  try {
+    for (const who of [ida, jon]) await must(200, approveAs(who, runs));
+    for (const movement of [waits, alone]) await must(200, approveAs(ida, movement));
+    for (const { movement_id } of [runs, alone])
+      await reaches(movement_id, 'WAITING_MANUAL_ACTION');
+    const change = await must(202, sendAs<RequestedChange>(as(ida), 'POST', resume));
+    expect(await tool(['keys', 'revoke', '--key-id', as(ida).keyId])).toMatchObject({ status: 0 });
+    const none = { count: 0, ids: [] };
+    await sleep(10);
+    // Since a time after all that it decided: nothing of it is in doubt.
+    expect(await compromised('--since', new Date().toISOString())).toMatchObject({
+      was: 'revoked',
+      compromised: { movements_in_attention: none, withdrawn_change_requests: [] },
+    });
+    expect(await detail(runs.movement_id)).toMatchObject({ attention: { reason: 'manual_gate' } });
+    const found = {
+      was: 'revoked',
+      compromised: {
+        approvals_that_count_no_longer: 1,
+        movements_in_attention: { count: 2, ids: [runs.movement_id, alone.movement_id] },
+        applied_change_requests: none,
+        withdrawn_change_requests: [change.change_request_id],
+        ended_sessions: 0,
+      },
+    };
+    expect(await compromised('--reason', 'the laptop is gone')).toMatchObject(found);
+    expect(await marks()).toHaveLength(2);
+    // A repeat changes nothing; the request has ended.
+    expect(await compromised()).toMatchObject({
+      compromised: { ...found.compromised, withdrawn_change_requests: [] },
+    });
+    expect(await marks()).toHaveLength(2);
+    for (const { movement_id } of [runs, alone])
+      expect(await detail(movement_id)).toMatchObject({
+        attention: {
+          reason: 'approval_compromised',
+          message: expect.stringMatching(/compromised.* The gate check waits for a person/),
+          node_key: 'check',
+          actions: expect.arrayContaining([expect.objectContaining({ action: 'resume' })]),
+        },
+      });
+    expect(await detail(waits.movement_id)).toMatchObject({ attention: { reason: 'approval' } });
+    const request = `/change-requests/${change.change_request_id}`;
+    expect(await must(200, sendAs(as(jon), 'GET', request))).toMatchObject({
+      state: 'withdrawn',
+      ended_by: 'fundadmin',
+    });
+    // It goes on as before, and needs no person once it has ended.
+    await must(200, sendAs(eve, 'POST', `/movements/${alone.movement_id}/actions/resume`));
+    await reaches(alone.movement_id, 'COMPLETED');
+    expect(await detail(alone.movement_id)).toMatchObject({ attention: null });
+  } finally {
+    await own.close();
+  }
+  expect(
+    await tool(['keys', 'revoke', '--key-id', as(ida).keyId, '--since', '2026-01-01']),
+  ).toMatchObject({ status: 2, err: expect.stringContaining('--compromised') });
 });
 
 test('a rule is tried on what was, and holds for nothing meanwhile', async () => {

@@ -720,6 +720,42 @@ test('only the author withdraws it, anybody rejects it, and then it stays ended'
   );
 });
 
+test('an approval is withdrawn while the request is open, by its person alone', async () => {
+  await ruled('allowlist');
+  const { body: requested } = await dashboard(ROWS, listing(fresh()));
+  const { change_request_id: id } = requested;
+  const withdraw = (who: string, api = 0) =>
+    as(who, 'POST', `/change-requests/${id}/withdraw-approval`, {}, api);
+  const none = { status: 409, body: { detail: { error: 'no_approval', change_request_id: id } } };
+  expect(await withdraw('ann')).toMatchObject(none);
+  await approve('ann', requested);
+  expect(await withdraw('bob')).toMatchObject(none);
+  expect(await withdraw('ann', 1)).toMatchObject({
+    status: 200,
+    body: { state: 'open', approvals: { required: [{ missing: 2 }], you: { approved: false } } },
+  });
+  expect(await withdraw('ann')).toMatchObject(none);
+  expect(await approve('bob', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'open', approvals: { required: [{ missing: 1 }] } },
+  });
+  expect(await approve('ann', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'applied' },
+  });
+  expect(await withdraw('ann')).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'change_request_ended', state: 'applied' } },
+  });
+  expect(await audited(id)).toEqual([
+    { action: 'change_request.create', actor: identityOf('olga') },
+    { action: 'change_request.approve', actor: identityOf('ann') },
+    { action: 'change_request.withdraw_approval', actor: identityOf('ann') },
+    { action: 'change_request.approve', actor: identityOf('bob') },
+    { action: 'change_request.approve', actor: identityOf('ann') },
+  ]);
+});
+
 test('decisions at once, over both APIs: each request is applied once', async () => {
   await ruled('allowlist');
   const requested = [];

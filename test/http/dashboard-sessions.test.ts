@@ -2,11 +2,24 @@
  * Operators of the console, as their browsers enrol, and what a session may do: read, and no more.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { connectDatabase } from '../../prisma/client.ts';
+import { changeApprovers } from '../../store/approvals.ts';
 import { routes } from '../../venues/routes.ts';
+import { startApprovalDesk } from '../support/approval-desk.ts';
 import { eventually } from '../support/eventually.ts';
 import { dashboardHeaders } from '../support/dashboard.ts';
 import { openStream } from '../support/event-stream.ts';
-import { shared, sql } from '../support/http.ts';
+import {
+  approval,
+  create,
+  detail,
+  gate,
+  reaches,
+  registered,
+  shared,
+  sql,
+  type CreatedView,
+} from '../support/http.ts';
 import { tool } from '../support/tool.ts';
 
 const port = new URL(shared.apiUrl).port;
@@ -349,5 +362,75 @@ describe('a session', () => {
       operator,
     ]);
     expect(row?.key_mark).toMatch(/^file:/);
+  });
+});
+
+describe('an operator whose key is compromised', () => {
+  const approveAs = (signer: Signer, movement: CreatedView) =>
+    signed(
+      signer,
+      'POST',
+      `/dashboard/api/movements/${movement.movement_id}/approve`,
+      approval(movement),
+    );
+  const end = (operator: string, ...more: readonly string[]) =>
+    run('end', '--operator', operator, ...more);
+
+  test('has approved nothing that waits, also once the key has ended; what runs needs a person', async () => {
+    const [ruled, free] = [await registered([gate('check')]), await registered([gate('check')])];
+    const desk = await startApprovalDesk('operator-desk', ['uma', 'vera'], ruled.template_key);
+    const db = connectDatabase({ url: shared.databaseUrl, poolSize: 1 });
+    try {
+      const signer = await enrolled();
+      const { operator } = signer;
+      const uma = { person: 'uma', name: 'Uma', identities: [`dashboard:${operator}`] };
+      await changeApprovers(db, { people: [uma] }, []);
+      const [waits, runs] = [await create(ruled), await create(free)];
+      const watcher = await enrolled();
+      const missing = async () => {
+        const path = `/dashboard/api/movements/${waits.movement_id}/approvers`;
+        return (await signed(watcher, 'GET', path)).body['approvals'];
+      };
+      for (const movement of [waits, runs])
+        expect((await approveAs(signer, movement)).status).toBe(200);
+      await reaches(runs.movement_id, 'WAITING_MANUAL_ACTION');
+      await end(operator);
+      // That a key has ended says nothing of what it decided.
+      expect(await missing()).toMatchObject({ required: [{ missing: 1 }] });
+      expect(await end(operator, '--compromised', '--reason', 'a stolen laptop')).toMatchObject({
+        operator,
+        ended_at: expect.any(String),
+        compromised: {
+          approvals_that_count_no_longer: 1,
+          movements_in_attention: { count: 1, ids: [runs.movement_id] },
+          ended_sessions: 0,
+        },
+      });
+      expect(await missing()).toMatchObject({ required: [{ missing: 2 }] });
+      expect(await detail(runs.movement_id)).toMatchObject({
+        attention: { reason: 'approval_compromised' },
+      });
+      // The next key of the operator decides as before.
+      const next = { operator, secret: newSecret() };
+      await handOver(await link(operator), next.secret);
+      await run('confirm', '--operator', operator, '--fingerprint', fingerprintOf(next));
+      expect((await approveAs(next, waits)).status).toBe(200);
+      expect(await missing()).toMatchObject({ required: [{ missing: 1 }] });
+      await expect(end(operator, '--compromised')).rejects.toThrow('--key-id');
+      await expect(end(operator, '--key-id', 'file')).rejects.toThrow('--compromised');
+    } finally {
+      await db.$disconnect();
+      await desk.close();
+    }
+  });
+
+  test('loses key and sessions in the same step', async () => {
+    const signer = await enrolled();
+    const set = await session(signer);
+    expect(await end(signer.operator, '--compromised')).toMatchObject({
+      compromised: { ended_sessions: 1, movements_in_attention: { count: 0, ids: [] } },
+    });
+    expect(await read(set)).toBe(401);
+    expect((await signed(signer, 'GET', WHO)).status).toBe(401);
   });
 });

@@ -592,6 +592,9 @@ test('a movement under an approval rule says who must approve it', async () => {
   await answers(['listMovementApprovers', 'GET', `/movements/${movement_id}/approvers`], 200, {
     key,
   });
+  const withdraw = `/movements/${movement_id}/withdraw-approval`;
+  await answers(['withdrawApproval', 'POST', withdraw], 200, { key });
+  await refuses('no_approval', sendAs(key, 'POST', withdraw));
   const named = (field: string, key: string, names: readonly string[]) => (answer: Json) => ({
     ...answer,
     [field]: list(answer, field).filter((each) => names.includes(String(each[key]))),
@@ -702,6 +705,8 @@ async function changeRequests(): Promise<void> {
       next_cursor: null,
     }),
   });
+  const withdraw = `${path}/withdraw-approval`;
+  await answers(['withdrawChangeRequestApproval', 'POST', withdraw], 200, { key });
   await answers(['withdrawChangeRequest', 'POST', `${path}/withdraw`], 200, { key: author });
   await refuses('change_request_ended', sendAs(key, 'POST', `${path}/approve`, approveIt));
   const second = await must(202, retry());

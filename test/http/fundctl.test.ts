@@ -181,6 +181,26 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('movements watch', [failed, '--timeout', '30'], { status: 1 });
   });
 
+  test('an approval of several, which is withdrawn', async () => {
+    const people = ['fundctl-emil', 'fundctl-fred'];
+    const desk = await startApprovalDesk('fundctl-gate', people, gated.replace('@1', ''));
+    try {
+      const [emil = shared.keys.operator] = desk.keys;
+      const asEmil = { env: clientEnv(shared.apiUrl, emil) };
+      const { movement_id: id } = await created();
+      const approved = await json.run('movements approve', [id, '--yes'], asEmil);
+      expect(approved).toMatchObject({ approvals: { you: { approved: true } } });
+      const args = [id, '--yes'];
+      expect(await json.run('movements withdraw-approval', args, asEmil)).toMatchObject({
+        request_state: 'PENDING_APPROVAL',
+        approvals: { required: [{ missing: 2 }], decisions: [] },
+      });
+      await json.run('movements reject', [id, '--yes'], asEmil);
+    } finally {
+      await desk.close();
+    }
+  });
+
   test('a payment of another movement', async () => {
     const { holder, target } = await wrongPayment();
     const moved = await json.run<object>('movements reassign', [
@@ -384,10 +404,18 @@ describe('what is printed for programs fits the schema of its command', () => {
         state: 'withdrawn',
       });
       const approved = [accepted.id, '--hash', accepted.hash, ...why];
-      expect(await json.run('changes approve', approved, asCarl)).toMatchObject({
-        state: 'open',
-        approvals: { required: [{ missing: 1 }], decisions: [{ person: 'fundctl-carl' }] },
-      });
+      const back = [accepted.id, '--yes'];
+      for (let again = 0; again < 2; again += 1) {
+        expect(await json.run('changes approve', approved, asCarl)).toMatchObject({
+          state: 'open',
+          approvals: { required: [{ missing: 1 }], decisions: [{ person: 'fundctl-carl' }] },
+        });
+        if (again === 0)
+          expect(await json.run('changes withdraw-approval', back, asCarl)).toMatchObject({
+            state: 'open',
+            approvals: { required: [{ missing: 2 }], decisions: [] },
+          });
+      }
       // No rule in force holds for it, so the last approval does not make its call.
       const asDora = clientEnv(shared.apiUrl, dora);
       expect(await runFundctl(asDora, ['changes', 'approve', ...approved])).toMatchObject({

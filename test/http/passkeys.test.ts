@@ -12,6 +12,7 @@ import {
   create,
   detail,
   expectRefusal,
+  gate,
   must,
   noop,
   reaches,
@@ -116,7 +117,9 @@ test('a passkey counts once an administrator has confirmed its fingerprint', asy
   const mayPia = async () =>
     (await must(200, sendAs<{ approvals: { you: object } }>(keyOf('pia'), 'GET', approvers)))
       .approvals.you;
-  expect(await mayPia()).toEqual({ may: false, why_not: 'no_passkey', evidence: 'any' });
+  expect(await mayPia()).toEqual({
+    ...{ may: false, why_not: 'no_passkey', evidence: 'any', approved: false },
+  });
   const fingerprint = await offered('pia');
   expect(await mayPia()).toMatchObject({ may: false, why_not: 'no_passkey' });
   expect(
@@ -127,7 +130,9 @@ test('a passkey counts once an administrator has confirmed its fingerprint', asy
   await confirmed('pia', fingerprint);
   // A repeat is the same.
   await confirmed('pia', fingerprint);
-  expect(await mayPia()).toEqual({ may: true, why_not: null, evidence: 'passkey' });
+  expect(await mayPia()).toEqual({
+    ...{ may: true, why_not: null, evidence: 'passkey', approved: false },
+  });
   await confirmed('quin', await offered('quin'));
 });
 
@@ -349,6 +354,7 @@ test('a decision that is altered, removed or invented is found without the servi
       [`hash = repeat('e', 64)`, 'changed'],
       [`person = 'quin'`, 'changed'],
       [`key_id = 'another'`, 'changed'],
+      [`decision = 'withdraw'`, 'changed'],
       ['evidence = NULL', 'changed'],
       [`at = at + interval '1 second'`, 'changed'],
     ] as const) {
@@ -451,4 +457,57 @@ test('a passkey that is revoked counts no longer', async () => {
   expect(shown.approvals?.required).toMatchObject([{ missing: 2 }]);
   const again = await tool(['passkeys', 'revoke', '--credential', id]);
   expect(again).toMatchObject({ status: 1 });
+});
+
+test('what a compromised passkey approved counts no longer under any rule, and needs a person', async () => {
+  const [one, two] = [await registered([gate('check')]), await registered([noop('a')])];
+  const rule = (name: string, templateKey: string, threshold: number) =>
+    sql(
+      `INSERT INTO approval_rules (name, rule, revision, created_at, updated_at)
+       SELECT $1, rule || jsonb_build_object('evidence', 'any', 'when',
+         jsonb_build_object('template_keys', jsonb_build_array($2::text)), 'require',
+         jsonb_build_array(jsonb_build_object('group', 'passkey-desk', 'threshold',
+           $3::integer))), 1, svc_now(), svc_now()
+       FROM approval_rules WHERE name = 'passkey-desk'`,
+      [name, templateKey, threshold],
+    );
+  await rule('any-one', one.template_key, 1);
+  await rule('any-two', two.template_key, 2);
+  try {
+    const [runs, waits] = [await create(one), await create(two)];
+    for (const movement of [runs, waits])
+      await must(
+        200,
+        approveWith(keyOf('pia'), movement, await assertionOf('pia', movement, over())),
+      );
+    await reaches(runs.movement_id, 'WAITING_MANUAL_ACTION');
+    const missing = async () =>
+      (
+        await must(
+          200,
+          sendAs<Approved>(keyOf('quin'), 'GET', `/movements/${waits.movement_id}/approvers`),
+        )
+      ).approvals?.required;
+    // Under a rule that wants no passkey, what a revoked one signed counts on with its key.
+    await revoked('pia');
+    expect(await missing()).toMatchObject([{ missing: 1 }]);
+    const id = passkeys.get('pia')?.credential_id ?? '';
+    const { status, out } = await tool([
+      ...['passkeys', 'revoke', '--credential', id, '--compromised', '--reason', 'it was copied'],
+    ]);
+    expect(status).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      person: 'pia',
+      compromised: { movements_in_attention: { count: 1, ids: [runs.movement_id] } },
+    });
+    expect(await missing()).toMatchObject([{ missing: 2 }]);
+    expect(await detail(runs.movement_id)).toMatchObject({
+      attention: { reason: 'approval_compromised' },
+    });
+  } finally {
+    await sql(`DELETE FROM approval_rules WHERE name IN ('any-one', 'any-two')`);
+  }
+  expect(
+    await tool(['passkeys', 'revoke', '--credential', 'no-such', '--compromised']),
+  ).toMatchObject({ status: 1, err: expect.stringContaining('There is no passkey') });
 });

@@ -1,20 +1,29 @@
 /** Policies of automatic approval and budgets over HTTP: what is stored, refused and shown. */
 import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
+  act,
   auditOfRequest,
+  create,
+  detail,
   expectInvalid,
   expectRefusal,
   get,
   must,
+  noop,
   patch,
   post,
+  registered,
+  run,
   send,
   sendAs,
   shared,
   sql,
   type Answer,
 } from '../support/http.ts';
-import { issueKey } from '../support/tool.ts';
+import { issueKey, tool } from '../support/tool.ts';
 
 interface PolicyView {
   readonly policy_id: string;
@@ -189,6 +198,155 @@ describe('a policy', () => {
     expect(await of(patch(`${PATH}/${policy_id}`, { window_hours: null }))).toEqual([
       { ...changed, outcome: 'denied', reason: 'cap_consistency_violation' },
     ]);
+  });
+});
+
+describe('a policy that is tried', () => {
+  const time = ['--from', '2026-01-01', '--to', '2026-01-02'];
+  const files: string[] = [];
+  const fileWith = (content: object): string => {
+    const file = join(tmpdir(), `policy-${randomUUID()}.json`);
+    files.push(file);
+    writeFileSync(file, JSON.stringify(content));
+    return file;
+  };
+  afterAll(() => {
+    for (const file of files) rmSync(file);
+  });
+
+  test('reports what it would have approved of what was, and approves nothing', async () => {
+    const of = await registered([noop('a')]);
+    const looking = await registered([
+      {
+        node_key: 'look',
+        node_kind: 'observe',
+        action_type: 'evm_balance_observe',
+        executor_selector: { action_type: 'evm_balance_observe', chain_family: 'evm' },
+        config: {
+          chain_id: shared.chain.chainId,
+          token_address: shared.chain.tokens.USDC.address,
+          address: '0x00000000000000000000000000000000000dead1',
+          min_increase: '1',
+        },
+      },
+    ]);
+    const strategy_id = `s-${randomUUID()}`;
+    const from = new Date(Date.now() - 1_000).toISOString();
+    const done = await run(of, 'COMPLETED', { strategy_id });
+    const rejected = await create(of, { strategy_id });
+    await must(200, act(rejected.movement_id, 'reject', {}));
+    const third = await create(of, { strategy_id });
+    const looks = await create(looking, { strategy_id });
+    await create(of);
+
+    const policy = {
+      client_id: shared.adminClientId,
+      strategy_id,
+      allowed_templates: [
+        { template_key: of.template_key },
+        { template_key: looking.template_key, template_version: 1 },
+      ],
+      allowed_assets: ['usdc'],
+      window_hours: 1,
+      // Two movements of 10 fit, and a third one does not.
+      max_amount_per_window: '25',
+    };
+    const to = new Date(Date.now() + 60_000).toISOString();
+    const tried = async (...which: readonly string[]): Promise<unknown> => {
+      const args = ['policies', 'try', ...which, '--from', from, '--to', to];
+      const { status, out, err } = await tool(args);
+      expect({ status, err }).toEqual({ status: 0, err: '' });
+      return JSON.parse(out);
+    };
+    const report = await tried('--file', fileWith(policy));
+    const ten = { asset: 'USDC', amount: '10', outflow_amount: '10' };
+    expect(report).toEqual({
+      client_id: shared.adminClientId,
+      strategy_id,
+      from,
+      to,
+      movements: 4,
+      totals: {
+        approves: 2,
+        waits: 2,
+        by_reason: { policy_passed: 2, window_amount_exceeded: 1, no_sending_node: 1 },
+        amount_approved: { USDC: '20' },
+        rejected: 1,
+        approved_automatically: 0,
+      },
+      by_agents: 0,
+      listed: [
+        {
+          movement_id: done.movement_id,
+          created_at: done.created_at,
+          template_key: of.template_key,
+          template_version: 1,
+          ...ten,
+          state: 'COMPLETED',
+          became: 'person',
+          would: 'approves',
+          reason: 'policy_passed',
+        },
+        expect.objectContaining({
+          ...ten,
+          movement_id: rejected.movement_id,
+          state: 'REJECTED',
+          became: null,
+          would: 'approves',
+          reason: 'policy_passed',
+        }),
+        expect.objectContaining({
+          ...ten,
+          movement_id: third.movement_id,
+          state: 'PENDING_APPROVAL',
+          became: null,
+          would: 'waits',
+          reason: 'window_amount_exceeded',
+        }),
+        expect.objectContaining({
+          ...ten,
+          movement_id: looks.movement_id,
+          became: null,
+          would: 'waits',
+          reason: 'no_sending_node',
+        }),
+      ],
+    });
+
+    // One that is stored, before it is switched on.
+    const { policy_id } = await created({ ...policy, is_active: false });
+    expect(await tried('--policy', policy_id)).toEqual(report);
+    for (const { movement_id } of [third, looks]) {
+      expect((await detail(movement_id)).request_state).toBe('PENDING_APPROVAL');
+      await must(200, act(movement_id, 'reject', {}));
+    }
+  });
+
+  test.each<[string, readonly string[], number, string]>([
+    ['no policy', [], 2, 'either --policy or --file'],
+    ['two policies', ['--policy', randomUUID(), '--file', 'x'], 2, 'either --policy or --file'],
+    ['no id', ['--policy', 'x'], 2, 'must be the id of a policy'],
+    ['an unknown id', ['--policy', randomUUID()], 1, 'There is no policy'],
+    ['no such file', ['--file', join(tmpdir(), randomUUID())], 2, 'cannot be read'],
+  ])('must be one: %s', async (_what, which, status, error) => {
+    expect(await tool(['policies', 'try', ...which, ...time])).toEqual({
+      status,
+      out: '',
+      err: expect.stringContaining(error),
+    });
+  });
+
+  test('must fit, and the time must not be empty', async () => {
+    const file = fileWith({ window_hours: 0, limit: 1 });
+    const { status, err } = await tool(['policies', 'try', '--file', file, ...time]);
+    expect(status).toBe(2);
+    expect(err).toMatch(/^The policy does not fit:\n(?=[^]*^client_id: )(?=[^]*^window_hours: )/m);
+    const fits = fileWith(body());
+    const empty = ['--from', '2026-01-02', '--to', '2026-01-02'];
+    expect(await tool(['policies', 'try', '--file', fits, ...empty])).toMatchObject({
+      status: 2,
+      err: '--from must be before --to.\n',
+    });
   });
 });
 

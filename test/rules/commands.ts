@@ -109,6 +109,48 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'withdrawn-approvals-count-no-longer',
+    section,
+    rule: 'An approval that its person has withdrawn counts no longer.',
+    test: {
+      file: 'test/http/approval-rules.test.ts',
+      name: 'an approval is withdrawn while it waits, and counts no longer; that of others stays',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "AND w.decision = 'withdraw' AND w.at >= a.at)",
+      replace: 'AND false)',
+    },
+  },
+  {
+    id: 'compromised-keys-decide-nothing',
+    section,
+    rule: 'What a compromised key approved counts for nothing while it waits.',
+    test: {
+      file: 'test/http/dashboard-sessions.test.ts',
+      name: 'has approved nothing that waits, also once the key has ended; what runs needs a person',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)",
+      replace: '',
+    },
+  },
+  {
+    id: 'compromised-approvals-need-a-person',
+    section,
+    rule: 'A movement that runs on an approval of a compromised key needs a person until it has ended.',
+    test: {
+      file: 'test/http/approval-rules.test.ts',
+      name: 'what a compromised key has approved needs a person until it has ended',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: 'AND approved_by_compromised(m) THEN',
+      replace: 'AND false THEN',
+    },
+  },
+  {
     id: 'assertions-count-once',
     section,
     rule: 'An assertion of a passkey counts for one decision, and only with a counter above the last.',

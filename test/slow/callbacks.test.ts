@@ -2,6 +2,7 @@
  * Callbacks of real runs: every kind of event reaches the example receiver, and a killed worker
  * loses none.
  */
+import type { WebhookMessage } from '../../clients/http/index.ts';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { PATIENCE_MS } from '../support/patience.mjs';
+import { tool } from '../support/tool.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
 
 let own: OwnStack;
@@ -154,6 +156,7 @@ test('each kind of event reaches the receiver', async () => {
     create('shared'),
   ]);
   for (const movement of [gated, failing, shared]) await own.api.approve(movement);
+  await own.api.expect(200, 'POST', `/movements/${shared.movement_id}/withdraw-approval`, {});
   await own.api.expect(200, 'POST', `/movements/${rejected.movement_id}/reject`, {});
   await own.api.act('cancel', cancelled.movement_id);
   await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
@@ -174,7 +177,7 @@ test('each kind of event reaches the receiver', async () => {
     [failing, 'request_failed'],
     [cancelled, 'request_cancelled'],
     [expired, 'request_expired'],
-    [shared, 'approval_recorded'],
+    [shared, 'approval_withdrawn'],
   ] as const) {
     for (const event of await delivered(movement, last)) heard.add(event);
   }
@@ -192,6 +195,60 @@ test('each kind of event reaches the receiver', async () => {
     sequence: expect.any(Number),
     occurred_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
+}, 90_000);
+
+test('a webhook hears of every movement that waits for a person, and of a failure', async () => {
+  const hook = await startReceiver();
+  // A receiver that is away for a moment loses nothing.
+  hook.fault = (_attempt, index) => (index === 0 ? 503 : null);
+  const env = {
+    SVC_DATABASE_URL: own.stack.databaseUrl,
+    SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
+    SVC_CONSOLE_ORIGIN: 'https://funds.example',
+  };
+  const { status, err } = await tool(
+    ['webhooks', 'set', '--name', 'desk', '--url', hook.url, '--reason', 'a test'],
+    env,
+  );
+  expect([status, err.includes('does not list the host')]).toEqual([0, false]);
+  const [gated, failing] = await Promise.all([create('gated'), create('failing')]);
+  for (const movement of [gated, failing]) await own.api.approve(movement);
+  await own.api.reaches(gated.movement_id, 'WAITING_MANUAL_ACTION');
+  await own.api.reaches(failing.movement_id, 'FAILED');
+  const about = [gated.movement_id, failing.movement_id];
+  // The receiver has verified each with the library of Standard Webhooks.
+  const heard = (): readonly WebhookMessage[] =>
+    hook.receiver.arrived
+      .map((each) => each as object as WebhookMessage)
+      .filter(({ data }) => about.includes(String(data['movement_id'])));
+  await eventually(async () => (heard().length >= 4 ? true : null), {
+    what: () => `four messages: ${JSON.stringify(heard())}`,
+  });
+  expect(
+    heard()
+      .map(({ type, data }) => [data['movement_id'], type, data['reason'] ?? null, data.link])
+      .sort(),
+  ).toEqual(
+    about
+      .flatMap((id) => [
+        [id, 'movement.approval_needed', null],
+        [id, 'movement.attention', id === gated.movement_id ? 'manual_gate' : 'failed'],
+      ])
+      .map(([id, ...more]) => [id, ...more, `https://funds.example/console/movements/${id ?? ''}`])
+      .sort(),
+  );
+  expect(hook.attempts.length).toBeGreaterThanOrEqual(5);
+  expect(hook.receiver.refused).toEqual({ forged: 0, repeated: 0 });
+  await eventually(async () => {
+    const { callbacks } = (await own.api.expect(200, 'GET', '/callbacks?webhook=desk')) as {
+      callbacks: Listed[];
+    };
+    return callbacks.length >= 4 && callbacks.every((each) => each.status === 'delivered')
+      ? true
+      : null;
+  });
+  expect((await tool(['webhooks', 'remove', '--name', 'desk'], env)).status).toBe(0);
+  hook.close();
 }, 90_000);
 
 test('a host off the list is a dead letter from the start, whoever writes the event', async () => {

@@ -3,6 +3,7 @@
  * itself.
  */
 import { execFile, execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -126,6 +127,10 @@ test('keys', async () => {
     audit_key: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
   });
   expect(await fundadmin('keys revoke --key-id desk-1')).toMatchObject({ key_id: 'desk-1' });
+  expect(await fundadmin('keys revoke --key-id desk-1 --compromised')).toMatchObject({
+    was: 'revoked',
+    compromised: { movements_in_attention: { count: 0, ids: [] } },
+  });
 }, 600_000);
 
 test('allowlist', async () => {
@@ -198,6 +203,10 @@ test('dashboard', async () => {
   expect(await fundadmin(`dashboard sessions end ${ada}`)).toMatchObject({ ended_sessions: 0 });
   expect(await fundadmin('dashboard sessions end --all')).toMatchObject({ operator: null });
   expect(await fundadmin(`dashboard end ${ada}`)).toMatchObject({ key_id, state: 'ended' });
+  expect(await fundadmin(`dashboard end ${ada} --compromised`)).toMatchObject({
+    key_id,
+    compromised: { approvals_that_count_no_longer: 0, ended_sessions: 0 },
+  });
 
   // One of the file is known, too, and its key ends when its browser is to have another one.
   const keys = join(folder, 'writers.json');
@@ -354,6 +363,29 @@ test('people, approver-groups and approval-rules', async () => {
   ]);
   // What was changed alone is recorded where everybody sees it.
   expect(requests).toHaveLength(rows.filter(({ glass: broken }) => broken === 'true').length);
+}, 600_000);
+
+test('policies', async () => {
+  const file = join(folder, 'policy.json');
+  const policy = { client_id: randomUUID(), strategy_id: 'rebalancing' };
+  writeFileSync(file, JSON.stringify(policy));
+  const time = '--from 2020-01-01 --to 2020-01-02';
+  expect(await fundadmin(`policies try --file ${file} ${time}`)).toEqual({
+    ...policy,
+    from: '2020-01-01T00:00:00.000Z',
+    to: '2020-01-02T00:00:00.000Z',
+    movements: 0,
+    totals: {
+      approves: 0,
+      waits: 0,
+      by_reason: {},
+      amount_approved: {},
+      rejected: 0,
+      approved_automatically: 0,
+    },
+    by_agents: 0,
+    listed: [],
+  });
 }, 600_000);
 
 test('passkeys', async () => {

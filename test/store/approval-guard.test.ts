@@ -309,7 +309,7 @@ const CONTRADICTS = /^new row for relation "change_requests" violates check cons
 test.each([
   ...['people', 'person_identities', 'former_identities', 'approver_groups'],
   ...['approver_group_members', 'approval_rules', 'movement_approval_rules', 'passkeys'],
-  'movement_approval_standings',
+  ...['movement_approval_standings', 'compromised_keys'],
 ])('what approvals are counted by is only read: %s', async (table) => {
   for (const change of [
     `INSERT INTO ${table} SELECT * FROM ${table}`,
@@ -430,8 +430,8 @@ test('what runs with the owner’s rights is not deceived by temporary tables, n
     ),
   ).toEqual(
     [
-      ...['create_movement', 'note_for_consoles', 'rebind_nodes', 'remove_console_events'],
-      ...['require_change', 'require_quorum'],
+      ...['create_movement', 'note_for_consoles', 'note_for_webhooks', 'rebind_nodes'],
+      ...['remove_console_events', 'require_change', 'require_quorum'],
     ].map((name) => ({
       name,
       settings: 'search_path=public, pg_temp',

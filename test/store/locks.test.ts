@@ -539,6 +539,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: `request_id = '${change.request_id}'`,
     call: `decide_change(${doc({ request_id: change.request_id })})`,
   },
+  'withdraw_change_approval: change_requests FOR UPDATE': {
+    held: `request_id = '${change.request_id}'`,
+    call: `withdraw_change_approval(${doc({ request_id: change.request_id })})`,
+  },
   'end_change: change_requests FOR UPDATE': {
     held: `request_id = '${change.request_id}'`,
     call: `end_change(${doc({ request_id: change.request_id, state: 'rejected' })})`,
@@ -555,6 +559,14 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: `movement_id = '${waiting}'`,
     call: `decide_approval(${doc({ approve: { movement_id: waiting } })})`,
     first: rule,
+  },
+  'withdraw_approval: movements FOR UPDATE': {
+    held: `movement_id = '${waiting}'`,
+    call: `withdraw_approval(${doc({ record: { movement_id: waiting } })})`,
+  },
+  'mark_compromised: pg_advisory_xact_lock': {
+    held: `hashtextextended('approval_rules', 0)`,
+    call: `mark_compromised('{}')`,
   },
   'hold_approval_windows: pg_advisory_xact_lock': {
     held: `hashtextextended('approval_windows', 0)`,

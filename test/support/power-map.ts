@@ -60,6 +60,8 @@ export const POWERS: Readonly<Record<string, string>> = {
   'POST /passkeys': 'narrows',
   'POST /passkeys/challenge': 'reads',
   'POST /movements/{movement_id}/challenge': 'reads',
+  'POST /movements/{movement_id}/withdraw-approval': 'narrows',
+  'POST /change-requests/{change_request_id}/withdraw-approval': 'narrows',
   'POST /change-requests/{change_request_id}/challenge': 'reads',
   'POST /change-requests/{change_request_id}/approve': 'moves',
   'POST /change-requests/{change_request_id}/reject': 'narrows',

@@ -85,6 +85,8 @@ export const MAP: Readonly<Record<string, readonly Role[]>> = {
   'POST /passkeys': OPS,
   'POST /passkeys/challenge': OPS,
   'POST /movements/{movement_id}/challenge': OPS,
+  'POST /movements/{movement_id}/withdraw-approval': OPS,
+  'POST /change-requests/{change_request_id}/withdraw-approval': OPS,
   'POST /change-requests/{change_request_id}/challenge': OPS,
   'GET /change-requests': OPS,
   'GET /change-requests/{change_request_id}': OPS,

@@ -20,6 +20,13 @@ import {
 } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from '../keys/audit.ts';
+import {
+  checkCompromised,
+  compromise,
+  COMPROMISED_OPTION,
+  SINCE_OPTION,
+  type CompromisedOptions,
+} from '../keys/compromised.ts';
 
 /** Adds the group `passkeys` to the program. */
 export function addPasskeyCommands(program: Command, io: ToolIo): void {
@@ -52,6 +59,8 @@ export function addPasskeyCommands(program: Command, io: ToolIo): void {
       'End a passkey. What it signed counts no longer for movements and changes that still wait.',
     )
     .requiredOption('--credential <id>', 'its id, as passkeys list shows it')
+    .option(...COMPROMISED_OPTION)
+    .option(...SINCE_OPTION)
     .option('--reason <text>', 'why; kept in the audit')
     .option(...DATABASE_OPTION)
     .action(async (options: RevokeOptions) => {
@@ -64,7 +73,7 @@ interface ConfirmOptions extends DatabaseOption {
   readonly fingerprint: string;
 }
 
-interface RevokeOptions extends DatabaseOption {
+interface RevokeOptions extends DatabaseOption, CompromisedOptions {
   readonly credential: string;
   readonly reason?: string;
 }
@@ -107,15 +116,29 @@ async function confirm({ person, fingerprint, ...options }: ConfirmOptions, io: 
   });
 }
 
-async function revoke({ credential, reason, ...options }: RevokeOptions, io: ToolIo) {
+/** Ends a passkey; with `--compromised` also one that has ended already. */
+async function revoke(
+  { credential, reason, compromised = false, since, ...options }: RevokeOptions,
+  io: ToolIo,
+) {
+  checkCompromised({ compromised, ...(since === undefined ? {} : { since }) });
   warnUnvouched(io, 'change');
   return withDatabase(options, io, async (db) => {
     const audit = { ...toolAudit('passkey.revoke', credential), entity_type: 'passkey' };
     const revoked = await revokePasskey(db, credential, [
       { ...audit, ...(reason === undefined ? {} : { reason }) },
     ]);
-    if (revoked === null)
-      throw new ToolError(`No passkey of this id is in force; see passkeys list.`);
-    return shownPasskey(revoked);
+    if (!compromised) {
+      if (revoked === null)
+        throw new ToolError(`No passkey of this id is in force; see passkeys list.`);
+      return shownPasskey(revoked);
+    }
+    const known =
+      revoked ?? (await listPasskeys(db)).find((each) => each.credential_id === credential);
+    if (known === undefined)
+      throw new ToolError('There is no passkey of this id; see passkeys list.');
+    const key = { kind: 'passkey', key_id: credential } as const;
+    const why = { reason: reason ?? null, ...(since === undefined ? {} : { since }) };
+    return { ...shownPasskey(known), compromised: await compromise(db, key, why) };
   });
 }

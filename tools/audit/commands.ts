@@ -66,7 +66,7 @@ export function auditCommands(program: Command, io: ToolIo): void {
 
   command(group, 'decisions', 'reads')
     .description(
-      'Print for each approval under a rule what it proves: an assertion of a passkey, which anybody can verify, or only that a holder of the secret made it, and the service is one.',
+      'Print for each approval under a rule, and each withdrawal of one, what it proves: an assertion of a passkey, which anybody can verify, or only that a holder of the secret made it, and the service is one.',
     )
     .option(...DATABASE_OPTION)
     .action(async (options: DatabaseOption) => {

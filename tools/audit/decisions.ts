@@ -2,6 +2,7 @@
  * Verifies the decisions of people without the service: what each one proves, and whether it is
  * still as it was stored.
  */
+import type { DecisionKind } from '../../domain/approval/decision.ts';
 import type { AssertionProblem } from '../../domain/approval/evidence.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
@@ -36,6 +37,7 @@ export interface DecisionReport {
   readonly decision_id: string;
   readonly subject_id?: string;
   readonly person?: string;
+  readonly decision?: DecisionKind;
   readonly at?: string;
   readonly proves: Proves | null;
   readonly fault: DecisionFault | null;
@@ -85,10 +87,11 @@ export async function verifyDecisions(
 
 async function reportOf(decision: SignedDecision): Promise<DecisionReport> {
   const { decision_id, subject_id, person, at, evidence } = decision;
+  const kind = decision.decision;
   const fault = await faultOf(decision);
   const proves = evidence === null ? 'shared_secret' : 'passkey';
   return {
-    ...{ decision_id, subject_id, person, at, fault },
+    ...{ decision_id, subject_id, person, decision: kind, at, fault },
     proves: fault === null ? proves : null,
   };
 }

@@ -4,9 +4,10 @@ import { ENROLLED_ROLES } from '../../store/dashboard-keys.ts';
 import { command } from '../command.ts';
 import { DATABASE_OPTION, type DatabaseOption } from '../database.ts';
 import type { ToolIo } from '../io.ts';
+import { COMPROMISED_OPTION, SINCE_OPTION } from '../keys/compromised.ts';
+import { end, type EndOptions } from './end.ts';
 import {
   confirm,
-  end,
   endSessionsOf,
   enrol,
   list,
@@ -62,8 +63,15 @@ export function addDashboardCommands(program: Command, io: ToolIo): void {
   command(dashboard, 'end', 'narrows')
     .description("End an operator's enrolled key, or the link for one, with all sessions.")
     .requiredOption(...OPERATOR)
+    .option(...COMPROMISED_OPTION)
+    .option(...SINCE_OPTION)
+    .option(
+      '--key-id <id>',
+      'with --compromised, where the operator has had several keys: which one, as dashboard list shows it; "file" for that of SVC_DASHBOARD_WRITER_KEYS_FILE',
+    )
+    .option('--reason <text>', 'why; kept in the audit')
     .option(...DATABASE_OPTION)
-    .action(async (options: OperatorOptions) => {
+    .action(async (options: EndOptions) => {
       print(await end(options, io));
     });
 

@@ -13,12 +13,10 @@ import { keyFingerprint, newToken, readFingerprint, tokenHash } from '../../plat
 import { openSecret } from '../../platform/secrets.ts';
 import {
   confirmKey,
-  endKey,
   enrolOperator,
   listDashboardKeys,
   readCurrentKey,
   type EnrolledKey,
-  type EndedKey,
   type EnrolledRole,
 } from '../../store/dashboard-keys.ts';
 import { endSessions } from '../../store/dashboard-sessions.ts';
@@ -129,25 +127,6 @@ export async function confirm(
   });
 }
 
-/** Ends the operator's key, or the open link for a key, and all sessions of the operator. */
-export async function end(options: OperatorOptions, io: ToolIo): Promise<EndedKey> {
-  const { operator } = options;
-  named(operator);
-  warnUnvouched(io, 'change');
-  return withDatabase(options, io, async (db) => {
-    const key = await readCurrentKey(db, operator);
-    const ended =
-      key === null
-        ? null
-        : await endKey(db, key.key_id, [auditOf('dashboard_key.end', 'dashboard_key', key.key_id)]);
-    if (ended === null)
-      throw new ToolError(
-        `${operator} has no enrolled key. Remove a key of SVC_DASHBOARD_WRITER_KEYS_FILE from that file, or end it with dashboard enrol --replace.`,
-      );
-    return ended;
-  });
-}
-
 /** Ends the open sessions of one operator or of all operators; their keys stay. */
 export async function endSessionsOf(
   options: DatabaseOption & { readonly operator?: string; readonly all?: boolean },
@@ -175,7 +154,7 @@ export async function list(
 }
 
 /** Returns the operators of the keys file; empty when no setting names such a file. */
-function fileOperators(io: ToolIo): DashboardKeys {
+export function fileOperators(io: ToolIo): DashboardKeys {
   const file = setting(io, 'SVC_DASHBOARD_WRITER_KEYS_FILE');
   if (file === undefined) return new Map();
   try {
@@ -190,18 +169,25 @@ function consoleOrigin(io: ToolIo): string {
   return setting(io, 'SVC_CONSOLE_ORIGIN') ?? `http://localhost:${String(setting(io, 'SVC_PORT'))}`;
 }
 
-function named(operator: string): void {
+/** Throws a {@link ToolError} for what is no operator's name. */
+export function named(operator: string): void {
   if (!OPERATOR_NAME.test(operator))
     throw new ToolError(`--operator does not fit ${OPERATOR_NAME.source}.`, { exitCode: 2 });
 }
 
-function auditOf(action: AuditAction, entity_type: string, entity_key: string): AuditEntry {
+/** Returns the audit row of a change of an operator's key or sessions. */
+export function auditOf(
+  action: AuditAction,
+  entity_type: string,
+  entity_key: string,
+  reason: string | null = null,
+): AuditEntry {
   return {
     action,
     entity_type,
     entity_key,
     outcome: 'success',
-    reason: null,
+    reason,
     details: { tool: 'fundadmin' },
   };
 }

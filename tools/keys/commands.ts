@@ -6,8 +6,9 @@ import { command } from '../command.ts';
 import { DATABASE_OPTION, withDatabase } from '../database.ts';
 import type { ToolIo } from '../io.ts';
 import { auditKeyText } from './audit-key.ts';
+import { COMPROMISED_OPTION, SINCE_OPTION } from './compromised.ts';
 import { issue, type IssueOptions } from './issue.ts';
-import { revoke } from './revoke.ts';
+import { revoke, type RevokeOptions } from './revoke.ts';
 
 /** Adds the group `keys` to the program. */
 export function addKeyCommands(program: Command, io: ToolIo): void {
@@ -76,9 +77,11 @@ export function addKeyCommands(program: Command, io: ToolIo): void {
   command(keys, 'revoke', 'narrows')
     .description('Revoke a key for good: it is refused everywhere from now on, and its row stays.')
     .requiredOption('--key-id <id>', 'the key')
+    .option(...COMPROMISED_OPTION)
+    .option(...SINCE_OPTION)
     .option('--reason <text>', 'kept in the audit')
     .option(...DATABASE_OPTION)
-    .action(async (options: { keyId: string; reason?: string; databaseUrl?: string }) => {
+    .action(async (options: RevokeOptions) => {
       print(await revoke(options, io));
     });
 }

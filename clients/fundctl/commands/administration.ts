@@ -62,7 +62,7 @@ const CALLBACKS: Columns<RowOf<'listCallbacks'>> = {
   EVENT: 'event_id',
   STATUS: { state: 'status' },
   TYPE: 'event_type',
-  OF: (row) => row.movement_id ?? row.transfer_id,
+  OF: (row) => row.movement_id ?? row.transfer_id ?? row.webhook,
   TRIES: { right: 'attempts' },
   'LAST ERROR': 'last_error',
   AGE: { age: 'created_at' },
@@ -97,11 +97,13 @@ export const callbacks: Group = {
         status: choice(['pending', 'delivered', 'dead_letter'], 'only these'),
         movement: text('movement-id', 'only those of this movement'),
         transfer: text('transfer-id', 'only those of this capital transfer'),
+        webhook: text('name', 'only those of this webhook of the service'),
       },
-      query: ({ status, movement, transfer }) => ({
+      query: ({ status, movement, transfer, webhook }) => ({
         status,
         movement_id: movement,
         transfer_id: transfer,
+        webhook,
       }),
       columns: CALLBACKS,
     }),

@@ -96,6 +96,16 @@ export const changes: Group = {
           throw failure(standingOf(answer));
       },
     }),
+    operation('withdrawChangeRequestApproval', {
+      name: 'withdraw-approval',
+      about: 'Take your own approval back, while the change request is open',
+      details: 'You may approve it again.',
+      args: CHANGE,
+      ask: 'Withdraw your approval?',
+      what: standing,
+      input: ofChange,
+      show: decidedText,
+    }),
     operation('rejectChangeRequest', {
       name: 'reject',
       about: 'Refuse a change request; nothing is changed',

@@ -53,6 +53,18 @@ export const approve = command({
   },
 });
 
+export const withdrawApproval = operation('withdrawApproval', {
+  name: 'withdraw-approval',
+  about: 'Take your own approval back, while the movement waits for those of others',
+  details: 'You may approve it again. What is approved is not taken back: cancel it.',
+  examples: ['fundctl movements withdraw-approval <movement-id>'],
+  args: MOVEMENT,
+  ask: 'Withdraw your approval?',
+  what: standing,
+  input: ofMovement,
+  show: approvedText,
+});
+
 export const reject = operation('rejectMovement', {
   name: 'reject',
   about: 'Refuse a movement that waits for its approval',

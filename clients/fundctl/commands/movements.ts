@@ -9,6 +9,7 @@ import {
   resetAllowances,
   resume,
   retry,
+  withdrawApproval,
 } from './movement-actions.ts';
 import { create, preview } from './movement-create.ts';
 import { approvers, graph, list, plan, show, timeline } from './movement-reads.ts';
@@ -28,6 +29,7 @@ export const movements: Group = {
     timeline,
     approvers,
     approve,
+    withdrawApproval,
     reject,
     resume,
     retry,

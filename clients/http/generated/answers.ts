@@ -41,6 +41,11 @@ export const ANSWERS: Readonly<
    "$ref": "#/components/schemas/MovementActionResponse"
   }
  },
+ "withdrawApproval": {
+  "success": {
+   "$ref": "#/components/schemas/MovementActionResponse"
+  }
+ },
  "rejectMovement": {
   "success": {
    "$ref": "#/components/schemas/MovementActionResponse"
@@ -149,6 +154,11 @@ export const ANSWERS: Readonly<
  "challengeChangeRequestApproval": {
   "success": {
    "$ref": "#/components/schemas/Challenge"
+  }
+ },
+ "withdrawChangeRequestApproval": {
+  "success": {
+   "$ref": "#/components/schemas/ChangeRequest"
   }
  },
  "rejectChangeRequest": {
@@ -1102,6 +1112,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "approval",
        "approval_expires_soon",
        "approval_unsatisfiable",
+       "approval_compromised",
        "unknown_outcome",
        "manual_gate",
        "failed",
@@ -1243,6 +1254,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "approval",
        "approval_expires_soon",
        "approval_unsatisfiable",
+       "approval_compromised",
        "unknown_outcome",
        "manual_gate",
        "failed",
@@ -1679,6 +1691,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "approval",
      "approval_expires_soon",
      "approval_unsatisfiable",
+     "approval_compromised",
      "unknown_outcome",
      "manual_gate",
      "failed",
@@ -2177,7 +2190,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       },
       "counts": {
        "type": "boolean",
-       "description": "False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again."
+       "description": "False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. What was withdrawn is not listed."
       }
      },
      "required": [
@@ -2226,12 +2239,17 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "passkey"
       ],
       "description": "`passkey`: the approval needs `assertion`."
+     },
+     "approved": {
+      "type": "boolean",
+      "description": "Whether the caller’s person has approved; `withdraw-approval` takes it back."
      }
     },
     "required": [
      "may",
      "why_not",
-     "evidence"
+     "evidence",
+     "approved"
     ],
     "additionalProperties": false,
     "description": "The caller of this request."
@@ -2263,6 +2281,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement_created",
      "auto_approve_evaluated",
      "approval_recorded",
+     "approval_withdrawn",
      "request_approved",
      "request_rejected",
      "request_expired",
@@ -2426,7 +2445,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "approvals": {
-    "description": "Of an approval under approval rules, while further approvals are missing.",
+    "description": "Of an approval under approval rules, or its withdrawal, while approvals are missing.",
     "$ref": "#/components/schemas/MovementApprovals"
    }
   },
@@ -2536,7 +2555,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "approvals": {
-    "description": "Of an approval under approval rules, while further approvals are missing.",
+    "description": "Of an approval under approval rules, or its withdrawal, while approvals are missing.",
     "$ref": "#/components/schemas/MovementApprovals"
    },
    "to": {
@@ -6206,6 +6225,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "approval",
      "approval_expires_soon",
      "approval_unsatisfiable",
+     "approval_compromised",
      "unknown_outcome",
      "manual_gate",
      "failed",
@@ -6616,7 +6636,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "Null for one of a capital transfer."
+    "description": "Null unless it is of a movement."
    },
    "transfer_id": {
     "anyOf": [
@@ -6627,12 +6647,20 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
       "type": "null"
      }
     ],
-    "description": "Null for one of a movement."
+    "description": "Null unless it is of a capital transfer."
+   },
+   "webhook": {
+    "description": "The webhook of the service whose message it is; else null.",
+    "type": [
+     "string",
+     "null"
+    ]
    },
    "event_type": {
     "type": "string",
     "enum": [
      "approval_recorded",
+     "approval_withdrawn",
      "request_approved",
      "request_rejected",
      "request_expired",
@@ -6642,14 +6670,24 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "request_completed",
      "request_failed",
      "request_attention",
-     "frontier_advanced"
+     "frontier_advanced",
+     "movement.approval_needed",
+     "movement.attention",
+     "capital_transfer.attention",
+     "change_request.approval_needed",
+     "change_request.break_glass",
+     "change_request.ended",
+     "template_proposal.decision_needed",
+     "callback.dead_letter",
+     "cutover.changed",
+     "webhook.test"
     ]
    },
    "sequence": {
     "type": "integer",
     "minimum": -9007199254740991,
     "maximum": 9007199254740991,
-    "description": "The event's place in its timeline."
+    "description": "The event's place in its timeline; 0 for a webhook, which has none."
    },
    "url": {
     "type": "string",
@@ -6706,6 +6744,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "event_id",
    "movement_id",
    "transfer_id",
+   "webhook",
    "event_type",
    "sequence",
    "url",
@@ -6786,6 +6825,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement.create",
      "movement.approve",
      "movement.record_approval",
+     "movement.withdraw_approval",
      "movement.reject",
      "movement.expire",
      "movement.resume",
@@ -6825,8 +6865,12 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "perp_agent_wallet.expire",
      "database.after_restore",
      "callback.redeliver",
+     "webhook.set",
+     "webhook.remove",
+     "webhook.test",
      "api_key.issue",
      "api_key.revoke",
+     "api_key.compromise",
      "api_key.authenticate",
      "route.call",
      "agent_authority.create",
@@ -6835,6 +6879,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "dashboard_key.fill",
      "dashboard_key.confirm",
      "dashboard_key.end",
+     "dashboard_key.compromise",
      "dashboard_session.create",
      "dashboard_session.end",
      "template_proposal.create",
@@ -6857,10 +6902,12 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "passkey.offer",
      "passkey.confirm",
      "passkey.revoke",
+     "passkey.compromise",
      "change_request.create",
      "change_request.approve",
      "change_request.reject",
      "change_request.withdraw",
+     "change_request.withdraw_approval",
      "change_request.fail",
      "capital_transfer.create",
      "capital_transfer.resolve",

@@ -65,6 +65,7 @@ export const ERRORS = {
   passkey_required: { status: 422, retry: 'after_change' },
   assertion_refused: { status: 403, retry: 'after_change' },
   passkey_refused: { status: 422, retry: 'after_change' },
+  no_approval: { status: 409, retry: 'after_change' },
   not_the_author: { status: 403, retry: 'never' },
   change_hash_mismatch: { status: 409, retry: 'after_change' },
   change_request_ended: { status: 409, retry: 'never' },

@@ -167,7 +167,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -278,7 +278,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -389,7 +389,7 @@ export interface components {
                  * @enum {string}
                  */
                 readonly evidence: "shared_secret" | "passkey";
-                /** @description False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. */
+                /** @description False once it has expired, or the person has left the groups, or the key was revoked: then it is missing again. What was withdrawn is not listed. */
                 readonly counts: boolean;
             }[];
             /** @description The caller of this request. */
@@ -402,6 +402,8 @@ export interface components {
                  * @enum {string}
                  */
                 readonly evidence: "any" | "passkey";
+                /** @description Whether the caller’s person has approved; `withdraw-approval` takes it back. */
+                readonly approved: boolean;
             };
         };
         readonly MovementTimelineEventView: {
@@ -409,7 +411,7 @@ export interface components {
             /** @description Per movement, without gaps. */
             readonly sequence: number;
             /** @enum {string} */
-            readonly event_type: "movement_created" | "auto_approve_evaluated" | "approval_recorded" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "request_acknowledged" | "node_ready" | "node_preflight_passed" | "node_prepared" | "node_submitting" | "node_submitted" | "node_observing" | "node_completed" | "node_failed" | "node_unknown" | "node_recovered" | "node_skipped" | "node_cancelled" | "node_requeued" | "transaction_mined" | "transaction_replaced" | "transaction_cancel_requested" | "transaction_cancelling" | "transaction_dropped" | "transaction_displaced" | "transaction_mined_late" | "signer_remapped" | "condition_error" | "callback_delivered" | "callback_dead_lettered";
+            readonly event_type: "movement_created" | "auto_approve_evaluated" | "approval_recorded" | "approval_withdrawn" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "request_acknowledged" | "node_ready" | "node_preflight_passed" | "node_prepared" | "node_submitting" | "node_submitted" | "node_observing" | "node_completed" | "node_failed" | "node_unknown" | "node_recovered" | "node_skipped" | "node_cancelled" | "node_requeued" | "transaction_mined" | "transaction_replaced" | "transaction_cancel_requested" | "transaction_cancelling" | "transaction_dropped" | "transaction_displaced" | "transaction_mined_late" | "signer_remapped" | "condition_error" | "callback_delivered" | "callback_dead_lettered";
             readonly node_key: string | null;
             readonly attempt: number | null;
             readonly from_state: string | null;
@@ -433,7 +435,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             /** @enum {string} */
             readonly reservation_status: "none" | "held" | "released" | "consumed";
-            /** @description Of an approval under approval rules, while further approvals are missing. */
+            /** @description Of an approval under approval rules, or its withdrawal, while approvals are missing. */
             readonly approvals?: components["schemas"]["MovementApprovals"];
         };
         readonly ResetAllowancesResponse: {
@@ -457,7 +459,7 @@ export interface components {
             readonly current_frontier: readonly string[];
             /** @enum {string} */
             readonly reservation_status: "none" | "held" | "released" | "consumed";
-            /** @description Of an approval under approval rules, while further approvals are missing. */
+            /** @description Of an approval under approval rules, or its withdrawal, while approvals are missing. */
             readonly approvals?: components["schemas"]["MovementApprovals"];
             /** @description The movement of the node that the payment is for. */
             readonly to: components["schemas"]["MovementActionResponse"];
@@ -1241,7 +1243,7 @@ export interface components {
         };
         readonly CapitalTransferAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "observed_long";
             readonly message: string;
             readonly last_answer: string | null;
             readonly actions: readonly {
@@ -1317,13 +1319,15 @@ export interface components {
         };
         readonly CallbackView: {
             readonly event_id: components["schemas"]["Id"];
-            /** @description Null for one of a capital transfer. */
+            /** @description Null unless it is of a movement. */
             readonly movement_id: components["schemas"]["Id"] | null;
-            /** @description Null for one of a movement. */
+            /** @description Null unless it is of a capital transfer. */
             readonly transfer_id: components["schemas"]["Id"] | null;
+            /** @description The webhook of the service whose message it is; else null. */
+            readonly webhook: string | null;
             /** @enum {string} */
-            readonly event_type: "approval_recorded" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced";
-            /** @description The event's place in its timeline. */
+            readonly event_type: "approval_recorded" | "approval_withdrawn" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "movement.approval_needed" | "movement.attention" | "capital_transfer.attention" | "change_request.approval_needed" | "change_request.break_glass" | "change_request.ended" | "template_proposal.decision_needed" | "callback.dead_letter" | "cutover.changed" | "webhook.test";
+            /** @description The event's place in its timeline; 0 for a webhook, which has none. */
             readonly sequence: number;
             /** @description Where it goes; a query is not shown, since it may hold a token. */
             readonly url: string;
@@ -1356,7 +1360,7 @@ export interface components {
             readonly actor_role: string | null;
             readonly namespace: string | null;
             /** @enum {string} */
-            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+            readonly action: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.withdraw_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "webhook.set" | "webhook.remove" | "webhook.test" | "api_key.issue" | "api_key.revoke" | "api_key.compromise" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_key.compromise" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "passkey.compromise" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.withdraw_approval" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
             readonly entity_type: string;
             readonly entity_key: string;
             /** @enum {string} */
@@ -2824,6 +2828,36 @@ export interface operations {
             };
         };
     };
+    readonly withdrawApproval: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly movement_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MovementActionResponse"];
+                };
+            };
+        };
+    };
     readonly rejectMovement: {
         readonly parameters: {
             readonly query?: never;
@@ -3485,6 +3519,36 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Challenge"];
+                };
+            };
+        };
+    };
+    readonly withdrawChangeRequestApproval: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
+                readonly "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            readonly path: {
+                readonly change_request_id: components["schemas"]["Id"];
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequest"];
                 };
             };
         };
@@ -4512,6 +4576,7 @@ export interface operations {
                 readonly status?: "pending" | "delivered" | "dead_letter";
                 readonly movement_id?: components["schemas"]["Id"];
                 readonly transfer_id?: components["schemas"]["Id"];
+                readonly webhook?: string;
                 readonly created_from?: string;
                 readonly created_to?: string;
                 readonly limit?: number;
@@ -4576,7 +4641,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.withdraw_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "webhook.set" | "webhook.remove" | "webhook.test" | "api_key.issue" | "api_key.revoke" | "api_key.compromise" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_key.compromise" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "passkey.compromise" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.withdraw_approval" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;
@@ -4613,7 +4678,7 @@ export interface operations {
                 readonly actor_client_id?: string;
                 readonly actor_key_id?: string;
                 readonly entity_key?: string;
-                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "api_key.issue" | "api_key.revoke" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
+                readonly action?: "plan_template.create" | "plan_template.update_admin_fields" | "plan_template.retire" | "movement.create" | "movement.approve" | "movement.record_approval" | "movement.withdraw_approval" | "movement.reject" | "movement.expire" | "movement.resume" | "movement.retry" | "movement.cancel" | "movement.resolve" | "movement.reassign" | "movement.acknowledge" | "movement.cancel_transaction" | "movement.reset_allowances" | "movement.complete" | "movement.fail" | "cutover.set_mode" | "executor.update_status" | "signer.update_status" | "signer.set_expected_identity" | "signer.rotate" | "signer.inventory" | "signer.allowances" | "signer.retire" | "nonce_lane.raise_caps" | "registry.verify_drift" | "bridge_chain.create" | "bridge_chain.replace" | "bridge_chain.delete" | "bridge_path.create" | "bridge_path.replace" | "bridge_path.delete" | "bridge_path.drill_pass" | "bridge_registry.refresh" | "perp_master.create" | "perp_binding.create" | "perp_binding.pause" | "perp_agent_wallet.create" | "perp_agent_wallet.activate" | "perp_agent_wallet.refuse" | "perp_agent_wallet.expire" | "database.after_restore" | "callback.redeliver" | "webhook.set" | "webhook.remove" | "webhook.test" | "api_key.issue" | "api_key.revoke" | "api_key.compromise" | "api_key.authenticate" | "route.call" | "agent_authority.create" | "agent_authority.update" | "dashboard_key.enrol" | "dashboard_key.fill" | "dashboard_key.confirm" | "dashboard_key.end" | "dashboard_key.compromise" | "dashboard_session.create" | "dashboard_session.end" | "template_proposal.create" | "template_proposal.promote" | "template_proposal.reject" | "template_proposal.expire" | "auto_approve_policy.create" | "auto_approve_policy.update" | "allowed_address.create" | "allowed_address.reactivate" | "allowed_address.revoke" | "allowed_address.set_chain" | "person.set" | "person.remove" | "approver_group.set" | "approver_group.remove" | "approval_rule.set" | "approval_rule.remove" | "approval_decision.record" | "passkey.offer" | "passkey.confirm" | "passkey.revoke" | "passkey.compromise" | "change_request.create" | "change_request.approve" | "change_request.reject" | "change_request.withdraw" | "change_request.withdraw_approval" | "change_request.fail" | "capital_transfer.create" | "capital_transfer.resolve" | "capital_transfer.complete" | "capital_transfer.fail";
                 readonly request_id?: string;
                 readonly outcome?: "success" | "denied" | "failed";
                 readonly namespace?: string;

@@ -13,6 +13,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', options: ['pending', 'delivered', 'dead_letter'] },
   { name: 'movement_id', label: 'Movement' },
   { name: 'transfer_id', label: 'Transfer' },
+  { name: 'webhook', label: 'Webhook' },
 ];
 
 export default function Callbacks() {
@@ -32,11 +33,13 @@ export default function Callbacks() {
           { title: 'Event', cell: ({ event_type }) => <Text>{event_type}</Text> },
           {
             title: 'Of',
-            cell: ({ movement_id, transfer_id }) =>
+            cell: ({ movement_id, transfer_id, webhook }) =>
               movement_id !== null ? (
                 <MovementLink id={movement_id} />
+              ) : transfer_id !== null ? (
+                <TransferLink id={transfer_id} />
               ) : (
-                transfer_id !== null && <TransferLink id={transfer_id} />
+                <Text>{webhook ?? ''}</Text>
               ),
           },
           { title: 'Goes to', cell: ({ url }) => <Text>{url}</Text> },

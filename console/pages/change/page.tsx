@@ -146,6 +146,10 @@ function Actions({ change }: { change: Change }) {
         write={approveOf(change, needsReason)}
         disabledBecause={approvals.you.may ? ended : mayApproveChange(approvals.you.why_not)}
       />
+      <WriteButton
+        write={withdrawApprovalOf(change)}
+        disabledBecause={ended ?? (approvals.you.approved ? null : 'You have not approved it.')}
+      />
       <WriteButton write={rejectOf(change)} disabledBecause={ended} />
       <WriteButton
         write={withdrawOf(change)}
@@ -178,6 +182,18 @@ function approveOf(change: Change, needsReason: boolean): Write {
     // The hash that this page shows: of another change it would approve nothing.
     inputOf: (filled) => ({ ...paramsOf(change), body: { ...filled, hash } }),
     kind: 'main',
+  };
+}
+
+function withdrawApprovalOf(change: Change): Write {
+  const { change_request_id, state, hash, approvals } = change;
+  return {
+    standing: `${state} ${hash} ${String(approvals.you.approved)}`,
+    outcome: () => 'Your approval is withdrawn: it no longer counts, and is missing again.',
+    operation: 'withdrawChangeRequestApproval',
+    title: 'Withdraw my approval',
+    consequence: 'Your approval is missing again. The request stays open.',
+    inputOf: () => ({ params: { change_request_id } }),
   };
 }
 

@@ -1,14 +1,11 @@
 /** Change requests: changes that let more money go, which wait for people or were made alone. */
-import type { QueryOf, RowOf } from '../../../clients/http/operations.ts';
+import type { QueryOf } from '../../../clients/http/operations.ts';
 import { REQUEST_KINDS } from '../../../domain/approval/power.ts';
 import { useRows } from '../../data/reads.ts';
+import { CHANGE_COLUMNS, type ChangeRow } from '../../parts/change-values.tsx';
 import { Filters, useFilters, type Filter } from '../../parts/filters.tsx';
-import { ChangeLink } from '../../parts/links.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Text } from '../../parts/text.tsx';
-import { State, Time } from '../../parts/values.tsx';
-
-type Row = RowOf<'listChangeRequests'>;
+import { State } from '../../parts/values.tsx';
 
 const STATES = [
   'open',
@@ -18,7 +15,7 @@ const STATES = [
   'failed',
   'outdated',
   'expired',
-] as const satisfies readonly Row['state'][];
+] as const satisfies readonly ChangeRow['state'][];
 
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', options: STATES, initial: 'open' },
@@ -40,10 +37,7 @@ export default function Changes() {
         query={read}
         none="No change request fits."
         columns={[
-          {
-            title: 'Change request',
-            cell: ({ change_request_id: id }) => <ChangeLink id={id} />,
-          },
+          CHANGE_COLUMNS.request,
           {
             title: 'State',
             cell: ({ state, break_glass }) => (
@@ -53,36 +47,14 @@ export default function Changes() {
               </>
             ),
           },
-          { title: 'Kind', cell: ({ kind }) => kind.replaceAll('_', ' ') },
-          { title: 'Author', cell: ({ author }) => <Text>{author ?? 'unknown'}</Text> },
-          {
-            title: 'Call',
-            cell: ({ method, path }) => (
-              <code>
-                <Text>{`${method} ${path}`}</Text>
-              </code>
-            ),
-          },
-          { title: 'Missing', cell: ({ approvals }) => <Missing approvals={approvals} /> },
-          { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+          CHANGE_COLUMNS.kind,
+          CHANGE_COLUMNS.author,
+          CHANGE_COLUMNS.call,
+          CHANGE_COLUMNS.missing,
+          CHANGE_COLUMNS.created,
+          CHANGE_COLUMNS.expires,
         ]}
       />
-    </>
-  );
-}
-
-/** Shows how many approvals of which groups are missing. */
-function Missing({ approvals: { required } }: Pick<Row, 'approvals'>) {
-  const open = required.filter(({ missing }) => missing > 0);
-  if (open.length === 0) return <span className="none">none</span>;
-  return (
-    <>
-      {open.map(({ rule, group, missing }, nr) => (
-        <div key={JSON.stringify([rule, group, nr])}>
-          <Text>{group}</Text>: {missing}
-        </div>
-      ))}
     </>
   );
 }

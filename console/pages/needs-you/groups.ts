@@ -1,4 +1,4 @@
-/** Groups movements by who must act. */
+/** Groups movements by who must act, and orders change requests by who may approve them. */
 
 /**
  * Group of a movement; the same for every operator, since the service checks at the decision who
@@ -25,4 +25,19 @@ const GROUPS: Readonly<Record<string, Group>> = {
  */
 export function groupOf(reason: string | null): Group {
   return GROUPS[reason ?? ''] ?? 'broken';
+}
+
+/** A change request, or another thing with approvals. */
+interface Approvable {
+  readonly approvals: { readonly you: { readonly may: boolean } };
+}
+
+/** Returns whether an approval of this operator would count. */
+export function mayApprove({ approvals }: Approvable): boolean {
+  return approvals.you.may;
+}
+
+/** Returns the rows with those first that this operator may approve, each part in its order. */
+export function approvableFirst<Row extends Approvable>(rows: readonly Row[]): readonly Row[] {
+  return [...rows.filter(mayApprove), ...rows.filter((row) => !mayApprove(row))];
 }

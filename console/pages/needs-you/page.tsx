@@ -1,14 +1,21 @@
-/** Lists what waits for this operator, what waits for others, and what is broken. */
+/**
+ * Lists what waits for this operator, what waits for others, what is broken, and what somebody
+ * changed alone.
+ */
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, type ReactNode } from 'react';
+import { brokenGlass, LAST_WEEK, ofLastWeek } from '../../data/broken-glass.ts';
 import { useRows, type Rows } from '../../data/reads.ts';
+import { CHANGE_COLUMNS, type ChangeRow } from '../../parts/change-values.tsx';
 import { ProposalLink, TransferLink } from '../../parts/links.tsx';
 import { MOVEMENT_COLUMNS, type MovementRow } from '../../parts/movement-values.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Table, type TableProps } from '../../parts/table.tsx';
 import { Text } from '../../parts/text.tsx';
+import { useNow } from '../../parts/use-now.ts';
 import { Amount, Reason, Time } from '../../parts/values.tsx';
-import { groupOf, type Group } from './groups.ts';
+import { mayApproveChange } from '../change/model.ts';
+import { approvableFirst, groupOf, mayApprove, type Group } from './groups.ts';
 
 const SECTIONS: readonly {
   readonly group: Group;
@@ -30,13 +37,20 @@ export default function NeedsYou() {
   const proposals = useRows('listTemplateProposals', {
     query: { status: 'submitted', limit: 50 },
   });
+  const changes = useRows('listChangeRequests', { query: { state: 'open', limit: 50 } });
+  const alone = useRows('listChangeRequests', { query: LAST_WEEK });
   const letters = useRows('listCallbacks', { query: { status: 'dead_letter', limit: 50 } });
   const of = (group: Group): readonly MovementRow[] =>
     rows.filter(({ attention_reason }) => groupOf(attention_reason) === group);
-  const count = of('you').length + of('broken').length + transfers.rows.length;
+  const count =
+    of('you').length +
+    of('broken').length +
+    transfers.rows.length +
+    changes.rows.filter(mayApprove).length;
   const more = query.hasNextPage ? '+' : '';
-  const counted = `${String(count)}${query.hasNextPage || transfers.query.hasNextPage ? '+' : ''}`;
-  const isCounted = query.isSuccess && transfers.query.isSuccess;
+  const inTitle = [query, transfers.query, changes.query];
+  const counted = `${String(count)}${inTitle.some(({ hasNextPage }) => hasNextPage) ? '+' : ''}`;
+  const isCounted = inTitle.every(({ isSuccess }) => isSuccess);
   useEffect(() => {
     document.title = isCounted
       ? `(${counted}) Needs you · Fund movements`
@@ -45,10 +59,11 @@ export default function NeedsYou() {
   return (
     <>
       <h1>Needs you</h1>
-      {[query, transfers.query, proposals.query, letters.query].map(
+      {[...inTitle, proposals.query, alone.query, letters.query].map(
         // A list that could not be read may still contain something that needs a person.
         ({ isError, error }, index) => isError && <Problem key={index} error={error} />,
       )}
+      <MadeAlone read={alone} />
       {query.isPending && <p role="status">Reading…</p>}
       {query.data !== undefined &&
         SECTIONS.map(({ group, title, none }) => (
@@ -76,6 +91,22 @@ export default function NeedsYou() {
           There are more than these; <Link to={'/movements' as never}>the list</Link> has all.
         </p>
       )}
+      <Waiting
+        title="Changes that wait for approvals"
+        caption="Open change requests, those first that you may approve"
+        read={{ ...changes, rows: approvableFirst(changes.rows) }}
+        all={{}}
+        keyOf={({ change_request_id }) => change_request_id}
+        columns={[
+          CHANGE_COLUMNS.request,
+          CHANGE_COLUMNS.kind,
+          CHANGE_COLUMNS.call,
+          CHANGE_COLUMNS.author,
+          CHANGE_COLUMNS.missing,
+          { title: 'Your approval', cell: ({ approvals }) => <YourApproval of={approvals} /> },
+          CHANGE_COLUMNS.expires,
+        ]}
+      />
       <Waiting
         title="Capital transfers"
         caption="Capital transfers that need a person"
@@ -128,15 +159,55 @@ export default function NeedsYou() {
   );
 }
 
-/** Lists what needs the operator besides movements; renders nothing when there is none. */
+/** Lists what was changed alone within the last seven days, in place of the banner. */
+function MadeAlone({ read: { rows, query } }: { read: Rows<ChangeRow> }) {
+  const made = ofLastWeek(rows, useNow());
+  return (
+    <Waiting
+      title="Made alone"
+      caption="Changes that were made alone"
+      read={{ rows: made, query }}
+      all={{ state: 'any', break_glass: 'true' }}
+      keyOf={({ change_request_id }) => change_request_id}
+      columns={[
+        CHANGE_COLUMNS.request,
+        CHANGE_COLUMNS.kind,
+        CHANGE_COLUMNS.author,
+        { title: 'Reason', cell: ({ reason }) => <Text>{reason ?? 'none'}</Text> },
+        CHANGE_COLUMNS.created,
+      ]}
+    >
+      <div role="status" className="notice">
+        <p>
+          <strong>{brokenGlass(made.length, query.hasNextPage)}.</strong>
+        </p>
+      </div>
+    </Waiting>
+  );
+}
+
+/** Shows whether this operator may approve a change request, and else why not. */
+function YourApproval({ of: { you } }: { of: ChangeRow['approvals'] }) {
+  if (you.may) return <strong>{mayApproveChange(null)}</strong>;
+  return <Reason code={you.why_not}>{mayApproveChange(you.why_not)}</Reason>;
+}
+
+/**
+ * Lists what needs the operator besides movements; renders nothing when there is none. `all`: the
+ * filters of the page of changes that show all rows when there are more than these.
+ */
 function Waiting<Row>({
   title,
   caption,
   read: { rows, query },
+  all,
+  children,
   ...table
 }: Pick<TableProps<Row>, 'caption' | 'keyOf' | 'columns'> & {
   title: string;
   read: Rows<Row>;
+  all?: Readonly<Record<string, string>>;
+  children?: ReactNode;
 }) {
   if (rows.length === 0) return null;
   return (
@@ -145,7 +216,17 @@ function Waiting<Row>({
         {title} ({rows.length}
         {query.hasNextPage ? '+' : ''})
       </h2>
+      {children}
       <Table caption={caption} rows={rows} {...table} />
+      {all !== undefined && query.hasNextPage && (
+        <p>
+          There are more than these;{' '}
+          <Link to={'/changes' as never} search={all as never}>
+            the list
+          </Link>{' '}
+          has all.
+        </p>
+      )}
     </section>
   );
 }

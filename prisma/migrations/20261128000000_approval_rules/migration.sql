@@ -66,6 +66,8 @@ CREATE TABLE approval_decisions (
   key_id      text,
   -- Of the plan, or of the request.
   hash        text NOT NULL,
+  -- A person's latest row about a hash decides.
+  decision    text NOT NULL DEFAULT 'approve' CHECK (decision IN ('approve', 'withdraw')),
   reason      text CHECK (char_length(reason) BETWEEN 1 AND 1000),
   at          timestamptz(3) NOT NULL,
   -- What the person signed with a passkey: see domain/approval/evidence.ts. Null: only the request
@@ -143,6 +145,23 @@ CREATE TABLE movement_approval_standings (
   at          timestamptz(3) NOT NULL
 );
 
+-- Keys and passkeys that are known to be in the wrong hands: what they decided since then counts
+-- for nothing while it waits, and needs a person while it runs. Only the owner of the tables
+-- (fundadmin) writes them.
+CREATE TABLE compromised_keys (
+  kind        text NOT NULL CHECK (kind IN ('api_key', 'dashboard_key', 'passkey')),
+  -- Of an operator's key in the keys file: `file:<operator>`.
+  key_id      text NOT NULL,
+  -- How decisions name it: the API key's id, `dashboard:<operator>` or the credential's id.
+  recorded_as text NOT NULL,
+  since       timestamptz(3) NOT NULL,
+  -- An operator's decisions name no key, so those of the next key come after this. Null: no end.
+  until       timestamptz(3),
+  reason      text,
+  at          timestamptz(3) NOT NULL,
+  PRIMARY KEY (kind, key_id)
+);
+
 -- The addresses that the plan pays, as the allowlist writes them: [{chain_family, address,
 -- chain_id, strict}]. Null: a movement of before, whose payees are not known here.
 ALTER TABLE movement_plans ADD COLUMN payees jsonb;
@@ -159,4 +178,5 @@ INSERT INTO service_privileges (table_name, privileges) VALUES
   ('deployments', 'SELECT, INSERT'),
   ('passkey_candidates', 'SELECT, INSERT'),
   ('passkeys', 'SELECT'),
-  ('movement_approval_standings', 'SELECT');
+  ('movement_approval_standings', 'SELECT'),
+  ('compromised_keys', 'SELECT');

@@ -79,9 +79,9 @@ $$;
 -- `rules`: [{"name", "rule"}]; `about`: the movement or change request; `wanted`: the hash that counts. `people` are the
 -- members of the rule's groups who have an identity, and whoever approved and is none (excluded
 -- `not_in_group`); `possible`: all who may approve would be enough. What was sent by an identity
--- that the person has no more, or with a key that is revoked, or before the last restore, does not
--- count; under a rule with the evidence `passkey` nor does an approval without an assertion of a
--- passkey that is in force.
+-- that the person has no more, or with a key that is revoked or compromised, or before the last
+-- restore, does not count, nor does what the person has withdrawn; under a rule with the evidence
+-- `passkey` nor does an approval without an assertion of a passkey that is in force.
 CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at timestamptz)
   RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_agg(jsonb_build_object('name', r.name, 'rule', r.rule, 'people', p.people, 'met',
@@ -123,6 +123,9 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
     LEFT JOIN LATERAL (
       SELECT a.decision_id, a.at, a.reason, a.evidence FROM approval_decisions a
       WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
+        AND a.decision = 'approve' AND NOT EXISTS (SELECT FROM approval_decisions w
+          WHERE w.subject_id = about AND w.person = a.person AND w.hash = wanted
+            AND w.decision = 'withdraw' AND w.at >= a.at)
         AND a.at > (SELECT max(since) FROM deployments) AND a.at <= standing_of.at
         AND (NOT asks_passkey(r.rule) OR EXISTS (SELECT FROM passkeys k
           WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person
@@ -131,6 +134,7 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
           WHERE i.identity = a.identity AND i.person = a.person)
         AND NOT EXISTS (SELECT FROM api_client_keys k
           WHERE k.key_id = a.key_id AND k.status = 'revoked')
+        AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)
       ORDER BY a.at DESC LIMIT 1) d ON true) p
 $$;
 
@@ -263,6 +267,30 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Returns whether a person has approved this and has not withdrawn it since.
+CREATE OR REPLACE FUNCTION has_approved(about uuid, who text, wanted text) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT coalesce((SELECT a.decision = 'approve' FROM approval_decisions a
+    WHERE a.subject_id = about AND a.person = who AND a.hash = wanted
+    ORDER BY a.at DESC, a.decision DESC LIMIT 1), false)
+$$;
+
+-- Stores that a person withdraws an approval, and the audit's row of it. `decision`:
+-- {"decision_id", "key_id", "audit"}.
+CREATE OR REPLACE FUNCTION record_withdrawal(decision jsonb, about uuid, who text, identity text,
+  wanted text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  -- Not before the approval, whatever the clock says.
+  made_at timestamptz := greatest(svc_now(), (SELECT max(a.at) FROM approval_decisions a
+    WHERE a.subject_id = about AND a.person = who AND a.hash = wanted));
+BEGIN
+  INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash, decision,
+    at)
+  VALUES ((decision ->> 'decision_id')::uuid, about, who, identity, decision ->> 'key_id', wanted,
+    'withdraw', made_at);
+  PERFORM write_audit(decision -> 'audit', made_at);
+END $$;
+
 -- Returns a decision with what is needed to verify it again: see store/decisions.ts.
 CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
   LANGUAGE sql STABLE AS $$
@@ -334,6 +362,34 @@ BEGIN
     answer := answer - ARRAY['approvals', 'person'];
   END;
   RETURN answer;
+END $$;
+
+-- Withdraws a person's approval of a movement that waits. `doc`: {"identity", "decision",
+-- "record"}: the decision as record_withdrawal takes it, the last as apply_transition takes it, with
+-- the hash of the plan. Returns what apply_transition returns, with `approvals` (see approvals_of)
+-- and the `person` where rules hold; {"ok": false, "reason": "no_approval"} without an approval.
+CREATE OR REPLACE FUNCTION withdraw_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  id uuid := (doc -> 'record' ->> 'movement_id')::uuid;
+  wanted text := doc -> 'record' ->> 'plan_hash';
+  who text;
+  m movements;
+  answer jsonb;
+  after jsonb;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO m FROM movements WHERE movement_id = id FOR UPDATE;
+  who := person_of(doc ->> 'identity');
+  IF m.request_state = 'PENDING_APPROVAL' AND NOT has_approved(id, who, wanted) THEN
+    RETURN '{"ok": false, "reason": "no_approval"}'::jsonb;
+  END IF;
+  -- The same checks of plan, state and time as an approval's.
+  answer := apply_transition(doc -> 'record');
+  IF NOT (answer ->> 'ok')::boolean THEN RETURN answer; END IF;
+  PERFORM record_withdrawal(doc -> 'decision', id, who, doc ->> 'identity', wanted);
+  after := approvals_of(m, svc_now());
+  RETURN CASE WHEN after IS NULL THEN answer
+    ELSE answer || jsonb_build_object('approvals', after, 'person', who) END;
 END $$;
 
 -- Returns whether a movement was approved under a rule that asks passkeys, so that a worker verifies
@@ -428,6 +484,11 @@ CREATE OR REPLACE FUNCTION try_rule(rule jsonb, since timestamptz, before timest
         AND e.action IN ('movement.approve', 'movement.record_approval')
         AND e.outcome = 'success'
         AND (NOT (try_rule.rule -> 'reason_required')::boolean OR e.reason IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM audit_events w
+          WHERE w.entity_type = 'movement' AND w.entity_key = m.movement_id::text
+            AND w.action = 'movement.withdraw_approval' AND w.outcome = 'success'
+            AND w.occurred_at >= e.occurred_at
+            AND person_of(w.actor_client_id) = person_of(e.actor_client_id))
       ) x WHERE x.person IS NOT NULL AND (NOT asks_passkey(try_rule.rule) OR EXISTS (
         SELECT FROM approval_decisions d WHERE d.subject_id = m.movement_id
           AND d.person = x.person AND d.evidence IS NOT NULL))) w
@@ -490,6 +551,90 @@ BEGIN
       revision = approval_rules.revision + 1, updated_at = at;
   END LOOP;
   PERFORM write_audit(doc -> 'audit', at);
+END $$;
+
+-- prisma/functions/attention.sql
+
+-- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
+-- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
+CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  left_over interval := m.expires_at - at;
+  stuck boolean;
+  found jsonb;
+BEGIN
+  IF m.request_state = 'PENDING_APPROVAL' THEN
+    RETURN CASE
+      WHEN left_over <= interval '0' THEN NULL
+      WHEN may_need_quorum(m.movement_id)
+        AND jsonb_path_exists(approvals_of(m, at), '$[*] ? (@.possible == false)')
+        THEN jsonb_build_object('reason', 'approval_unsatisfiable')
+      WHEN left_over <= least(interval '15 minutes', (m.expires_at - m.created_at) / 4)
+        THEN jsonb_build_object('reason', 'approval_expires_soon')
+      ELSE jsonb_build_object('reason', 'approval') END;
+  END IF;
+  -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
+  -- in store/attention.ts).
+  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
+    OR m.updated_at <= at - interval '7 days') THEN
+    RETURN NULL;
+  END IF;
+  -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
+  stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
+  SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
+    'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
+    'errors', n.error_count + n.unanswered,
+    'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
+      ELSE n.error_code END,
+    'error_message', n.error_message, 'observed_since',
+      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
+    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END,
+    'executor_key', e.executor_key,
+    'executor_status', e.status, 'executor_health', e.health_state,
+    'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
+    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
+    'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
+  INTO found
+  FROM movement_nodes n
+  LEFT JOIN executors e ON e.executor_key
+    = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
+  CROSS JOIN LATERAL (SELECT CASE
+    WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
+    WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
+      AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
+    -- The movement's message names the node whose failure ended the movement
+    -- (domain/commands/advance.ts). That node may be COMPLETED, if a condition on its edges could
+    -- not be evaluated. After a cancel, the nodes that continue may still fail.
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+        AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
+    WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
+    WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND waits_in_vain(n.error_code) THEN 'observed_long'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
+        OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    WHEN overdue_at(n) <= at THEN 'observed_long'
+    END AS why) r
+  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
+  LIMIT 1;
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
+    RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
+      'error_message', m.error_message);
+  END IF;
+  -- Before every other reason, which goes on beside it. Usually no key is compromised.
+  IF m.ended_at IS NULL AND EXISTS (SELECT FROM compromised_keys)
+    AND approved_by_compromised(m) THEN
+    RETURN coalesce(found, '{}') || jsonb_build_object('reason', 'approval_compromised',
+      'besides', found ->> 'reason');
+  END IF;
+  RETURN found;
 END $$;
 
 -- prisma/functions/capital-transfers.sql
@@ -953,6 +1098,32 @@ BEGIN
       OR NOT change_is_current(c));
 END $$;
 
+-- Withdraws a person's approval of an open request. `doc`: {"request_id", "hash", "identity",
+-- "decision", "audit"}, the decision as record_withdrawal takes it. Returns the request; {"ok":
+-- false, "reason"} if it has ended or the person has no approval there; NULL for an unknown id.
+CREATE OR REPLACE FUNCTION withdraw_change_approval(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  c change_requests;
+  at timestamptz;
+  who text;
+BEGIN
+  PERFORM hold_approval_rules();
+  SELECT * INTO c FROM change_requests WHERE request_id = (doc ->> 'request_id')::uuid FOR UPDATE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  at := svc_now();
+  IF NOT change_is_open(c, at) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'change_request_ended',
+      'request', change_view(c, at));
+  END IF;
+  who := person_of(doc ->> 'identity');
+  IF c.hash <> doc ->> 'hash' OR NOT has_approved(c.request_id, who, c.hash) THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'no_approval');
+  END IF;
+  PERFORM record_withdrawal(doc -> 'decision', c.request_id, who, doc ->> 'identity', c.hash);
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'request', change_view(c, svc_now()));
+END $$;
+
 -- Ends an open request. `doc`: {"request_id", "state", "code"?, "by", "only_author"?, "audit"}. A
 -- repeat returns the request as it is. NULL for an unknown id.
 CREATE OR REPLACE FUNCTION end_change(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -1021,6 +1192,123 @@ BEGIN
     PERFORM ask_action(jsonb_build_array(released, taken), before);
   END IF;
   RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
+END $$;
+
+-- prisma/functions/compromised.sql
+
+-- Returns whether something was decided with a compromised key: `used_key`, or the passkey
+-- `credential`. See compromised_keys.
+CREATE OR REPLACE FUNCTION made_with(c compromised_keys, used_key text, credential text,
+  made_at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(c.recorded_as = CASE c.kind WHEN 'passkey' THEN credential ELSE used_key END,
+      false)
+    AND made_at >= c.since AND (c.until IS NULL OR made_at <= c.until)
+$$;
+
+-- Returns whether the key or passkey of a decision was compromised when it was made. Cheap while no
+-- key is.
+CREATE OR REPLACE FUNCTION is_compromised(used_key text, credential text, made_at timestamptz)
+  RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM compromised_keys c WHERE made_with(c, used_key, credential, made_at))
+$$;
+
+-- Returns whether a compromised key approved a movement: alone or last, or as one of those that a
+-- rule needs. A person who has approved again since, with another key, stands for the earlier one.
+CREATE OR REPLACE FUNCTION approved_by_compromised(m movements) RETURNS boolean
+  LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
+      AND a.approved_by = 'key' AND is_compromised(a.name, NULL, a.at))
+    OR EXISTS (SELECT FROM approval_decisions d JOIN movement_plans p
+        ON p.movement_id = d.subject_id AND p.compiled_plan_hash = d.hash
+      WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
+        AND is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at)
+        AND NOT EXISTS (SELECT FROM approval_decisions l WHERE l.subject_id = d.subject_id
+          AND l.person = d.person AND l.hash = d.hash
+          AND (l.at > d.at OR l.at = d.at AND l.decision = 'withdraw')))
+$$;
+
+-- Returns how many ids there are, and the first hundred of them.
+CREATE OR REPLACE FUNCTION first_hundred(ids uuid[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_build_object('count', cardinality(ids), 'ids', to_jsonb(ids[1:100]))
+$$;
+
+-- Records, as the owner, that a key is in the wrong hands since a time, and ends the sessions that
+-- it opened. The key itself has been ended before. `doc`: {"kind", "key_id", "since"?, "reason"?,
+-- "audit"}, as compromised_keys has them; without `since`, since the key was made. A repeat changes
+-- nothing, an earlier `since` widens it. Returns what the key has decided since then, and which
+-- change requests of its holder are open; NULL for an unknown key.
+CREATE OR REPLACE FUNCTION mark_compromised(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  of_file text := CASE doc ->> 'kind' WHEN 'dashboard_key'
+    THEN substring(doc ->> 'key_id' FROM '^file:(.+)$') END;
+  known compromised_keys;
+  c compromised_keys;
+  present timestamptz;
+  sessions integer;
+BEGIN
+  -- What is being decided now is decided before it, and is found below.
+  PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
+  present := svc_now();
+  SELECT x.* INTO c.recorded_as, c.since, c.until FROM (
+    SELECT k.key_id, k.created_at, NULL::timestamptz FROM api_client_keys k
+    WHERE doc ->> 'kind' = 'api_key' AND k.key_id = doc ->> 'key_id'
+    UNION ALL
+    SELECT k.credential_id, k.enrolled_at, NULL FROM passkeys k
+    WHERE doc ->> 'kind' = 'passkey' AND k.credential_id = doc ->> 'key_id'
+    UNION ALL
+    SELECT 'dashboard:' || k.operator, k.created_at, k.ended_at FROM dashboard_keys k
+    WHERE doc ->> 'kind' = 'dashboard_key' AND k.key_id::text = doc ->> 'key_id'
+    UNION ALL
+    -- A key of the keys file counts until the database has a key in its place.
+    SELECT 'dashboard:' || of_file, 'epoch'::timestamptz, coalesce((
+      SELECT min(CASE WHEN k.replaces THEN k.created_at ELSE k.filled_at END) FROM dashboard_keys k
+      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), present)
+    WHERE of_file IS NOT NULL) x;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  c.kind := doc ->> 'kind';
+  c.key_id := doc ->> 'key_id';
+  c.since := greatest(c.since, (doc ->> 'since')::timestamptz);
+  c.reason := doc ->> 'reason';
+  c.at := present;
+  SELECT * INTO known FROM compromised_keys k WHERE (k.kind, k.key_id) = (c.kind, c.key_id);
+  c.since := least(c.since, known.since);
+  c.until := greatest(c.until, known.until);
+  IF (c.since, c.until) IS DISTINCT FROM (known.since, known.until) THEN
+    INSERT INTO compromised_keys SELECT c.*
+    ON CONFLICT (kind, key_id) DO UPDATE SET since = excluded.since, until = excluded.until,
+      reason = coalesce(excluded.reason, compromised_keys.reason), at = excluded.at;
+    PERFORM write_audit(
+      with_details(doc -> 'audit', jsonb_build_object('since', c.since)), present);
+  END IF;
+  UPDATE dashboard_sessions s SET ended_at = present
+  WHERE s.ended_at IS NULL AND 'dashboard:' || s.operator = c.recorded_as
+    AND (s.key_mark = c.key_id OR of_file IS NOT NULL AND s.key_mark LIKE 'file:%');
+  GET DIAGNOSTICS sessions = ROW_COUNT;
+  RETURN jsonb_build_object('since', c.since, 'sessions', sessions,
+    'waiting', (SELECT count(*) FROM approval_decisions d
+      WHERE d.decision = 'approve'
+        AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)
+        AND (EXISTS (SELECT FROM movements m
+            WHERE m.movement_id = d.subject_id AND m.request_state = 'PENDING_APPROVAL')
+          OR EXISTS (SELECT FROM change_requests r
+            WHERE r.request_id = d.subject_id AND change_is_open(r, present)))),
+    'movements', first_hundred(ARRAY(SELECT m.movement_id FROM movements m
+      WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
+        AND (EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
+            AND a.approved_by = 'key' AND made_with(c, a.name, NULL, a.at))
+          OR EXISTS (SELECT FROM approval_decisions d
+            WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
+              AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)))
+        AND approved_by_compromised(m)
+      ORDER BY m.created_at, m.movement_id)),
+    'changes', first_hundred(ARRAY(SELECT r.request_id FROM change_requests r
+      WHERE r.state = 'applied' AND EXISTS (SELECT FROM approval_decisions d
+        WHERE d.subject_id = r.request_id AND d.decision = 'approve'
+          AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at))
+      ORDER BY r.created_at, r.request_id)),
+    'requests', to_jsonb(ARRAY(SELECT r.request_id FROM change_requests r
+      WHERE change_is_open(r, present) AND made_with(c, r.author ->> 'key_id', NULL, r.created_at)
+      ORDER BY r.created_at, r.request_id)));
 END $$;
 
 -- prisma/functions/console-events.sql
@@ -1191,6 +1479,139 @@ BEGIN
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
   PERFORM write_audit(with_details(doc -> 'audit', done), at);
   RETURN done || '{"repeated": false}';
+END $$;
+
+-- prisma/functions/webhooks.sql
+
+-- Queues a message to one webhook and returns its id. `facts` name what to look at and hold no
+-- amount, address or secret, since the message leaves the service. `path`: the page of the console.
+CREATE OR REPLACE FUNCTION queue_webhook(w webhooks, kind text, facts jsonb, path text,
+  at timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+  id uuid := svc_new_id(at);
+  dead boolean := callback_refused(w.url);
+BEGIN
+  INSERT INTO callbacks (event_id, webhook, event_type, sequence, url, payload, nonce, status,
+    next_attempt_at, last_error, created_at, updated_at)
+  VALUES (id, w.name, kind, 0, w.url,
+    jsonb_build_object('type', kind,
+      'timestamp', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'data', facts || jsonb_build_object('link', w.console_origin || '/console' || path))::text,
+    id::text, CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
+    CASE WHEN dead THEN 'host_not_allowed' END, at, at);
+  RETURN id;
+END $$;
+
+-- Queues a message to every webhook that takes its type; see queue_webhook.
+CREATE OR REPLACE FUNCTION tell_webhooks(kind text, facts jsonb, path text, at timestamptz)
+  RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM queue_webhook(w, kind, facts, path, at)
+  FROM webhooks w WHERE kind = ANY (w.event_types);
+END $$;
+
+-- Tells the webhooks of one change that a person should know of; the types are those of
+-- domain/callbacks/webhook.ts. Runs with the owner's rights: the service's role does not read
+-- webhooks, whose addresses may hold a token.
+CREATE OR REPLACE FUNCTION note_for_webhooks() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+DECLARE
+  at timestamptz;
+  m movements;
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema makes messages of webhooks'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  IF NOT EXISTS (SELECT FROM webhooks) THEN RETURN NULL; END IF;
+  at := svc_now();
+  CASE TG_ARGV[0]
+    WHEN 'movement' THEN
+      SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
+      IF m.request_state = 'PENDING_APPROVAL' THEN
+        PERFORM tell_webhooks('movement.approval_needed', jsonb_build_object(
+          'movement_id', m.movement_id, 'template_key', m.template_key,
+          'expires_at', to_char(m.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+          '/movements/' || m.movement_id, at);
+      END IF;
+    WHEN 'attention' THEN
+      SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
+      PERFORM tell_webhooks('movement.attention', jsonb_build_object(
+        'movement_id', m.movement_id, 'template_key', m.template_key, 'node_key', NEW.node_key,
+        -- The reason that the state implies: ATTENTION_OF_STATE of domain/attention-reasons.ts.
+        'reason', coalesce(NEW.data ->> 'reason', CASE NEW.to_state WHEN 'FAILED' THEN 'failed'
+          WHEN 'WAITING_MANUAL_ACTION' THEN 'manual_gate' ELSE 'unknown_outcome' END)),
+        '/movements/' || m.movement_id, at);
+    WHEN 'capital_transfer' THEN
+      PERFORM tell_webhooks('capital_transfer.attention',
+        jsonb_build_object('transfer_id', NEW.transfer_id), '/transfers/' || NEW.transfer_id, at);
+    WHEN 'change_request' THEN
+      PERFORM tell_webhooks(CASE WHEN NEW.break_glass THEN 'change_request.break_glass'
+          ELSE 'change_request.approval_needed' END,
+        jsonb_build_object('change_request_id', NEW.request_id, 'kind', NEW.kinds[1],
+          'author', NEW.author -> 'client_id'), '/changes/' || NEW.request_id, at);
+    WHEN 'ended_change_request' THEN
+      PERFORM tell_webhooks('change_request.ended',
+        jsonb_build_object('change_request_id', NEW.request_id, 'kind', NEW.kinds[1],
+          'author', NEW.author -> 'client_id', 'state', NEW.state), '/changes/' || NEW.request_id,
+        at);
+    WHEN 'template_proposal' THEN
+      PERFORM tell_webhooks('template_proposal.decision_needed',
+        jsonb_build_object('proposal_id', NEW.proposal_id, 'authority_key', NEW.authority_key,
+          'expires_at', to_char(NEW.expires_at AT TIME ZONE 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), '/proposals/' || NEW.proposal_id, at);
+    WHEN 'dead_letter' THEN
+      PERFORM tell_webhooks('callback.dead_letter',
+        jsonb_build_object('event_id', NEW.event_id, 'event_type', NEW.event_type,
+          'movement_id', NEW.movement_id, 'transfer_id', NEW.transfer_id,
+          'last_error', NEW.last_error), '/callbacks?status=dead_letter', at);
+    WHEN 'cutover' THEN
+      PERFORM tell_webhooks('cutover.changed',
+        jsonb_build_object('mode', NEW.mode, 'previous_mode', OLD.mode), '/', at);
+  END CASE;
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION note_for_webhooks() FROM PUBLIC;
+
+-- Creates a webhook, or replaces one. `doc`: {"name", "url", "event_types", "console_origin",
+-- "audit"}. Messages that are queued already keep their address.
+CREATE OR REPLACE FUNCTION set_webhook(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  w webhooks := jsonb_populate_record(NULL::webhooks, doc);
+  at timestamptz := svc_now();
+BEGIN
+  w.created_at := at;
+  w.updated_at := at;
+  INSERT INTO webhooks SELECT w.*
+  ON CONFLICT (name) DO UPDATE SET url = w.url, event_types = w.event_types,
+    console_origin = w.console_origin, updated_at = at
+  RETURNING * INTO w;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN to_jsonb(w);
+END $$;
+
+-- Removes a webhook; false for an unknown name. `doc`: {"name", "audit"}.
+CREATE OR REPLACE FUNCTION remove_webhook(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM webhooks WHERE name = doc ->> 'name';
+  IF NOT FOUND THEN RETURN false; END IF;
+  PERFORM write_audit(doc -> 'audit', svc_now());
+  RETURN true;
+END $$;
+
+-- Queues the message `webhook.test` to one webhook, whatever types it takes; NULL for an unknown
+-- name. `doc`: {"name", "audit"}.
+CREATE OR REPLACE FUNCTION test_webhook(doc jsonb) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE
+  w webhooks;
+  at timestamptz := svc_now();
+BEGIN
+  SELECT * INTO w FROM webhooks WHERE name = doc ->> 'name';
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN queue_webhook(w, 'webhook.test', '{}', '/', at);
 END $$;
 
 -- prisma/functions/write-path.sql

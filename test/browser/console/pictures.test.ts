@@ -144,6 +144,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/movements': { movements: [MOVEMENT], next_cursor: null },
   '/capital-transfers': { capital_transfers: [], next_cursor: null },
   '/template-proposals': { template_proposals: [], next_cursor: null },
+  '/change-requests': { change_requests: [], next_cursor: null },
   '/callbacks': { callbacks: [], next_cursor: null },
   '/allowed-addresses': { allowed_addresses: ROWS, next_cursor: null },
   [`/movements/${make.ID}`]: MOVEMENT,

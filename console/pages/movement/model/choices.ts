@@ -22,6 +22,7 @@ import type { PlanReading } from './plan.ts';
 
 export const VERBS = [
   'approve',
+  'withdraw_approval',
   'reject',
   'resume',
   'retry',
@@ -115,6 +116,8 @@ function choicesFor(verb: Verb, movement: Movement, plan: PlanReading | null): r
   switch (verb) {
     case 'approve':
       return [approveChoice(movement, plan)];
+    case 'withdraw_approval':
+      return [withdrawChoice(movement)];
     case 'cancel':
       return [cancelChoice(movement, plan)];
     case 'resume':
@@ -161,6 +164,15 @@ function approveChoice(movement: Movement, plan: PlanReading | null): Choice {
   return plan === null
     ? refused('approve', 'The plan is not read yet: what cannot be read cannot be approved.')
     : choice;
+}
+
+/** Returns the choice to withdraw an approval of the operator's own, while others are missing. */
+function withdrawChoice(movement: Movement): Choice {
+  const verb = 'withdraw_approval';
+  if (!isAllowed(verb, movement)) return refused(verb, inState(movement));
+  return movement.approvals?.you.approved === true
+    ? offered(verb, null, 'Your approval is missing again.')
+    : refused(verb, said('no_approval'));
 }
 
 /** Returns the cancel choice. A movement without `attention` may be cancelled too. */

@@ -22,6 +22,7 @@ export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoi
 
 const EVENTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
   approve: ['approval_recorded', 'request_approved', 'request_expired'],
+  withdraw_approval: ['approval_withdrawn'],
   reject: ['request_rejected'],
   resume: ['request_resumed'],
   retry: ['request_retried'],
@@ -114,6 +115,8 @@ export function statementOf(
         compiled_plan_hash: hash,
         ...(reason === '' ? {} : { reason }),
       });
+    case 'withdraw_approval':
+      return to(`${root}/withdraw-approval`);
     case 'reject':
       return to(`${root}/reject`, {
         approver_id,
@@ -152,6 +155,7 @@ export function statementOf(
 /** Whether the API accepts a reason with the verb, and whether it requires one. */
 export const REASONS: Readonly<Record<Verb, 'required' | 'optional' | 'none'>> = {
   approve: 'optional',
+  withdraw_approval: 'none',
   reject: 'optional',
   resume: 'none',
   retry: 'none',

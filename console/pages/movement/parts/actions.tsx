@@ -7,6 +7,7 @@ import { Section } from '../../../parts/section.tsx';
 
 export const TITLES: Readonly<Record<Verb, string>> = {
   approve: 'Approve',
+  withdraw_approval: 'Withdraw my approval',
   reject: 'Reject',
   resume: 'Resume',
   retry: 'Retry',

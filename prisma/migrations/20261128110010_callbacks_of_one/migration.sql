@@ -1,0 +1,3 @@
+-- online
+
+ALTER TABLE callbacks VALIDATE CONSTRAINT callbacks_of_one;
