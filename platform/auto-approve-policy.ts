@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PolicyTerms } from '../domain/auto-approve/past.ts';
 import { capsAreComplete } from '../domain/auto-approve/policy.ts';
+import { hasDotSegment, TEMPLATE_KEY } from '../domain/plan/template-key.ts';
 import { isAgentsTemplate } from '../domain/roles.ts';
 import { decimalText } from './amount.ts';
 import { describeIssues } from './issues.ts';
@@ -37,8 +38,12 @@ const asset = z
   .max(32)
   .regex(/^[!-~]*$/, 'must be printable ASCII without spaces');
 
+const templateKey = text(256)
+  .regex(TEMPLATE_KEY, 'must not hold %, \\, #, ?, control characters or an empty segment')
+  .refine((key) => !hasDotSegment(key), 'must not have a `.` or `..` segment');
+
 const allowedTemplate = z
-  .strictObject({ template_key: text(256), template_version: count(1, MAX_INT) })
+  .strictObject({ template_key: templateKey, template_version: count(1, MAX_INT) })
   .refine(
     ({ template_key, template_version }) =>
       template_version !== null || !isAgentsTemplate(template_key),

@@ -175,12 +175,16 @@ export async function noteAttention(
   const known = JSON.stringify(
     [...needed].map(([movement_id, { reason }]) => ({ movement_id, reason })),
   );
+  const signalled = `{${SIGNALLED_REASONS.join(',')}}`;
   const rows = await run(
     () => db.sql<{ movement_id: string }>`
       WITH known AS (
         SELECT * FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text))
       SELECT m.movement_id FROM known x
-      JOIN movements m USING (movement_id) WHERE m.attention_told IS DISTINCT FROM x.reason
+      JOIN movements m USING (movement_id)
+      -- Only beside this reason there may be another one.
+      WHERE m.attention_told IS DISTINCT FROM CASE x.reason WHEN 'approval_compromised'
+        THEN reasons_to_tell(m, attention_of(m, svc_now()), ${signalled}::text[]) ELSE x.reason END
       UNION
       SELECT m.movement_id FROM movements m
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
@@ -197,6 +201,6 @@ export async function noteAttention(
     await run(
       () => db.sql`
         SELECT note_attention(${movement_id}::uuid, ${newId()}::uuid,
-          ${`{${SIGNALLED_REASONS.join(',')}}`}::text[], ${JSON.stringify(CALLBACK_EVENTS)}::jsonb)`,
+          ${signalled}::text[], ${JSON.stringify(CALLBACK_EVENTS)}::jsonb)`,
     );
 }

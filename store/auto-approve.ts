@@ -270,6 +270,8 @@ export async function readPastMovements(
       FROM movements m JOIN movement_plans p ON p.movement_id = m.movement_id
       LEFT JOIN movement_approvals a ON a.movement_id = m.movement_id
       WHERE m.strategy_id = ${strategy_id} AND p.created_by ->> 'client_id' = ${client_id}
+        -- No policy decides about these: an operator, or the service itself, has.
+        AND m.template_key NOT LIKE 'system/%'
         AND m.created_at < ${before}::timestamptz
         AND (m.created_at, m.movement_id) > (${created_at}::timestamptz, ${id}::uuid)
       ORDER BY m.created_at, m.movement_id LIMIT ${page.limit}::integer`,

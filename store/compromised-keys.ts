@@ -23,6 +23,8 @@ export interface FirstHundred {
 /** What a compromised key has decided since then, and what of it is open. */
 export interface CompromisedKey {
   readonly since: string;
+  /** How often it did what, by action of the audit. */
+  readonly actions: Readonly<Record<string, number>>;
   /** Number of sessions that were ended now. */
   readonly sessions: number;
   /** Number of its approvals of what still waits. */

@@ -83,6 +83,8 @@ export interface SignedDecision extends StoredDecision {
   readonly deployment: string | null;
   /** Whether its identity was the person's once. */
   readonly is_persons: boolean;
+  /** Whether its key or passkey is known to have been in the wrong hands then. */
+  readonly compromised: boolean;
   /** What the audit keeps of it: one row with its hash and its time. */
   readonly audited: {
     readonly rows: number;

@@ -47,7 +47,8 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
         FROM svc_now() - (SELECT min(created_at) FROM commands WHERE applied_at IS NULL)), 0)),
       'oldest_callback', greatest(0,
         coalesce(extract(epoch
-        FROM svc_now() - (SELECT min(created_at) FROM callbacks WHERE status = 'pending')), 0)),
+        FROM svc_now() - (SELECT min(created_at) FROM callbacks
+        WHERE status = 'pending' AND webhook IS NULL)), 0)),
       'unanswered', (SELECT count(*) FROM movement_nodes WHERE unanswered_since IS NOT NULL),
       'oldest_unanswered', greatest(0,
         coalesce(extract(epoch

@@ -13,7 +13,8 @@ export interface WebhookFields {
   /** Lower case letters, digits and hyphens. */
   readonly name: string;
   readonly url: string;
-  readonly event_types: readonly WebhookEvent[];
+  /** Null: all, also those that come with later releases. */
+  readonly event_types: readonly WebhookEvent[] | null;
   /** Scheme, host and port at which people open the console; messages link to it. */
   readonly console_origin: string;
 }
@@ -47,7 +48,7 @@ export async function setWebhook(
   return toWebhook(row.webhook);
 }
 
-/** Removes a webhook with its audit row; false for an unknown name. Queued messages still go. */
+/** Removes a webhook with what it has not received; false for an unknown name. */
 export async function removeWebhook(
   db: Database,
   name: string,

@@ -55,7 +55,11 @@ export function startCallbackRelay(options: CallbackRelayOptions): Loop {
           'a callback was not recorded and is sent again',
         ),
       )
-      .finally(() => running.delete(line));
+      .finally(() => {
+        running.delete(line);
+        // Its next message was not claimed while this one was under way.
+        if (first.webhook !== null) loop.poke();
+      });
     running.add(line);
   };
   const loop = startLoop({

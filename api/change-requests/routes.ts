@@ -286,7 +286,11 @@ async function perform(
     await changes.perform(request, { author, request_id: requester.request_id });
   } catch (error) {
     if (error instanceof ChangeWaits) {
-      if (isSame(error.effect, request)) return;
+      if (isSame(error.effect, request)) {
+        // An approval was withdrawn meanwhile: the next one makes the call again.
+        await releaseChange(deps.db, id).catch(() => undefined);
+        return;
+      }
       throw await outdated(id, requester, deps);
     }
     // What may work later, or may have been done, leaves the request as it is: approve it again.

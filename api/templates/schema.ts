@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
+import { hasDotSegment, TEMPLATE_KEY } from '../../domain/plan/template-key.ts';
 import { TEMPLATE_STATUSES } from '../../domain/states/template-version.ts';
 import {
   assetCode,
@@ -20,19 +21,10 @@ import {
 export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
 
-/**
- * A template's key. It may contain `/`, since it is the end of a path, but nothing that makes the
- * path ambiguous.
- */
+/** A template's key. */
 export const templateKey = text(1, 256)
-  .regex(
-    /^[^\u0000-\u001f\u007f-\u009f%\\#?/]+(\/[^\u0000-\u001f\u007f-\u009f%\\#?/]+)*$/,
-    'must not hold %, \\, #, ?, control characters or an empty segment',
-  )
-  .refine(
-    (key) => !key.split('/').some((part) => part === '.' || part === '..'),
-    'must not have a `.` or `..` segment',
-  )
+  .regex(TEMPLATE_KEY, 'must not hold %, \\, #, ?, control characters or an empty segment')
+  .refine((key) => !hasDotSegment(key), 'must not have a `.` or `..` segment')
   .meta({
     description:
       'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',

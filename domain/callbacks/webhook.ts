@@ -8,6 +8,7 @@
 export const WEBHOOK_EVENTS = [
   'movement.approval_needed',
   'movement.attention',
+  'approval.recorded',
   'capital_transfer.attention',
   'change_request.approval_needed',
   'change_request.break_glass',

@@ -252,7 +252,8 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
       WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
         AND a.decision = 'approve' AND NOT EXISTS (SELECT FROM approval_decisions w
           WHERE w.subject_id = about AND w.person = a.person AND w.hash = wanted
-            AND w.decision = 'withdraw' AND w.at >= a.at)
+            AND w.decision = 'withdraw' AND w.at >= a.at
+            AND NOT is_compromised(w.key_id, NULL, w.at))
         AND a.at > (SELECT max(since) FROM deployments) AND a.at <= standing_of.at
         AND (NOT asks_passkey(r.rule) OR EXISTS (SELECT FROM passkeys k
           WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person
@@ -410,6 +411,7 @@ CREATE OR REPLACE FUNCTION has_approved(about uuid, who text, wanted text) RETUR
   LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT a.decision = 'approve' FROM approval_decisions a
     WHERE a.subject_id = about AND a.person = who AND a.hash = wanted
+      AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)
     ORDER BY a.at DESC, a.decision DESC LIMIT 1), false)
 $$;
 
@@ -441,6 +443,7 @@ CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
     'deployment', (SELECT p.deployment FROM deployments p WHERE p.since < d.at
       ORDER BY p.since DESC LIMIT 1),
     'is_persons', is_or_was(d.person, d.identity),
+    'compromised', is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at),
     'audited', (SELECT jsonb_build_object('rows', count(*),
         'hash', min(e.details ->> 'decision_sha256'),
         'same_time', bool_and(e.occurred_at::timestamptz(3) = d.at)) FROM audit_events e

@@ -158,46 +158,61 @@ BEGIN
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
-    RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
+    found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;
-  -- Before every other reason, which goes on beside it. Usually no key is compromised.
-  IF m.ended_at IS NULL AND EXISTS (SELECT FROM compromised_keys)
-    AND approved_by_compromised(m) THEN
+  -- Before every other reason, which goes on beside it; a failed movement may be retried. Usually no
+  -- key is compromised.
+  IF (m.ended_at IS NULL OR m.request_state = 'FAILED' AND m.acknowledged_at IS NULL)
+    AND EXISTS (SELECT FROM compromised_keys) AND approved_by_compromised(m) THEN
     RETURN coalesce(found, '{}') || jsonb_build_object('reason', 'approval_compromised',
       'besides', found ->> 'reason');
   END IF;
   RETURN found;
 END $$;
 
+-- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
+-- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
+-- stays CANCELLED when its nodes fail. NULL if there are none.
+CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(x.reason, '+' ORDER BY x.nr)
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides']) WITH ORDINALITY AS x (reason, nr)
+  WHERE x.reason = ANY (reasons) OR m.request_state = 'CANCELLED'
+$$;
+
 -- Stores why a movement needs a person, and queues the callback `request_attention` for each new
--- reason. `reasons`: those that the movement's state does not show; for a cancelled movement all
--- reasons count, since it stays CANCELLED when its nodes fail. Changes nothing that a run or the
--- sweeper reads. Returns false if the reason has not changed.
+-- reason; see reasons_to_tell. Changes nothing that a run or the sweeper reads. Returns false if the
+-- reasons have not changed.
 CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
   callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   m movements;
   at timestamptz;
   facts jsonb;
+  present text;
   why text;
+  id uuid := event_id;
   seq integer;
 BEGIN
   SELECT * INTO m FROM movements WHERE movement_id = movement FOR NO KEY UPDATE;
   at := svc_now();
   facts := attention_of(m, at);
-  why := CASE WHEN m.request_state = 'CANCELLED' OR facts ->> 'reason' = ANY (reasons)
-    THEN facts ->> 'reason' END;
-  IF m.movement_id IS NULL OR m.attention_told IS NOT DISTINCT FROM why THEN RETURN false; END IF;
+  present := reasons_to_tell(m, facts, reasons);
+  IF m.movement_id IS NULL OR m.attention_told IS NOT DISTINCT FROM present THEN
+    RETURN false;
+  END IF;
   seq := m.next_sequence;
-  IF why IS NOT NULL THEN
+  FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
+    CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
     seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
-      m.error_code, jsonb_build_array(jsonb_build_object('event_id', event_id,
+      m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
         'event_type', 'request_attention', 'node_key', facts -> 'node_key',
         'attempt', facts -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
         'message', 'A person is needed: ' || why, 'data', jsonb_build_object('reason', why))),
       callback_types, at);
-  END IF;
-  UPDATE movements SET attention_told = why, next_sequence = seq WHERE movement_id = movement;
+    id := svc_new_id(at);
+  END LOOP;
+  UPDATE movements SET attention_told = present, next_sequence = seq WHERE movement_id = movement;
   RETURN true;
 END $$;

@@ -11,9 +11,27 @@ CREATE OR REPLACE FUNCTION callback_refused(url text) RETURNS boolean LANGUAGE s
     = ANY (string_to_array(current_setting('svc.callback_allowed_hosts', true), ',')), false)
 $$;
 
+-- Returns the first message of each webhook, if it is due. The one that is leased is the first one,
+-- so a webhook whose receiver hangs takes up one place of all workers.
+CREATE OR REPLACE FUNCTION due_webhook_messages(at timestamptz) RETURNS SETOF uuid
+  LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE names AS (
+    SELECT min(webhook) AS webhook FROM callbacks WHERE status = 'pending' AND webhook IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(c.webhook) FROM callbacks c
+      WHERE c.status = 'pending' AND c.webhook > n.webhook)
+    FROM names n WHERE n.webhook IS NOT NULL)
+  SELECT first.event_id FROM names n CROSS JOIN LATERAL (
+    SELECT c.event_id, c.next_attempt_at FROM callbacks c
+    WHERE c.webhook = n.webhook AND c.status = 'pending'
+    ORDER BY c.next_attempt_at, c.event_id LIMIT 1) first
+  WHERE first.next_attempt_at <= at
+$$;
+
 -- Leases due callbacks to the caller, at most one per movement: none while another callback of the
 -- movement is leased, and none before an earlier one of the movement that is due. A later callback
--- overtakes one that waits for its next attempt. A capital transfer has at most one callback.
+-- overtakes one that waits for its next attempt. A capital transfer has at most one callback. Of each
+-- webhook one message is leased at a time, after the callbacks.
 CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
   RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,11 +42,17 @@ BEGIN
   IF only_movement IS NULL THEN
     ids := ARRAY(
       SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
-        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND c.webhook IS NULL AND (c.claimed_until IS NULL OR c.claimed_until <= at)
         AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
           AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
             OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
       ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+    IF cardinality(ids) < most THEN
+      ids := ids || ARRAY(
+        SELECT c.event_id FROM callbacks c WHERE c.event_id IN (SELECT due_webhook_messages(at))
+          AND c.status = 'pending' AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        LIMIT most - cardinality(ids) FOR UPDATE SKIP LOCKED);
+    END IF;
   ELSE
     ids := ARRAY(
       SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at

@@ -14,16 +14,24 @@ CREATE OR REPLACE FUNCTION is_compromised(used_key text, credential text, made_a
   SELECT EXISTS (SELECT FROM compromised_keys c WHERE made_with(c, used_key, credential, made_at))
 $$;
 
--- Returns whether a compromised key approved a movement: alone or last, or as one of those that a
--- rule needs. A person who has approved again since, with another key, stands for the earlier one.
+-- Returns whether a compromised key let a movement go: it approved alone or last, or as one of those
+-- that a rule needs, or created what a policy or a cap then approved. A decision that no longer
+-- counted when the movement was approved does not matter. Nor does one of a person who has approved
+-- again since, with another key.
 CREATE OR REPLACE FUNCTION approved_by_compromised(m movements) RETURNS boolean
   LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
-      AND a.approved_by = 'key' AND is_compromised(a.name, NULL, a.at))
+  SELECT EXISTS (SELECT FROM movement_approvals a JOIN compromised_keys c
+        ON made_with(c, a.name, NULL, a.at)
+      WHERE a.movement_id = m.movement_id AND a.approved_by = 'key')
+    OR EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
+      JOIN compromised_keys c ON made_with(c, p.created_by ->> 'key_id', NULL, m.created_at)
+      WHERE a.movement_id = m.movement_id AND a.approved_by IN ('policy', 'template_cap'))
     OR EXISTS (SELECT FROM approval_decisions d JOIN movement_plans p
         ON p.movement_id = d.subject_id AND p.compiled_plan_hash = d.hash
+      JOIN movement_approvals a ON a.movement_id = d.subject_id
+      JOIN compromised_keys c
+        ON made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at) AND c.at > a.at
       WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
-        AND is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at)
         AND NOT EXISTS (SELECT FROM approval_decisions l WHERE l.subject_id = d.subject_id
           AND l.person = d.person AND l.hash = d.hash
           AND (l.at > d.at OR l.at = d.at AND l.decision = 'withdraw')))
@@ -46,11 +54,14 @@ DECLARE
   known compromised_keys;
   c compromised_keys;
   present timestamptz;
+  -- A request that was authenticated before the key ended may be stored this much later.
+  in_flight timestamptz;
   sessions integer;
 BEGIN
   -- What is being decided now is decided before it, and is found below.
   PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
   present := svc_now();
+  in_flight := present + interval '1 minute';
   SELECT x.* INTO c.recorded_as, c.since, c.until FROM (
     SELECT k.key_id, k.created_at, NULL::timestamptz FROM api_client_keys k
     WHERE doc ->> 'kind' = 'api_key' AND k.key_id = doc ->> 'key_id'
@@ -58,13 +69,16 @@ BEGIN
     SELECT k.credential_id, k.enrolled_at, NULL FROM passkeys k
     WHERE doc ->> 'kind' = 'passkey' AND k.credential_id = doc ->> 'key_id'
     UNION ALL
-    SELECT 'dashboard:' || k.operator, k.created_at, k.ended_at FROM dashboard_keys k
+    SELECT 'dashboard:' || k.operator, k.created_at, coalesce((
+      SELECT min(n.confirmed_at) FROM dashboard_keys n
+      WHERE n.operator = k.operator AND n.confirmed_at > k.created_at AND n.key_id <> k.key_id),
+      in_flight) FROM dashboard_keys k
     WHERE doc ->> 'kind' = 'dashboard_key' AND k.key_id::text = doc ->> 'key_id'
     UNION ALL
     -- A key of the keys file counts until the database has a key in its place.
     SELECT 'dashboard:' || of_file, 'epoch'::timestamptz, coalesce((
       SELECT min(CASE WHEN k.replaces THEN k.created_at ELSE k.filled_at END) FROM dashboard_keys k
-      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), present)
+      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), in_flight)
     WHERE of_file IS NOT NULL) x;
   IF NOT FOUND THEN RETURN NULL; END IF;
   c.kind := doc ->> 'kind';
@@ -87,6 +101,12 @@ BEGIN
     AND (s.key_mark = c.key_id OR of_file IS NOT NULL AND s.key_mark LIKE 'file:%');
   GET DIAGNOSTICS sessions = ROW_COUNT;
   RETURN jsonb_build_object('since', c.since, 'sessions', sessions,
+    -- Everything that the key did by the API: also what is no decision, such as an activated policy.
+    'actions', (SELECT coalesce(jsonb_object_agg(e.action, e.n), '{}') FROM (
+      SELECT action, count(*) AS n FROM audit_events
+      WHERE actor_key_id = c.recorded_as AND outcome = 'success' AND occurred_at >= c.since
+        AND (c.until IS NULL OR occurred_at <= c.until)
+      GROUP BY action) e),
     'waiting', (SELECT count(*) FROM approval_decisions d
       WHERE d.decision = 'approve'
         AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)
@@ -98,6 +118,8 @@ BEGIN
       WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
         AND (EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
             AND a.approved_by = 'key' AND made_with(c, a.name, NULL, a.at))
+          OR EXISTS (SELECT FROM movement_plans p WHERE p.movement_id = m.movement_id
+            AND made_with(c, p.created_by ->> 'key_id', NULL, m.created_at))
           OR EXISTS (SELECT FROM approval_decisions d
             WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
               AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)))

@@ -75,6 +75,10 @@ BEGIN
       AND secret = decode(doc ->> 'secret', 'hex')
     RETURNING * INTO k;
   IF NOT FOUND THEN RETURN NULL; END IF;
+  -- From now on decisions of the operator are of this key: see mark_compromised.
+  UPDATE compromised_keys SET until = k.confirmed_at
+  WHERE kind = 'dashboard_key' AND recorded_as = 'dashboard:' || k.operator
+    AND until > k.confirmed_at;
   PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator,
     'role', k.role, 'allowlist', k.allowlist)), at);
   RETURN to_jsonb(k) - 'secret' - 'code_hash';

@@ -416,6 +416,7 @@ export const CALLS: readonly Call[] = [
     { status: 'pending' },
     { movement_id: ({ movement_id }) => movement_id },
     { transfer_id: ({ transfer_id }) => transfer_id },
+    { webhook: 'desk' },
   ]),
   ...get('listAuditEvents', '/audit/events', AUDIT),
   // Two conditions at once: what one of them has is read.

@@ -61,6 +61,7 @@ describe('the list', () => {
       event_id,
       movement_id,
       transfer_id: null,
+      webhook: null,
       event_type: 'request_rejected',
       sequence: event?.sequence,
       url: 'https://hooks.example/in?[redacted]',

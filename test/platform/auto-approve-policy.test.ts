@@ -47,6 +47,8 @@ test.each<[object]>([
   [{ strategy_id: 'a\0b' }],
   [{ is_active: 'true' }],
   [{ allowed_templates: [{ template_key: '' }] }],
+  [{ allowed_templates: [{ template_key: 'a//b' }, { template_key: 'a/../b' }] }],
+  [{ allowed_templates: [{ template_key: 'a%2Fb' }, { template_key: '/a' }] }],
   [{ allowed_templates: [{ template_key: 'a', template_version: 0 }] }],
   [{ allowed_templates: [{ template_key: 'a', versions: 1 }] }],
   [{ allowed_templates: [{ template_key: 'agent/x/way' }] }],

@@ -388,6 +388,30 @@ test('policies', async () => {
   });
 }, 600_000);
 
+test('webhooks', async () => {
+  const of = '--name desk';
+  const set = `webhooks set ${of} --console-origin https://funds.example`;
+  expect(
+    await fundadmin(`${set} --url https://Hooks.example:443/in --event cutover.changed`),
+  ).toMatchObject({
+    name: 'desk',
+    url: 'https://hooks.example/in',
+    event_types: ['cutover.changed'],
+    console_origin: 'https://funds.example',
+  });
+  expect(await fundadmin(`${set} --url https://hooks.example/in`)).toMatchObject({
+    event_types: null,
+  });
+  expect(await fundadmin(`webhooks test ${of}`)).toEqual({
+    name: 'desk',
+    event_id: expect.any(String),
+  });
+  expect(await fundadmin('webhooks list')).toMatchObject([{ name: 'desk' }]);
+  expect(await fundadmin(`webhooks remove ${of}`)).toEqual({ name: 'desk', removed: true });
+  await refused(`webhooks test ${of}`, 'There is no webhook desk');
+  await refused(`webhooks remove ${of}`, 'There is no webhook desk');
+}, 600_000);
+
 test('passkeys', async () => {
   const offered = { credential_id: 'id', public_key: 'key' };
   const client = new pg.Client({ connectionString: own.url });

@@ -3,19 +3,30 @@
  * has enough different people who may approve.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
-import { approveAutomatically, recordApproval } from '../../domain/commands/approval.ts';
+import {
+  approveAutomatically,
+  recordApproval,
+  withdrawApproval as withdrawal,
+} from '../../domain/commands/approval.ts';
 import type { AutoApproveResult } from '../../domain/auto-approve/result.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import { connectDatabase } from '../../prisma/client.ts';
-import { changeApprovers, decideApproval, readApprovals } from '../../store/approvals.ts';
+import {
+  changeApprovers,
+  decideApproval,
+  readApprovals,
+  withdrawApproval,
+} from '../../store/approvals.ts';
+import { markCompromised, type NamedKey } from '../../store/compromised-keys.ts';
 import { createApproved, createMovement, type NewMovement } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { started } from '../support/started.ts';
-import { approvalOf, storeBench } from './support.ts';
+import { approvalOf, issuedKey, storeBench } from './support.ts';
 
 const bench = storeBench({ guarded: true });
 /** The connections of a second API process. */
@@ -76,8 +87,9 @@ async function decide(
   {
     db = bench.db,
     hash = 'a'.repeat(64),
+    key = 'k',
     reason,
-  }: { db?: typeof bench.db; hash?: string; reason?: string } = {},
+  }: { db?: typeof bench.db; hash?: string; key?: string; reason?: string } = {},
 ): Promise<string> {
   const identity = person === null ? null : clientOf(person);
   const body = {
@@ -87,7 +99,7 @@ async function decide(
   };
   const outcome = await decideApproval(db, {
     identity,
-    key_id: 'k',
+    key_id: key,
     reason: reason ?? null,
     evidence: null,
     request_id: 'r',
@@ -97,6 +109,27 @@ async function decide(
   if (outcome.ok) return outcome.approvals === undefined ? 'approved' : 'waits';
   return outcome.why ?? outcome.reason;
 }
+
+/** A withdrawal as the API makes it: `withdrawn`, or why not. */
+async function withdraw(id: string, person: string, key = 'k'): Promise<string> {
+  const identity = clientOf(person);
+  const outcome = await withdrawApproval(bench.db, {
+    identity,
+    key_id: key,
+    request_id: 'r',
+    record: withdrawal(id, 'a'.repeat(64), requesterOf(identity)),
+  });
+  return outcome.ok ? 'withdrawn' : outcome.reason;
+}
+
+/** The people whose approvals of a movement count under its only rule. */
+async function counted(id: string): Promise<readonly string[]> {
+  const [rule] = (await readApprovals(bench.db, id, null)).rules;
+  return (rule?.people ?? []).flatMap(({ person, counts }) => (counts ? [person] : []));
+}
+
+const compromised = (key: NamedKey) =>
+  markCompromised(bench.db, { ...key, since: null, reason: null }, []);
 
 async function stateOf(id: string): Promise<string | undefined> {
   const [row] = await bench.sql<{ request_state: string }>(
@@ -143,6 +176,7 @@ const aRule = fc.record({
 });
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ approve: fc.subarray(PEOPLE, { minLength: 1 }) }) },
+  { weight: 1, arbitrary: fc.record({ withdraw: fc.constantFrom(...PEOPLE) }) },
   { weight: 1, arbitrary: fc.record({ members }) },
   { weight: 1, arbitrary: fc.record({ rule: aRule }) },
 );
@@ -170,6 +204,13 @@ test('never approved with fewer people than each rule asks, and always with enou
           (rule.initiator_may_approve || person !== 'ann');
         let isApproved = false;
         for (const each of steps) {
+          if ('withdraw' in each) {
+            const had = !isApproved && decided.delete(each.withdraw);
+            expect(await withdraw(id, each.withdraw)).toBe(
+              isApproved ? 'movement_state' : had ? 'withdrawn' : 'no_approval',
+            );
+            continue;
+          }
           if ('members' in each) now = { ...now, members: each.members };
           else if ('rule' in each)
             now = { ...now, rules: { ...now.rules, one: { ...RULE, ...each.rule } } };
@@ -446,6 +487,109 @@ test('an approval by what was taken from its person, or by whoever left, counts 
   expect(await countsOf()).toEqual({ bob: false, cid: false, dee: false });
   expect(await decide(id, 'renewed')).toBe('waits');
   expect(await decide(id, 'dee')).toBe('approved');
+});
+
+test('a withdrawal takes back the approval of its person alone, while the movement waits', async () => {
+  const three: ApprovalRule = { ...RULE, require: [{ group: 'desk', threshold: 3 }] };
+  await set({ desk: ['bob', 'cid', 'dee'] }, { one: three });
+  const [id, late] = [await movementBy('ann'), await movementBy('ann')];
+  for (const person of ['bob', 'cid']) expect(await decide(id, person)).toBe('waits');
+  expect(await withdraw(id, 'cid')).toBe('withdrawn');
+  expect(await counted(id)).toEqual(['bob']);
+  expect(await decide(id, 'dee')).toBe('waits');
+  expect(await decide(id, 'cid')).toBe('approved');
+  expect(await withdraw(id, 'cid')).toBe('movement_state');
+  expect(await decide(late, 'bob')).toBe('waits');
+  await past(
+    'movements',
+    `UPDATE movements SET expires_at = now() - interval '1 second'
+    WHERE movement_id = $1::uuid`,
+    late,
+  );
+  expect(await withdraw(late, 'bob')).toBe('expired');
+  // What is refused leaves nothing.
+  expect(
+    await bench.sql(
+      `SELECT subject_id::text AS id, person FROM approval_decisions
+      WHERE decision = 'withdraw' AND subject_id = ANY ($1::uuid[])`,
+      [id, late],
+    ),
+  ).toEqual([{ id, person: 'cid' }]);
+});
+
+const TWO: ApprovalRule = { ...RULE, require: [{ group: 'desk', threshold: 2 }] };
+
+test('a compromised key counts for nothing that waits, and is seen in what it let go', async () => {
+  await set({ desk: ['bob', 'cid', 'dee'] }, { one: TWO });
+  const key = await issuedKey(bench);
+  const [counts, again, later, taken] = [
+    ...[await movementBy('ann'), await movementBy('ann')],
+    ...[await movementBy('ann'), await movementBy('ann')],
+  ];
+  for (const id of [counts, again, later])
+    expect(await decide(id, 'bob', { key })).toBe('waits');
+  expect(await decide(counts, 'cid')).toBe('approved');
+  // The same person approves with another key.
+  expect(await withdraw(again, 'bob')).toBe('withdrawn');
+  expect(await decide(again, 'bob')).toBe('waits');
+  expect(await decide(again, 'cid')).toBe('approved');
+  // The key takes back what another one approved.
+  expect(await decide(taken, 'cid')).toBe('waits');
+  expect(await withdraw(taken, 'cid', key)).toBe('withdrawn');
+  expect(await counted(taken)).toEqual([]);
+  await sleep(10);
+  expect(await compromised({ kind: 'api_key', key_id: key })).toMatchObject({
+    waiting: 1,
+    movements: { count: 1, ids: [counts] },
+  });
+  expect(await counted(taken)).toEqual(['cid']);
+  expect(await withdraw(taken, 'cid')).toBe('withdrawn');
+  expect(await counted(taken)).toEqual([]);
+  // Two others are enough.
+  expect(await counted(later)).toEqual([]);
+  expect(await decide(later, 'cid')).toBe('waits');
+  expect(await decide(later, 'dee')).toBe('approved');
+  const flagged = await bench.sql(
+    `SELECT movement_id::text AS id FROM movements m
+    WHERE movement_id = ANY ($1::uuid[]) AND approved_by_compromised(m)`,
+    [counts, again, later, taken],
+  );
+  expect(flagged).toEqual([{ id: counts }]);
+});
+
+test("an operator's decision is of the key until the next one, or a minute after the mark", async () => {
+  await set({ desk: ['bob', 'cid', 'dee'] }, { one: TWO });
+  /** A key that was made, and has ended (null: has not), that long ago. */
+  const made = async (operator: string, ago: string, ended: string | null): Promise<NamedKey> => {
+    const [row] = await bench.sql<{ key_id: string }>(
+      `INSERT INTO dashboard_keys (key_id, operator, role, allowlist, replaces, state, code_hash,
+        code_until, secret, filled_at, created_at, created_by, confirmed_at, ended_at)
+      SELECT gen_random_uuid(), $1::text, 'operator', false, false,
+        CASE WHEN $3::text IS NULL THEN 'confirmed' ELSE 'ended' END,
+        sha256(gen_random_uuid()::text::bytea), at, '\\x00'::bytea, at, at, 'test', at,
+        now() - $3::text::interval
+      FROM (SELECT now() - $2::text::interval AS at) x RETURNING key_id::text`,
+      operator,
+      ago,
+      ended,
+    );
+    return { kind: 'dashboard_key', key_id: row?.key_id ?? '' };
+  };
+  const [olga, piet] = [{ key: 'dashboard:olga' }, { key: 'dashboard:piet' }];
+  const [id, late] = [await movementBy('ann'), await movementBy('ann')];
+  const lost = await made('olga', '1 hour', '30 seconds');
+  const former = await made('piet', '1 hour', '10 minutes');
+  await made('piet', '5 minutes', null);
+  // Sent before the key ended, and stored since.
+  expect(await decide(id, 'bob', olga)).toBe('waits');
+  await compromised(lost);
+  expect(await counted(id)).toEqual([]);
+  expect(await decide(late, 'bob', olga)).toBe('waits');
+  expect(await counted(late)).toEqual([]);
+  // What the next key of an operator decides counts.
+  expect(await decide(late, 'cid', piet)).toBe('waits');
+  await compromised(former);
+  expect(await counted(late)).toEqual(['cid']);
 });
 
 test('each condition holds for what it names', async () => {

@@ -24,6 +24,7 @@ async function decision(): Promise<SignedDecision> {
   return {
     ...{ decision_id: 'd', subject_id: 'one', kind: 'movement', hash: HASH, at: at(1) },
     decision: 'approve',
+    compromised: false,
     ...{ person: 'ann', identity: 'i', key_id: null, reason: null, is_persons: true },
     evidence: { ...signed, nonce: 'N'.repeat(32), counter: 2 } as never,
     passkey: { ...key, person: 'ann', origin: ORIGIN, enrolled_at: at(-30), revoked_at: null },

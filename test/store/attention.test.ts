@@ -1,7 +1,14 @@
-/** Who waits for somebody else's transaction: an earlier nonce of the same account. */
+/**
+ * Who waits for somebody else's transaction, an earlier nonce of the same account, and which
+ * movements run because of a compromised key.
+ */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
+import { markCompromised } from '../../store/compromised-keys.ts';
 import { readMovement } from '../../store/movement-reads.ts';
-import { storeBench } from './support.ts';
+import { createMovement } from '../../store/movements.ts';
+import { issuedKey, storeBench } from './support.ts';
 
 const bench = storeBench();
 beforeAll(async () => {
@@ -61,4 +68,98 @@ test('an observed transaction behind one with an unknown outcome waits for that 
     blocker,
   );
   expect(await attention(behind)).toBeNull();
+});
+
+describe('a movement that a compromised key let go', () => {
+  /** One that runs with nothing wrong: by whose key it was created, and what approved it. */
+  async function running(
+    createdWith: string,
+    approved_by: 'key' | 'policy' | 'template_cap',
+    name: string,
+  ): Promise<string> {
+    const { movement_id } = await createMovement(bench.db, {
+      ...bench.draft(),
+      created_by: { client_id: 'c', key_id: createdWith, role: 'operator' },
+      auto_approve_result: null,
+    });
+    await bench.sql(
+      `INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
+        SELECT movement_id, compiled_plan_hash, $2::text, $3::text, svc_now() FROM movement_plans
+        WHERE movement_id = $1::uuid`,
+      movement_id,
+      approved_by,
+      name,
+    );
+    await set(movement_id, 'movements', "request_state = 'EXECUTING'");
+    await set(movement_id, 'movement_nodes', "state = 'OBSERVING', submitted_at = now()");
+    return movement_id;
+  }
+  const set = (id: string, table: string, what: string): Promise<unknown> =>
+    bench.sql(`UPDATE ${table} SET ${what} WHERE movement_id = $1::uuid`, id);
+  const mark = (key_id: string, since: string | null = null) =>
+    markCompromised(bench.db, { kind: 'api_key', key_id, since, reason: null }, []);
+
+  test.each(['policy', 'template_cap'] as const)(
+    'by creating what a %s approves needs a person, unless it was created before',
+    async (approved_by) => {
+      const key = await issuedKey(bench);
+      const id = await running(key, approved_by, 'free');
+      await sleep(10);
+      expect(await mark(key, new Date().toISOString())).toMatchObject({
+        movements: { count: 0, ids: [] },
+      });
+      expect(await attention(id)).toBeNull();
+      expect(await mark(key)).toMatchObject({ movements: { count: 1, ids: [id] } });
+      expect(await attention(id)).toMatchObject({ reason: 'approval_compromised', besides: null });
+      // It may be retried until a person has dealt with its failure.
+      await set(id, 'movements', "request_state = 'FAILED', ended_at = now()");
+      expect(await attention(id)).toMatchObject({
+        reason: 'approval_compromised',
+        besides: 'failed',
+      });
+      await set(id, 'movements', 'acknowledged_at = now()');
+      expect(await attention(id)).toBeNull();
+    },
+  );
+
+  test('calls back once for that, and once for each reason beside it', async () => {
+    const turn = async (): Promise<void> =>
+      noteAttention(bench.db, await readReasonsForRuns(bench.db, 5_000));
+    const key = await issuedKey(bench);
+    const id = await running('another', 'key', key);
+    const called = async () =>
+      (
+        await bench.sql<{ reason: string }>(
+          `SELECT t.data ->> 'reason' AS reason FROM callbacks c
+            JOIN timeline_events t USING (event_id)
+            WHERE c.movement_id = $1::uuid AND c.event_type = 'request_attention'
+            ORDER BY t.sequence`,
+          id,
+        )
+      ).map(({ reason }) => reason);
+    await set(id, 'movements', "callback_url = 'http://callback.test/'");
+    await turn();
+    expect(await called()).toEqual([]);
+    await mark(key);
+    await Promise.all([turn(), turn()]);
+    await turn();
+    expect(await called()).toEqual(['approval_compromised']);
+    const late = "error_code = 'BRIDGE_DELIVERY_LATE'";
+    await set(id, 'movement_nodes', late);
+    expect(await attention(id)).toMatchObject({
+      ...{ reason: 'approval_compromised', besides: 'delivery_late', node_key: 'pay' },
+    });
+    await Promise.all([turn(), turn()]);
+    await turn();
+    expect(await called()).toEqual(['approval_compromised', 'delivery_late']);
+    expect(
+      await bench.sql('SELECT attention_told FROM movements WHERE movement_id = $1::uuid', id),
+    ).toEqual([{ attention_told: 'approval_compromised+delivery_late' }]);
+    // The other reason goes, and comes back.
+    await set(id, 'movement_nodes', 'error_code = NULL');
+    await turn();
+    await set(id, 'movement_nodes', late);
+    await turn();
+    expect(await called()).toEqual(['approval_compromised', 'delivery_late', 'delivery_late']);
+  });
 });

@@ -271,10 +271,14 @@ const cases = (): Readonly<Record<string, Case>> => ({
     call: `refresh_bridge_chains(${doc({ told: [] })})`,
   },
   'claim_callbacks: callbacks FOR UPDATE SKIP LOCKED': {
-    held: 'true',
+    held: 'webhook IS NULL',
     call: `(SELECT count(*) FROM claim_callbacks(5, 1, NULL))`,
   },
   'claim_callbacks: callbacks FOR UPDATE SKIP LOCKED (2)': {
+    held: 'webhook IS NOT NULL',
+    call: `(SELECT count(*) FROM claim_callbacks(5, 1, NULL))`,
+  },
+  'claim_callbacks: callbacks FOR UPDATE SKIP LOCKED (3)': {
     held: 'true',
     call: `(SELECT count(*) FROM claim_callbacks(5, 1, '${waiting}'))`,
   },

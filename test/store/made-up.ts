@@ -71,6 +71,10 @@ export async function startMadeUp(): Promise<MadeUp> {
     INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce, status,
       next_attempt_at, created_at, updated_at)
       VALUES ('${ID('1')}', '${waiting}', 'x', 1, 'u', '{}', 'n', 'pending', now(), now(), now());
+    INSERT INTO callbacks (event_id, webhook, event_type, sequence, url, payload, nonce, status,
+        next_attempt_at, created_at, updated_at)
+      VALUES ('${ID('2')}', 'desk', 'webhook.test', 0, 'u', '{}', 'of a webhook', 'pending', now(),
+        now(), now());
     INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
       request_state, source_venue, source_account_type, destination_venue, destination_account_type,
       asset, amount, reason, provider, created_by, claimed_until, created_at, updated_at)

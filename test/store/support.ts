@@ -189,6 +189,20 @@ export async function startStoreBench({ guarded = false } = {}): Promise<StoreBe
 export const storeBench = (options?: { readonly guarded: boolean }): StoreBench =>
   started(() => startStoreBench(options));
 
+/** Stores an API key that was issued an hour ago; returns its id. */
+export async function issuedKey(bench: StoreBench): Promise<string> {
+  const key_id = `key-${randomUUID()}`;
+  await bench.sql(
+    `WITH client AS (INSERT INTO api_clients (client_id, client_name, created_at)
+       VALUES (gen_random_uuid(), $1::text, now()) RETURNING client_id)
+     INSERT INTO api_client_keys (key_id, client_id, role, secret, created_at)
+     SELECT $1::text, client_id, 'operator', '\\x00'::bytea, now() - interval '1 hour'
+     FROM client`,
+    key_id,
+  );
+  return key_id;
+}
+
 /** Returns once so many statements of the database wait for a lock; fails after 20 seconds. */
 export async function waitForLocks(bench: StoreBench, count: number): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {

@@ -3,12 +3,14 @@
  * the change, and only once it is committed.
  */
 import pg from 'pg';
-import { WEBHOOK_EVENTS, WEBHOOK_TEST } from '../../domain/callbacks/webhook.ts';
+import { WEBHOOK_TEST } from '../../domain/callbacks/webhook.ts';
 import { grantService } from '../../prisma/grant.ts';
+import { claimCallbacks, listCallbacks } from '../../store/callbacks.ts';
 import { listWebhooks, removeWebhook, setWebhook, testWebhook } from '../../store/webhooks.ts';
 import { toolAudit } from '../../tools/keys/audit.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
+const HOUR = 3_600_000;
 const ID = '00000000-0000-7000-8000-000000000001';
 const ORIGIN = 'https://funds.example';
 const AUDIT = toolAudit('webhook.set', 'desk');
@@ -18,7 +20,7 @@ let bench: StoreBench;
 beforeAll(async () => {
   bench = await startStoreBench();
   for (const [name, event_types] of [
-    ['desk', WEBHOOK_EVENTS],
+    ['desk', null],
     ['pager', ['cutover.changed']],
   ] as const)
     await setWebhook(
@@ -53,6 +55,7 @@ async function messages(): Promise<readonly Message[]> {
     expect(Object.keys(payload).sort()).toEqual(['data', 'timestamp', 'type']);
     expect(payload.type).toBe(event_type);
     expect(payload.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Math.abs(Date.parse(payload.timestamp) - Date.now())).toBeLessThan(HOUR);
     expect(nonce).toBe(event_id);
   }
   return rows.sort((a, b) => a.webhook.localeCompare(b.webhook));
@@ -127,6 +130,7 @@ test('each change that a person should know of makes one message, and others mak
     actor, message, data, occurred_at) VALUES (gen_random_uuid(), '${ID}', ${String(sequence)}, 'e', '${from}',
     '${to}', '{}', 'm', '{}', svc_now())`;
   const other = ID.replace(/1$/, '2');
+  const third = ID.replace(/1$/, '3');
   const attention = (reason: string) => ({
     type: 'movement.attention',
     data: { movement_id, template_key, node_key: 'a', reason },
@@ -180,7 +184,7 @@ test('each change that a person should know of makes one message, and others mak
     ],
     [transfer(3, 'MANUAL_INTERVENTION', 'MANUAL_INTERVENTION')],
     [request(ID, false), change('approval_needed', ID)],
-    [request(other, true), change('break_glass', other)],
+    [request(other, true)],
     [
       `UPDATE change_requests SET state = 'rejected', ended_at = svc_now()
        WHERE request_id = '${ID}'`,
@@ -189,6 +193,31 @@ test('each change that a person should know of makes one message, and others mak
     [
       `UPDATE change_requests SET state = 'applied', ended_at = svc_now(), standing = '[]'
        WHERE request_id = '${other}'`,
+      change('break_glass', other, { state: 'applied' }),
+    ],
+    [request(third, false), change('approval_needed', third)],
+    [
+      `UPDATE change_requests SET state = 'outdated', ended_at = svc_now()
+       WHERE request_id = '${third}'`,
+      change('ended', third, { state: 'outdated' }),
+    ],
+    [
+      `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, hash, at)
+       VALUES (gen_random_uuid(), '${movement_id}', 'ann', 'a', 'h', svc_now())`,
+      {
+        type: 'approval.recorded',
+        data: { person: 'ann', decision: 'approve', movement_id, change_request_id: null },
+        path: `/movements/${movement_id}`,
+      },
+    ],
+    [
+      `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, hash, decision,
+         at) VALUES (gen_random_uuid(), '${ID}', 'ann', 'a', 'h', 'withdraw', svc_now())`,
+      {
+        type: 'approval.recorded',
+        data: { person: 'ann', decision: 'withdraw', movement_id: null, change_request_id: ID },
+        path: `/changes/${ID}`,
+      },
     ],
     [
       proposal(ID, 'submitted'),
@@ -202,7 +231,7 @@ test('each change that a person should know of makes one message, and others mak
         path: `/proposals/${ID}`,
       },
     ],
-    [proposal(other, 'rejected')],
+    [proposal(third, 'rejected')],
     [callback(ID, 'pending')],
     [`UPDATE callbacks SET status = 'dead_letter' WHERE event_id = '${ID}'`, dead(ID)],
     [`UPDATE callbacks SET attempts = 3 WHERE event_id = '${ID}'`],
@@ -240,6 +269,59 @@ test('each change that a person should know of makes one message, and others mak
   expect(await messages()).toHaveLength(2);
 });
 
+test('a dead message of a webhook makes no other message', async () => {
+  await messages();
+  await testWebhook(bench.db, 'desk', TRIED);
+  await bench.sql("UPDATE callbacks SET status = 'dead_letter' WHERE status = 'pending'");
+  expect(await messages()).toMatchObject([{ event_type: WEBHOOK_TEST, status: 'dead_letter' }]);
+});
+
+test('keys that callers chose make no sentence and no link', async () => {
+  const { movement_id } = await bench.movement({ unheld: true });
+  await messages();
+  const node = "'Pay <!here> to evil.example: 5,000 now', '{}'";
+  await bench.sql(
+    timeline(movement_id, 50, 'request_attention', "NULL, '{}'").replace("'a', '{}'", node),
+  );
+  const [message] = await messages();
+  expect(message?.payload.data['node_key']).toBe('Pay???here??to?evil.example??5?000?now');
+});
+
+test('the node with an unknown outcome is named', async () => {
+  const { movement_id } = await bench.movement({ unheld: true });
+  await messages();
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'UNKNOWN' WHERE movement_id = '${movement_id}'`,
+  );
+  const event = timeline(movement_id, 50, 'request_attention', "'MANUAL_INTERVENTION', '{}'");
+  await bench.sql(event.replace("'a', '{}'", "NULL, '{}'"));
+  const [message] = await messages();
+  expect(message?.payload.data).toMatchObject({ node_key: 'pay', reason: 'unknown_outcome' });
+});
+
+test('of each webhook one message is leased at a time, after the callbacks', async () => {
+  const { movement_id } = await bench.movement({ unheld: true });
+  await messages();
+  for (let nr = 0; nr < 3; nr += 1) await testWebhook(bench.db, 'desk', TRIED);
+  await testWebhook(bench.db, 'pager', TRIED);
+  await bench.sql("UPDATE callbacks SET status = 'delivered' WHERE webhook IS NULL");
+  await bench.sql(`INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload,
+    nonce, status, next_attempt_at, created_at, updated_at) VALUES (gen_random_uuid(),
+    '${movement_id}', 'request_failed', 1, 'https://a.example/', '{}', gen_random_uuid(), 'pending',
+    svc_now(), svc_now(), svc_now())`);
+  // The messages are due before the callback, and wait for it.
+  await bench.sql(`UPDATE callbacks SET next_attempt_at = next_attempt_at - interval '1 hour'
+    WHERE webhook IS NOT NULL`);
+  const claim = async (limit: number, leaseSeconds = 60) =>
+    (await claimCallbacks(bench.db, { limit, leaseSeconds })).map((each) => each.webhook);
+  expect(await claim(1, 0)).toEqual([null]);
+  expect((await claim(10)).map(String).sort()).toEqual(['desk', 'null', 'pager']);
+  expect(await claim(10)).toEqual([]);
+  await bench.sql("UPDATE callbacks SET status = 'delivered' WHERE claimed_until > svc_now()");
+  expect(await claim(10)).toEqual(['desk']);
+  await bench.sql("UPDATE callbacks SET status = 'delivered'");
+});
+
 test('what is rolled back, or approved as it is made, makes no message', async () => {
   await session("BEGIN; UPDATE cutover SET mode = 'drain'; ROLLBACK");
   expect(await messages()).toEqual([]);
@@ -261,23 +343,37 @@ test('what is rolled back, or approved as it is made, makes no message', async (
 test('a webhook that is replaced keeps one row; one that is removed hears of nothing more', async () => {
   const fields = {
     name: 'desk',
-    url: 'https://desk.example/in',
+    url: 'https://other.example/in',
     event_types: ['change_request.ended'],
-    console_origin: ORIGIN,
+    console_origin: 'https://console.example',
   } as const;
   expect(await setWebhook(bench.db, fields, AUDIT)).toMatchObject(fields);
   expect((await listWebhooks(bench.db)).map(({ name }) => name)).toEqual(['desk', 'pager']);
   await bench.sql("UPDATE cutover SET mode = 'frozen'");
   expect((await messages()).map(({ webhook }) => webhook)).toEqual(['pager']);
   const event_id = await testWebhook(bench.db, 'desk', TRIED);
-  expect(await messages()).toMatchObject([{ webhook: 'desk', event_type: WEBHOOK_TEST }]);
-  expect(event_id).toEqual(expect.any(String));
+  const page = { limit: 1, after: null };
+  expect(await listCallbacks(bench.db, { webhook: 'desk' }, page)).toMatchObject([
+    { event_id, url: fields.url, payload: { data: { link: 'https://console.example/console/' } } },
+  ]);
+  expect(await listCallbacks(bench.db, { webhook: 'pager' }, page)).toMatchObject([
+    { event_type: 'cutover.changed' },
+  ]);
   expect(await testWebhook(bench.db, 'other', TRIED)).toBeNull();
   expect(await removeWebhook(bench.db, 'pager', TRIED)).toBe(true);
   expect(await removeWebhook(bench.db, 'pager', TRIED)).toBe(false);
+  expect(await removeWebhook(bench.db, 'desk', TRIED)).toBe(true);
   await bench.sql("UPDATE cutover SET mode = 'normal'");
+  // The test message was never delivered, and went with its webhook.
   expect(await messages()).toEqual([]);
-  expect(await bench.sql("SELECT FROM audit_events WHERE action = 'webhook.set'")).toHaveLength(3);
+  expect(
+    await bench.sql(`SELECT action, count(*)::integer AS rows FROM audit_events
+      WHERE action LIKE 'webhook.%' GROUP BY action ORDER BY action`),
+  ).toEqual([
+    { action: 'webhook.set', rows: 3 },
+    // Also for a removal here: the action is the caller's.
+    { action: 'webhook.test', rows: 8 },
+  ]);
 });
 
 test("the service's role reads no webhook, and what it changes makes messages all the same", async () => {
@@ -286,7 +382,7 @@ test("the service's role reads no webhook, and what it changes makes messages al
     {
       name: 'desk',
       url: 'https://desk.example/in',
-      event_types: WEBHOOK_EVENTS,
+      event_types: null,
       console_origin: ORIGIN,
     },
     AUDIT,

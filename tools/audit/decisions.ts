@@ -39,6 +39,11 @@ export interface DecisionReport {
   readonly person?: string;
   readonly decision?: DecisionKind;
   readonly at?: string;
+  /**
+   * Whether its key or passkey is known to have been in the wrong hands then: no fault of the
+   * record, and it counts for nothing.
+   */
+  readonly compromised?: boolean;
   readonly proves: Proves | null;
   readonly fault: DecisionFault | null;
 }
@@ -86,12 +91,12 @@ export async function verifyDecisions(
 }
 
 async function reportOf(decision: SignedDecision): Promise<DecisionReport> {
-  const { decision_id, subject_id, person, at, evidence } = decision;
+  const { decision_id, subject_id, person, at, evidence, compromised } = decision;
   const kind = decision.decision;
   const fault = await faultOf(decision);
   const proves = evidence === null ? 'shared_secret' : 'passkey';
   return {
-    ...{ decision_id, subject_id, person, decision: kind, at, fault },
+    ...{ decision_id, subject_id, person, decision: kind, at, compromised, fault },
     proves: fault === null ? proves : null,
   };
 }

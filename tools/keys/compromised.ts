@@ -37,6 +37,8 @@ export interface Compromise {
   /** Open change requests of whoever had the key, which are withdrawn. */
   readonly withdrawn_change_requests: readonly string[];
   readonly ended_sessions: number;
+  /** How often it did what since then, by action of the audit: look also at what is no decision. */
+  readonly actions: Readonly<Record<string, number>>;
 }
 
 /** Throws a {@link ToolError} for wrong usage. */
@@ -80,5 +82,6 @@ export async function compromise(
     applied_change_requests: marked.changes,
     withdrawn_change_requests: withdrawn,
     ended_sessions: marked.sessions,
+    actions: marked.actions,
   };
 }

@@ -26,12 +26,15 @@ const LONGEST_URL = 2_048;
 export async function set(options: SetOptions, io: ToolIo): Promise<Webhook> {
   const name = nameOf(options);
   const url = addressOf(options.url, io);
-  const event_types = WEBHOOK_EVENTS.filter(
-    (type) => options.event === undefined || options.event.includes(type),
-  );
-  const fields = { name, url, event_types, console_origin: originOf(options, io) };
+  const { event } = options;
+  const event_types =
+    event === undefined ? null : WEBHOOK_EVENTS.filter((type) => event.includes(type));
+  const console_origin = originOf(options, io);
+  const audit = auditOf('webhook.set', options, io);
+  // Not the whole address, which may hold a token.
+  const details = { ...audit.details, host: new URL(url).host, event_types, console_origin };
   return withDatabase(options, io, (db) =>
-    setWebhook(db, fields, auditOf('webhook.set', options, io)),
+    setWebhook(db, { name, url, event_types, console_origin }, { ...audit, details }),
   );
 }
 

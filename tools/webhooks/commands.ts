@@ -36,9 +36,10 @@ export function addWebhookCommands(program: Command, io: ToolIo): void {
       'https, or http to this machine; its host must be in SVC_CALLBACK_ALLOWED_HOSTS_CSV',
     )
     .addOption(
-      new Option('--event <type...>', 'what it hears of; everything when left out').choices(
-        WEBHOOK_EVENTS,
-      ),
+      new Option(
+        '--event <type...>',
+        'what it hears of; everything when left out, also what comes with later releases',
+      ).choices(WEBHOOK_EVENTS),
     )
     .option(
       '--console-origin <origin>',
@@ -51,7 +52,7 @@ export function addWebhookCommands(program: Command, io: ToolIo): void {
     });
 
   command(webhooks, 'remove', 'narrows')
-    .description('Remove a webhook. Messages that are queued already still go out.')
+    .description('Remove a webhook, with the messages that it has not received.')
     .requiredOption(...NAME)
     .option('--reason <text>', 'kept in the audit')
     .option(...DATABASE_OPTION)

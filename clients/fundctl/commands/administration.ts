@@ -130,15 +130,18 @@ export const callbacks: Group = {
       options: {
         movement: text('movement-id', 'only those of this movement'),
         type: text('event-type', 'only those of this type'),
+        webhook: text('name', 'messages of this webhook of the service, which are left out else'),
         since: time('only those made since then'),
         ...YES,
       },
       answer: { schema: REDELIVERED },
-      run: async ({ session, options: { movement, type, since, yes } }) => {
+      run: async ({ session, options: { movement, type, webhook, since, yes } }) => {
         const dead = await deadLetters(session, movement);
         const chosen = dead.filter(
           (row) =>
             (type === undefined || row.event_type === type) &&
+            // Messages of a webhook are old news: they go out again only when they are named.
+            (row.webhook ?? null) === (webhook ?? null) &&
             (since === undefined || Date.parse(row.created_at) >= Date.parse(since)),
         );
         if (chosen.length > 0)

@@ -6673,6 +6673,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "frontier_advanced",
      "movement.approval_needed",
      "movement.attention",
+     "approval.recorded",
      "capital_transfer.attention",
      "change_request.approval_needed",
      "change_request.break_glass",

@@ -1326,7 +1326,7 @@ export interface components {
             /** @description The webhook of the service whose message it is; else null. */
             readonly webhook: string | null;
             /** @enum {string} */
-            readonly event_type: "approval_recorded" | "approval_withdrawn" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "movement.approval_needed" | "movement.attention" | "capital_transfer.attention" | "change_request.approval_needed" | "change_request.break_glass" | "change_request.ended" | "template_proposal.decision_needed" | "callback.dead_letter" | "cutover.changed" | "webhook.test";
+            readonly event_type: "approval_recorded" | "approval_withdrawn" | "request_approved" | "request_rejected" | "request_expired" | "request_resumed" | "request_retried" | "request_cancelled" | "request_completed" | "request_failed" | "request_attention" | "frontier_advanced" | "movement.approval_needed" | "movement.attention" | "approval.recorded" | "capital_transfer.attention" | "change_request.approval_needed" | "change_request.break_glass" | "change_request.ended" | "template_proposal.decision_needed" | "callback.dead_letter" | "cutover.changed" | "webhook.test";
             /** @description The event's place in its timeline; 0 for a webhook, which has none. */
             readonly sequence: number;
             /** @description Where it goes; a query is not shown, since it may hold a token. */

@@ -29,12 +29,12 @@ export function groupOf(reason: string | null): Group {
 
 /** A change request, or another thing with approvals. */
 interface Approvable {
-  readonly approvals: { readonly you: { readonly may: boolean } };
+  readonly approvals: { readonly you: { readonly may: boolean; readonly approved: boolean } };
 }
 
-/** Returns whether an approval of this operator would count. */
-export function mayApprove({ approvals }: Approvable): boolean {
-  return approvals.you.may;
+/** Returns whether an approval of this operator is missing and would count. */
+export function mayApprove({ approvals: { you } }: Approvable): boolean {
+  return you.may && !you.approved;
 }
 
 /** Returns the rows with those first that this operator may approve, each part in its order. */

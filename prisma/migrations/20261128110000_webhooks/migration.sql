@@ -3,7 +3,8 @@
 CREATE TABLE webhooks (
   name           text PRIMARY KEY CHECK (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
   url            text NOT NULL CHECK (char_length(url) <= 2048),
-  event_types    text[] NOT NULL CHECK (cardinality(event_types) > 0),
+  -- Null: all, also those that come with later releases.
+  event_types    text[] CHECK (cardinality(event_types) > 0),
   -- The origin of the console that the messages link to.
   console_origin text NOT NULL CHECK (console_origin ~ '^https?://[^/ ]+$'),
   created_at     timestamptz(3) NOT NULL,

@@ -125,7 +125,8 @@ CREATE OR REPLACE FUNCTION standing_of(rules jsonb, about uuid, wanted text, at 
       WHERE a.subject_id = about AND a.person = x.person AND a.hash = wanted
         AND a.decision = 'approve' AND NOT EXISTS (SELECT FROM approval_decisions w
           WHERE w.subject_id = about AND w.person = a.person AND w.hash = wanted
-            AND w.decision = 'withdraw' AND w.at >= a.at)
+            AND w.decision = 'withdraw' AND w.at >= a.at
+            AND NOT is_compromised(w.key_id, NULL, w.at))
         AND a.at > (SELECT max(since) FROM deployments) AND a.at <= standing_of.at
         AND (NOT asks_passkey(r.rule) OR EXISTS (SELECT FROM passkeys k
           WHERE k.credential_id = a.evidence ->> 'credential_id' AND k.person = a.person
@@ -272,6 +273,7 @@ CREATE OR REPLACE FUNCTION has_approved(about uuid, who text, wanted text) RETUR
   LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT a.decision = 'approve' FROM approval_decisions a
     WHERE a.subject_id = about AND a.person = who AND a.hash = wanted
+      AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)
     ORDER BY a.at DESC, a.decision DESC LIMIT 1), false)
 $$;
 
@@ -303,6 +305,7 @@ CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
     'deployment', (SELECT p.deployment FROM deployments p WHERE p.since < d.at
       ORDER BY p.since DESC LIMIT 1),
     'is_persons', is_or_was(d.person, d.identity),
+    'compromised', is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at),
     'audited', (SELECT jsonb_build_object('rows', count(*),
         'hash', min(e.details ->> 'decision_sha256'),
         'same_time', bool_and(e.occurred_at::timestamptz(3) = d.at)) FROM audit_events e
@@ -625,16 +628,122 @@ BEGIN
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
-    RETURN jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
+    found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
   END IF;
-  -- Before every other reason, which goes on beside it. Usually no key is compromised.
-  IF m.ended_at IS NULL AND EXISTS (SELECT FROM compromised_keys)
-    AND approved_by_compromised(m) THEN
+  -- Before every other reason, which goes on beside it; a failed movement may be retried. Usually no
+  -- key is compromised.
+  IF (m.ended_at IS NULL OR m.request_state = 'FAILED' AND m.acknowledged_at IS NULL)
+    AND EXISTS (SELECT FROM compromised_keys) AND approved_by_compromised(m) THEN
     RETURN coalesce(found, '{}') || jsonb_build_object('reason', 'approval_compromised',
       'besides', found ->> 'reason');
   END IF;
   RETURN found;
+END $$;
+
+-- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
+-- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
+-- stays CANCELLED when its nodes fail. NULL if there are none.
+CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(x.reason, '+' ORDER BY x.nr)
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides']) WITH ORDINALITY AS x (reason, nr)
+  WHERE x.reason = ANY (reasons) OR m.request_state = 'CANCELLED'
+$$;
+
+-- Stores why a movement needs a person, and queues the callback `request_attention` for each new
+-- reason; see reasons_to_tell. Changes nothing that a run or the sweeper reads. Returns false if the
+-- reasons have not changed.
+CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
+  callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  at timestamptz;
+  facts jsonb;
+  present text;
+  why text;
+  id uuid := event_id;
+  seq integer;
+BEGIN
+  SELECT * INTO m FROM movements WHERE movement_id = movement FOR NO KEY UPDATE;
+  at := svc_now();
+  facts := attention_of(m, at);
+  present := reasons_to_tell(m, facts, reasons);
+  IF m.movement_id IS NULL OR m.attention_told IS NOT DISTINCT FROM present THEN
+    RETURN false;
+  END IF;
+  seq := m.next_sequence;
+  FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
+    CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
+    seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
+      m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
+        'event_type', 'request_attention', 'node_key', facts -> 'node_key',
+        'attempt', facts -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
+        'message', 'A person is needed: ' || why, 'data', jsonb_build_object('reason', why))),
+      callback_types, at);
+    id := svc_new_id(at);
+  END LOOP;
+  UPDATE movements SET attention_told = present, next_sequence = seq WHERE movement_id = movement;
+  RETURN true;
+END $$;
+
+-- prisma/functions/callbacks.sql
+
+-- Returns the first message of each webhook, if it is due. The one that is leased is the first one,
+-- so a webhook whose receiver hangs takes up one place of all workers.
+CREATE OR REPLACE FUNCTION due_webhook_messages(at timestamptz) RETURNS SETOF uuid
+  LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE names AS (
+    SELECT min(webhook) AS webhook FROM callbacks WHERE status = 'pending' AND webhook IS NOT NULL
+    UNION ALL
+    SELECT (SELECT min(c.webhook) FROM callbacks c
+      WHERE c.status = 'pending' AND c.webhook > n.webhook)
+    FROM names n WHERE n.webhook IS NOT NULL)
+  SELECT first.event_id FROM names n CROSS JOIN LATERAL (
+    SELECT c.event_id, c.next_attempt_at FROM callbacks c
+    WHERE c.webhook = n.webhook AND c.status = 'pending'
+    ORDER BY c.next_attempt_at, c.event_id LIMIT 1) first
+  WHERE first.next_attempt_at <= at
+$$;
+
+-- Leases due callbacks to the caller, at most one per movement: none while another callback of the
+-- movement is leased, and none before an earlier one of the movement that is due. A later callback
+-- overtakes one that waits for its next attempt. A capital transfer has at most one callback. Of each
+-- webhook one message is leased at a time, after the callbacks.
+CREATE OR REPLACE FUNCTION claim_callbacks(most integer, lease_seconds integer, only_movement uuid)
+  RETURNS SETOF callbacks LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  ids uuid[];
+BEGIN
+  -- Two statements: the planner finds no good plan for a combined one.
+  IF only_movement IS NULL THEN
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND c.webhook IS NULL AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+    IF cardinality(ids) < most THEN
+      ids := ids || ARRAY(
+        SELECT c.event_id FROM callbacks c WHERE c.event_id IN (SELECT due_webhook_messages(at))
+          AND c.status = 'pending' AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        LIMIT most - cardinality(ids) FOR UPDATE SKIP LOCKED);
+    END IF;
+  ELSE
+    ids := ARRAY(
+      SELECT c.event_id FROM callbacks c WHERE c.status = 'pending' AND c.next_attempt_at <= at
+        AND (c.claimed_until IS NULL OR c.claimed_until <= at)
+        AND (SELECT true FROM callbacks o WHERE o.movement_id = c.movement_id
+          AND o.status = 'pending' AND o.event_id <> c.event_id AND (o.claimed_until > at
+            OR (o.sequence < c.sequence AND o.next_attempt_at <= at)) LIMIT 1) IS NULL
+        AND c.movement_id = only_movement
+      ORDER BY c.next_attempt_at, c.sequence LIMIT most FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN QUERY UPDATE callbacks c SET claimed_until = at + make_interval(secs => lease_seconds)
+    WHERE c.event_id = ANY (ids)
+  RETURNING c.*;
 END $$;
 
 -- prisma/functions/capital-transfers.sql
@@ -1212,16 +1321,24 @@ CREATE OR REPLACE FUNCTION is_compromised(used_key text, credential text, made_a
   SELECT EXISTS (SELECT FROM compromised_keys c WHERE made_with(c, used_key, credential, made_at))
 $$;
 
--- Returns whether a compromised key approved a movement: alone or last, or as one of those that a
--- rule needs. A person who has approved again since, with another key, stands for the earlier one.
+-- Returns whether a compromised key let a movement go: it approved alone or last, or as one of those
+-- that a rule needs, or created what a policy or a cap then approved. A decision that no longer
+-- counted when the movement was approved does not matter. Nor does one of a person who has approved
+-- again since, with another key.
 CREATE OR REPLACE FUNCTION approved_by_compromised(m movements) RETURNS boolean
   LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
-      AND a.approved_by = 'key' AND is_compromised(a.name, NULL, a.at))
+  SELECT EXISTS (SELECT FROM movement_approvals a JOIN compromised_keys c
+        ON made_with(c, a.name, NULL, a.at)
+      WHERE a.movement_id = m.movement_id AND a.approved_by = 'key')
+    OR EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
+      JOIN compromised_keys c ON made_with(c, p.created_by ->> 'key_id', NULL, m.created_at)
+      WHERE a.movement_id = m.movement_id AND a.approved_by IN ('policy', 'template_cap'))
     OR EXISTS (SELECT FROM approval_decisions d JOIN movement_plans p
         ON p.movement_id = d.subject_id AND p.compiled_plan_hash = d.hash
+      JOIN movement_approvals a ON a.movement_id = d.subject_id
+      JOIN compromised_keys c
+        ON made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at) AND c.at > a.at
       WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
-        AND is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at)
         AND NOT EXISTS (SELECT FROM approval_decisions l WHERE l.subject_id = d.subject_id
           AND l.person = d.person AND l.hash = d.hash
           AND (l.at > d.at OR l.at = d.at AND l.decision = 'withdraw')))
@@ -1244,11 +1361,14 @@ DECLARE
   known compromised_keys;
   c compromised_keys;
   present timestamptz;
+  -- A request that was authenticated before the key ended may be stored this much later.
+  in_flight timestamptz;
   sessions integer;
 BEGIN
   -- What is being decided now is decided before it, and is found below.
   PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
   present := svc_now();
+  in_flight := present + interval '1 minute';
   SELECT x.* INTO c.recorded_as, c.since, c.until FROM (
     SELECT k.key_id, k.created_at, NULL::timestamptz FROM api_client_keys k
     WHERE doc ->> 'kind' = 'api_key' AND k.key_id = doc ->> 'key_id'
@@ -1256,13 +1376,16 @@ BEGIN
     SELECT k.credential_id, k.enrolled_at, NULL FROM passkeys k
     WHERE doc ->> 'kind' = 'passkey' AND k.credential_id = doc ->> 'key_id'
     UNION ALL
-    SELECT 'dashboard:' || k.operator, k.created_at, k.ended_at FROM dashboard_keys k
+    SELECT 'dashboard:' || k.operator, k.created_at, coalesce((
+      SELECT min(n.confirmed_at) FROM dashboard_keys n
+      WHERE n.operator = k.operator AND n.confirmed_at > k.created_at AND n.key_id <> k.key_id),
+      in_flight) FROM dashboard_keys k
     WHERE doc ->> 'kind' = 'dashboard_key' AND k.key_id::text = doc ->> 'key_id'
     UNION ALL
     -- A key of the keys file counts until the database has a key in its place.
     SELECT 'dashboard:' || of_file, 'epoch'::timestamptz, coalesce((
       SELECT min(CASE WHEN k.replaces THEN k.created_at ELSE k.filled_at END) FROM dashboard_keys k
-      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), present)
+      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), in_flight)
     WHERE of_file IS NOT NULL) x;
   IF NOT FOUND THEN RETURN NULL; END IF;
   c.kind := doc ->> 'kind';
@@ -1285,6 +1408,12 @@ BEGIN
     AND (s.key_mark = c.key_id OR of_file IS NOT NULL AND s.key_mark LIKE 'file:%');
   GET DIAGNOSTICS sessions = ROW_COUNT;
   RETURN jsonb_build_object('since', c.since, 'sessions', sessions,
+    -- Everything that the key did by the API: also what is no decision, such as an activated policy.
+    'actions', (SELECT coalesce(jsonb_object_agg(e.action, e.n), '{}') FROM (
+      SELECT action, count(*) AS n FROM audit_events
+      WHERE actor_key_id = c.recorded_as AND outcome = 'success' AND occurred_at >= c.since
+        AND (c.until IS NULL OR occurred_at <= c.until)
+      GROUP BY action) e),
     'waiting', (SELECT count(*) FROM approval_decisions d
       WHERE d.decision = 'approve'
         AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)
@@ -1296,6 +1425,8 @@ BEGIN
       WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
         AND (EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
             AND a.approved_by = 'key' AND made_with(c, a.name, NULL, a.at))
+          OR EXISTS (SELECT FROM movement_plans p WHERE p.movement_id = m.movement_id
+            AND made_with(c, p.created_by ->> 'key_id', NULL, m.created_at))
           OR EXISTS (SELECT FROM approval_decisions d
             WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
               AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)))
@@ -1375,6 +1506,29 @@ BEGIN
     WHEN 'cutover' THEN (SELECT jsonb_build_object('mode', c.mode) FROM cutover c)
     WHEN 'balance' THEN jsonb_build_object('venue_key', subject)
     END;
+END $$;
+
+-- prisma/functions/dashboard-keys.sql
+
+-- Confirms a key if its secret is the one that the caller has read; returns null if the secret
+-- differs or the key no longer waits.
+CREATE OR REPLACE FUNCTION confirm_dashboard_key(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  k dashboard_keys;
+  at timestamptz := svc_now();
+BEGIN
+  UPDATE dashboard_keys SET state = 'confirmed', confirmed_at = at
+    WHERE key_id = (doc ->> 'key_id')::uuid AND state = 'pending'
+      AND secret = decode(doc ->> 'secret', 'hex')
+    RETURNING * INTO k;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  -- From now on decisions of the operator are of this key: see mark_compromised.
+  UPDATE compromised_keys SET until = k.confirmed_at
+  WHERE kind = 'dashboard_key' AND recorded_as = 'dashboard:' || k.operator
+    AND until > k.confirmed_at;
+  PERFORM write_audit(with_details(doc -> 'audit', jsonb_build_object('operator', k.operator,
+    'role', k.role, 'allowlist', k.allowlist)), at);
+  RETURN to_jsonb(k) - 'secret' - 'code_hash';
 END $$;
 
 -- prisma/functions/restore.sql
@@ -1485,20 +1639,19 @@ END $$;
 
 -- Queues a message to one webhook and returns its id. `facts` name what to look at and hold no
 -- amount, address or secret, since the message leaves the service. `path`: the page of the console.
+-- The relay checks the host, as for a callback.
 CREATE OR REPLACE FUNCTION queue_webhook(w webhooks, kind text, facts jsonb, path text,
   at timestamptz) RETURNS uuid LANGUAGE plpgsql AS $$
 DECLARE
   id uuid := svc_new_id(at);
-  dead boolean := callback_refused(w.url);
 BEGIN
   INSERT INTO callbacks (event_id, webhook, event_type, sequence, url, payload, nonce, status,
-    next_attempt_at, last_error, created_at, updated_at)
+    next_attempt_at, created_at, updated_at)
   VALUES (id, w.name, kind, 0, w.url,
     jsonb_build_object('type', kind,
       'timestamp', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'data', facts || jsonb_build_object('link', w.console_origin || '/console' || path))::text,
-    id::text, CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
-    CASE WHEN dead THEN 'host_not_allowed' END, at, at);
+    id::text, 'pending', at, at, at);
   RETURN id;
 END $$;
 
@@ -1507,8 +1660,14 @@ CREATE OR REPLACE FUNCTION tell_webhooks(kind text, facts jsonb, path text, at t
   RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM queue_webhook(w, kind, facts, path, at)
-  FROM webhooks w WHERE kind = ANY (w.event_types);
+  FROM webhooks w WHERE w.event_types IS NULL OR kind = ANY (w.event_types);
 END $$;
+
+-- Returns a key as a message shows it: whoever named it may have written a sentence for the chat
+-- where the message ends.
+CREATE OR REPLACE FUNCTION plain_key(key text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT left(regexp_replace(key, '[^A-Za-z0-9._/-]', '?', 'g'), 128)
+$$;
 
 -- Tells the webhooks of one change that a person should know of; the types are those of
 -- domain/callbacks/webhook.ts. Runs with the owner's rights: the service's role does not read
@@ -1529,16 +1688,22 @@ BEGIN
   CASE TG_ARGV[0]
     WHEN 'movement' THEN
       SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
-      IF m.request_state = 'PENDING_APPROVAL' THEN
+      -- An operator who resets allowances has approved that: the approval follows at once.
+      IF m.request_state = 'PENDING_APPROVAL' AND m.template_key <> 'system/reset-allowances' THEN
         PERFORM tell_webhooks('movement.approval_needed', jsonb_build_object(
-          'movement_id', m.movement_id, 'template_key', m.template_key,
+          'movement_id', m.movement_id, 'template_key', plain_key(m.template_key),
           'expires_at', to_char(m.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
           '/movements/' || m.movement_id, at);
       END IF;
     WHEN 'attention' THEN
       SELECT * INTO m FROM movements WHERE movement_id = NEW.movement_id;
       PERFORM tell_webhooks('movement.attention', jsonb_build_object(
-        'movement_id', m.movement_id, 'template_key', m.template_key, 'node_key', NEW.node_key,
+        'movement_id', m.movement_id, 'template_key', plain_key(m.template_key),
+        'node_key', plain_key(coalesce(NEW.node_key, (SELECT n.node_key FROM movement_nodes n
+          WHERE n.movement_id = NEW.movement_id AND CASE NEW.to_state
+            WHEN 'WAITING_MANUAL_ACTION' THEN n.state = 'READY' AND n.node_kind = 'manual_gate'
+            WHEN 'MANUAL_INTERVENTION' THEN n.state = 'UNKNOWN' END
+          ORDER BY n.updated_at DESC, n.position LIMIT 1))),
         -- The reason that the state implies: ATTENTION_OF_STATE of domain/attention-reasons.ts.
         'reason', coalesce(NEW.data ->> 'reason', CASE NEW.to_state WHEN 'FAILED' THEN 'failed'
           WHEN 'WAITING_MANUAL_ACTION' THEN 'manual_gate' ELSE 'unknown_outcome' END)),
@@ -1546,13 +1711,22 @@ BEGIN
     WHEN 'capital_transfer' THEN
       PERFORM tell_webhooks('capital_transfer.attention',
         jsonb_build_object('transfer_id', NEW.transfer_id), '/transfers/' || NEW.transfer_id, at);
+    WHEN 'approval' THEN
+      PERFORM tell_webhooks('approval.recorded', jsonb_build_object('person', NEW.person,
+          'decision', NEW.decision) || CASE
+          WHEN EXISTS (SELECT FROM movements o WHERE o.movement_id = NEW.subject_id)
+          THEN jsonb_build_object('movement_id', NEW.subject_id, 'change_request_id', NULL)
+          ELSE jsonb_build_object('movement_id', NULL, 'change_request_id', NEW.subject_id) END,
+        CASE WHEN EXISTS (SELECT FROM movements o WHERE o.movement_id = NEW.subject_id)
+          THEN '/movements/' ELSE '/changes/' END || NEW.subject_id, at);
     WHEN 'change_request' THEN
-      PERFORM tell_webhooks(CASE WHEN NEW.break_glass THEN 'change_request.break_glass'
-          ELSE 'change_request.approval_needed' END,
+      PERFORM tell_webhooks('change_request.approval_needed',
         jsonb_build_object('change_request_id', NEW.request_id, 'kind', NEW.kinds[1],
           'author', NEW.author -> 'client_id'), '/changes/' || NEW.request_id, at);
     WHEN 'ended_change_request' THEN
-      PERFORM tell_webhooks('change_request.ended',
+      -- Of what the owner makes alone it counts that it was made, not that it was wanted.
+      PERFORM tell_webhooks(CASE WHEN NEW.break_glass AND NEW.state = 'applied'
+          THEN 'change_request.break_glass' ELSE 'change_request.ended' END,
         jsonb_build_object('change_request_id', NEW.request_id, 'kind', NEW.kinds[1],
           'author', NEW.author -> 'client_id', 'state', NEW.state), '/changes/' || NEW.request_id,
         at);
@@ -1592,11 +1766,13 @@ BEGIN
   RETURN to_jsonb(w);
 END $$;
 
--- Removes a webhook; false for an unknown name. `doc`: {"name", "audit"}.
+-- Removes a webhook with what it has not received; false for an unknown name. `doc`: {"name",
+-- "audit"}.
 CREATE OR REPLACE FUNCTION remove_webhook(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM webhooks WHERE name = doc ->> 'name';
   IF NOT FOUND THEN RETURN false; END IF;
+  DELETE FROM callbacks WHERE webhook = doc ->> 'name' AND status <> 'delivered';
   PERFORM write_audit(doc -> 'audit', svc_now());
   RETURN true;
 END $$;
