@@ -30,7 +30,7 @@ CREATE OR REPLACE FUNCTION approved_by_compromised(m movements) RETURNS boolean
         ON p.movement_id = d.subject_id AND p.compiled_plan_hash = d.hash
       JOIN movement_approvals a ON a.movement_id = d.subject_id
       JOIN compromised_keys c
-        ON made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at) AND c.at > a.at
+        ON made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at) AND c.at >= a.at
       WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
         AND NOT EXISTS (SELECT FROM approval_decisions l WHERE l.subject_id = d.subject_id
           AND l.person = d.person AND l.hash = d.hash
@@ -88,7 +88,9 @@ BEGIN
   c.at := present;
   SELECT * INTO known FROM compromised_keys k WHERE (k.kind, k.key_id) = (c.kind, c.key_id);
   c.since := least(c.since, known.since);
-  c.until := greatest(c.until, known.until);
+  -- Only a key of the keys file may have signed since the first mark.
+  c.until := CASE WHEN of_file IS NULL THEN coalesce(known.until, c.until)
+    ELSE greatest(c.until, known.until) END;
   IF (c.since, c.until) IS DISTINCT FROM (known.since, known.until) THEN
     INSERT INTO compromised_keys SELECT c.*
     ON CONFLICT (kind, key_id) DO UPDATE SET since = excluded.since, until = excluded.until,

@@ -182,6 +182,11 @@ test('what a compromised key has approved needs a person until it has ended', as
     readonly was: string;
     readonly compromised: Readonly<Record<string, unknown>>;
   }
+  interface Reported {
+    readonly subject_id?: string;
+    readonly person: string;
+    readonly compromised: boolean;
+  }
   const compromised = async (...more: readonly string[]) => {
     const args = ['--key-id', as(ida).keyId, '--compromised', ...more];
     const { status, out, err } = await tool(['keys', 'revoke', ...args]);
@@ -204,9 +209,10 @@ test('what a compromised key has approved needs a person until it has ended', as
     const none = { count: 0, ids: [] };
     await sleep(10);
     // Since a time after all that it decided: nothing of it is in doubt.
-    expect(await compromised('--since', new Date().toISOString())).toMatchObject({
+    const later = new Date().toISOString();
+    expect(await compromised('--since', later)).toMatchObject({
       was: 'revoked',
-      compromised: { movements_in_attention: none, withdrawn_change_requests: [] },
+      compromised: { since: later, movements_in_attention: none, withdrawn_change_requests: [] },
     });
     expect(await detail(runs.movement_id)).toMatchObject({ attention: { reason: 'manual_gate' } });
     const found = {
@@ -217,15 +223,28 @@ test('what a compromised key has approved needs a person until it has ended', as
         applied_change_requests: none,
         withdrawn_change_requests: [change.change_request_id],
         ended_sessions: 0,
+        actions: { 'approval_decision.record': 2, 'movement.approve': 1 },
       },
     };
     expect(await compromised('--reason', 'the laptop is gone')).toMatchObject(found);
     expect(await marks()).toHaveLength(2);
-    // A repeat changes nothing; the request has ended.
-    expect(await compromised()).toMatchObject({
-      compromised: { ...found.compromised, withdrawn_change_requests: [] },
-    });
+    // A repeat changes nothing, nor does a later time; the request has ended.
+    for (const more of [[], ['--since', new Date().toISOString()]])
+      expect(await compromised(...more)).toMatchObject({
+        compromised: { ...found.compromised, withdrawn_change_requests: [] },
+      });
     expect(await marks()).toHaveLength(2);
+    // It is no fault of the record.
+    const { out } = await tool(['audit', 'decisions']);
+    const { all } = JSON.parse(out) as { all: readonly Reported[] };
+    const isOwn = ({ subject_id }: Reported) => subject_id === runs.movement_id;
+    expect(
+      Object.fromEntries(all.filter(isOwn).map((each) => [each.person, each.compromised])),
+    ).toEqual({ ida: true, jon: false });
+    const verified = JSON.parse((await tool(['audit', 'verify'])).out) as {
+      decisions: { faults: readonly Reported[] };
+    };
+    expect(verified.decisions.faults.filter(isOwn)).toEqual([]);
     for (const { movement_id } of [runs, alone])
       expect(await detail(movement_id)).toMatchObject({
         attention: {

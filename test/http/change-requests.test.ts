@@ -19,7 +19,7 @@ import { createLocalSigner } from '../../signers/local.ts';
 import { parseSecretsKey } from '../../platform/secrets.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { changeApprovers } from '../../store/approvals.ts';
-import { createChange } from '../../store/change-requests.ts';
+import { createChange, decideChange } from '../../store/change-requests.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { routes } from '../../venues/routes.ts';
@@ -754,6 +754,69 @@ test('an approval is withdrawn while the request is open, by its person alone', 
     { action: 'change_request.approve', actor: identityOf('bob') },
     { action: 'change_request.approve', actor: identityOf('ann') },
   ]);
+});
+
+test('of a compromised key what was applied is listed, and what waits loses it', async () => {
+  const { out } = await fundadmin(
+    ...['keys', 'issue', '--client-name', 'bob', '--key-id', 'bob-laptop', '--role', 'admin'],
+  );
+  const { hmac_secret: secret } = JSON.parse(out) as { hmac_secret: string };
+  keys.set('bob-laptop', { keyId: 'bob-laptop', secret });
+  const desk = ['ann', 'bob', 'cid', 'olga'];
+  const piet = identityOf('piet');
+  await changeApprovers(
+    db,
+    {
+      people: [{ person: 'piet', name: 'piet', identities: [piet] }],
+      groups: [{ name: 'desk', members: [...desk, 'piet'] }],
+    },
+    [],
+  );
+  try {
+    await ruled('allowlist');
+    const { body: applied } = await dashboard(ROWS, listing(fresh()));
+    const { body: waits } = await dashboard(ROWS, listing(fresh()));
+    const { change_request_id: request_id, hash } = waits;
+    const missing = async () => (await read(request_id)).approvals.required;
+    for (const change of [applied, waits]) await approve('bob-laptop', change);
+    expect((await approve('ann', applied)).body.state).toBe('applied');
+    expect(await missing()).toMatchObject([{ missing: 1 }]);
+    const marked = async (...args: readonly string[]) => {
+      const run = await fundadmin(...args, '--compromised');
+      expect(run.status).toBe(0);
+      return JSON.parse(run.out) as object;
+    };
+    expect(await marked('keys', 'revoke', '--key-id', 'bob-laptop')).toMatchObject({
+      compromised: {
+        approvals_that_count_no_longer: 1,
+        applied_change_requests: { count: 1, ids: [applied.change_request_id] },
+        withdrawn_change_requests: [],
+        actions: { 'approval_decision.record': 2, 'change_request.approve': 2 },
+      },
+    });
+    expect(await missing()).toMatchObject([{ missing: 2 }]);
+    // A key of the keys file has no row: its operator names it.
+    const entity = { entity_type: 'change_request', entity_key: request_id } as const;
+    await decideChange(db, {
+      ...{ request_id, hash, identity: piet, key_id: piet, reason: null, evidence: null },
+      audit: { ...entity, action: 'change_request.approve', outcome: 'success' },
+    });
+    expect(await missing()).toMatchObject([{ missing: 1 }]);
+    expect(
+      await marked('dashboard', 'end', '--operator', 'piet', '--key-id', 'file'),
+    ).toMatchObject({
+      ...{ operator: 'piet', key_id: 'file', ended_at: null },
+      compromised: { approvals_that_count_no_longer: 1 },
+    });
+    expect(await missing()).toMatchObject([{ missing: 2 }]);
+    expect(
+      await db.$queryRawUnsafe(
+        `SELECT key_id, recorded_as FROM compromised_keys WHERE kind = 'dashboard_key'`,
+      ),
+    ).toEqual([{ key_id: 'file:piet', recorded_as: piet }]);
+  } finally {
+    await changeApprovers(db, { groups: [{ name: 'desk', members: desk }] }, []);
+  }
 });
 
 test('decisions at once, over both APIs: each request is applied once', async () => {

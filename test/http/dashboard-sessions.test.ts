@@ -2,6 +2,7 @@
  * Operators of the console, as their browsers enrol, and what a session may do: read, and no more.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectDatabase } from '../../prisma/client.ts';
 import { changeApprovers } from '../../store/approvals.ts';
 import { routes } from '../../venues/routes.ts';
@@ -397,6 +398,17 @@ describe('an operator whose key is compromised', () => {
       await end(operator);
       // That a key has ended says nothing of what it decided.
       expect(await missing()).toMatchObject({ required: [{ missing: 1 }] });
+      await sleep(10);
+      // What it decided before it was lost stands.
+      const since = new Date().toISOString();
+      expect(await end(operator, '--compromised', '--since', since)).toMatchObject({
+        compromised: {
+          since,
+          approvals_that_count_no_longer: 0,
+          movements_in_attention: { count: 0, ids: [] },
+        },
+      });
+      expect(await missing()).toMatchObject({ required: [{ missing: 1 }] });
       expect(await end(operator, '--compromised', '--reason', 'a stolen laptop')).toMatchObject({
         operator,
         ended_at: expect.any(String),
@@ -410,7 +422,7 @@ describe('an operator whose key is compromised', () => {
       expect(await detail(runs.movement_id)).toMatchObject({
         attention: { reason: 'approval_compromised' },
       });
-      // The next key of the operator decides as before.
+      // The next key of the operator decides as before, from its confirmation on.
       const next = { operator, secret: newSecret() };
       await handOver(await link(operator), next.secret);
       await run('confirm', '--operator', operator, '--fingerprint', fingerprintOf(next));

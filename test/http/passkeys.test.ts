@@ -4,6 +4,7 @@
  * on approvals that do not verify, and anybody can verify them later.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
 import { makePasskey, type Misbehaves, type SoftPasskey } from '../support/authenticator.ts';
@@ -251,6 +252,15 @@ test('a used assertion, and a counter that went back, are refused', async () => 
     movement_id: movement.movement_id,
     why: 'replayed',
   });
+  // Nor does it bring back what the person has withdrawn.
+  const withdrawn = await assertionOf('pia', movement);
+  await must(200, approveWith(keyOf('pia'), movement, withdrawn));
+  const withdraw = `/movements/${movement.movement_id}/withdraw-approval`;
+  await must(200, sendAs(keyOf('pia'), 'POST', withdraw, {}));
+  expectRefusal(await approveWith(keyOf('pia'), movement, withdrawn), 403, 'assertion_refused', {
+    movement_id: movement.movement_id,
+    why: 'replayed',
+  });
   for (const counter of [0, 1, 2])
     expectRefusal(
       await approveWith(keyOf('quin'), second, await assertionOf('quin', second, { counter })),
@@ -492,11 +502,24 @@ test('what a compromised passkey approved counts no longer under any rule, and n
     await revoked('pia');
     expect(await missing()).toMatchObject([{ missing: 1 }]);
     const id = passkeys.get('pia')?.credential_id ?? '';
-    const { status, out } = await tool([
-      ...['passkeys', 'revoke', '--credential', id, '--compromised', '--reason', 'it was copied'],
-    ]);
-    expect(status).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
+    const compromised = async (...more: readonly string[]) => {
+      const args = ['--credential', id, '--compromised', ...more];
+      const { status, out } = await tool(['passkeys', 'revoke', ...args]);
+      expect(status).toBe(0);
+      return JSON.parse(out) as object;
+    };
+    await sleep(10);
+    // What it approved before it was lost counts on.
+    const since = new Date().toISOString();
+    expect(await compromised('--since', since)).toMatchObject({
+      compromised: {
+        since,
+        approvals_that_count_no_longer: 0,
+        movements_in_attention: { count: 0, ids: [] },
+      },
+    });
+    expect(await missing()).toMatchObject([{ missing: 1 }]);
+    expect(await compromised('--reason', 'it was copied')).toMatchObject({
       person: 'pia',
       compromised: { movements_in_attention: { count: 1, ids: [runs.movement_id] } },
     });

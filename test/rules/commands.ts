@@ -118,7 +118,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/approval-rules.sql',
-      find: "AND w.decision = 'withdraw' AND w.at >= a.at)",
+      find: "AND w.decision = 'withdraw' AND w.at >= a.at\n            AND NOT is_compromised(w.key_id, NULL, w.at))",
       replace: 'AND false)',
     },
   },
@@ -132,8 +132,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/approval-rules.sql',
-      find: "AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)",
-      replace: '',
+      find: "AND NOT is_compromised(a.key_id, a.evidence ->> 'credential_id', a.at)\n      ORDER BY a.at DESC LIMIT 1) d ON true) p",
+      replace: 'ORDER BY a.at DESC LIMIT 1) d ON true) p',
     },
   },
   {

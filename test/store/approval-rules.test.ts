@@ -489,7 +489,7 @@ test('an approval by what was taken from its person, or by whoever left, counts 
   expect(await decide(id, 'dee')).toBe('approved');
 });
 
-test('a withdrawal takes back the approval of its person alone, while the movement waits', async () => {
+test('a withdrawal takes back the approval of its person alone, while it waits', async () => {
   const three: ApprovalRule = { ...RULE, require: [{ group: 'desk', threshold: 3 }] };
   await set({ desk: ['bob', 'cid', 'dee'] }, { one: three });
   const [id, late] = [await movementBy('ann'), await movementBy('ann')];
@@ -519,15 +519,16 @@ test('a withdrawal takes back the approval of its person alone, while the moveme
 
 const TWO: ApprovalRule = { ...RULE, require: [{ group: 'desk', threshold: 2 }] };
 
-test('a compromised key counts for nothing that waits, and is seen in what it let go', async () => {
+test('a compromised key counts in nothing that waits, and shows in what it let go', async () => {
   await set({ desk: ['bob', 'cid', 'dee'] }, { one: TWO });
   const key = await issuedKey(bench);
   const [counts, again, later, taken] = [
-    ...[await movementBy('ann'), await movementBy('ann')],
-    ...[await movementBy('ann'), await movementBy('ann')],
+    await movementBy('ann'),
+    await movementBy('ann'),
+    await movementBy('ann'),
+    await movementBy('ann'),
   ];
-  for (const id of [counts, again, later])
-    expect(await decide(id, 'bob', { key })).toBe('waits');
+  for (const id of [counts, again, later]) expect(await decide(id, 'bob', { key })).toBe('waits');
   expect(await decide(counts, 'cid')).toBe('approved');
   // The same person approves with another key.
   expect(await withdraw(again, 'bob')).toBe('withdrawn');
@@ -557,7 +558,7 @@ test('a compromised key counts for nothing that waits, and is seen in what it le
   expect(flagged).toEqual([{ id: counts }]);
 });
 
-test("an operator's decision is of the key until the next one, or a minute after the mark", async () => {
+test("an operator's decision is the key's until the next one, or a minute longer", async () => {
   await set({ desk: ['bob', 'cid', 'dee'] }, { one: TWO });
   /** A key that was made, and has ended (null: has not), that long ago. */
   const made = async (operator: string, ago: string, ended: string | null): Promise<NamedKey> => {

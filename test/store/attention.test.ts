@@ -71,6 +71,11 @@ test('an observed transaction behind one with an unknown outcome waits for that 
 });
 
 describe('a movement that a compromised key let go', () => {
+  const set = (id: string, table: string, what: string): Promise<unknown> =>
+    bench.sql(`UPDATE ${table} SET ${what} WHERE movement_id = $1::uuid`, id);
+  const mark = (key_id: string, since: string | null = null) =>
+    markCompromised(bench.db, { kind: 'api_key', key_id, since, reason: null }, []);
+
   /** One that runs with nothing wrong: by whose key it was created, and what approved it. */
   async function running(
     createdWith: string,
@@ -94,10 +99,6 @@ describe('a movement that a compromised key let go', () => {
     await set(movement_id, 'movement_nodes', "state = 'OBSERVING', submitted_at = now()");
     return movement_id;
   }
-  const set = (id: string, table: string, what: string): Promise<unknown> =>
-    bench.sql(`UPDATE ${table} SET ${what} WHERE movement_id = $1::uuid`, id);
-  const mark = (key_id: string, since: string | null = null) =>
-    markCompromised(bench.db, { kind: 'api_key', key_id, since, reason: null }, []);
 
   test.each(['policy', 'template_cap'] as const)(
     'by creating what a %s approves needs a person, unless it was created before',
@@ -147,7 +148,9 @@ describe('a movement that a compromised key let go', () => {
     const late = "error_code = 'BRIDGE_DELIVERY_LATE'";
     await set(id, 'movement_nodes', late);
     expect(await attention(id)).toMatchObject({
-      ...{ reason: 'approval_compromised', besides: 'delivery_late', node_key: 'pay' },
+      reason: 'approval_compromised',
+      besides: 'delivery_late',
+      node_key: 'pay',
     });
     await Promise.all([turn(), turn()]);
     await turn();
