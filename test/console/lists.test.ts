@@ -76,10 +76,19 @@ test('a reason that the page does not know is shown as broken', () => {
   ]);
 });
 
-test('change requests that you may approve come first, each part in its order', () => {
-  const row = (id: string, may: boolean) => ({ id, approvals: { you: { may } } });
-  const newestFirst = [row('d', false), row('c', true), row('b', false), row('a', true)];
-  expect(approvableFirst(newestFirst).map(({ id }) => id)).toEqual(['c', 'a', 'd', 'b']);
+test('change requests that wait for your approval come first, each part in its order', () => {
+  const row = (id: string, may: boolean, approved = false) => ({
+    id,
+    approvals: { you: { may, approved } },
+  });
+  const newestFirst = [
+    row('e', true, true),
+    row('d', false),
+    row('c', true),
+    row('b', false),
+    row('a', true),
+  ];
+  expect(approvableFirst(newestFirst).map(({ id }) => id)).toEqual(['c', 'a', 'e', 'd', 'b']);
 });
 
 test('a hit of any kind leads to a page that there is', () => {
