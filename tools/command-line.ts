@@ -23,6 +23,7 @@ import { addPolicyCommands } from './policies/commands.ts';
 import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
 import { temporalCommands } from './temporal/commands.ts';
+import { addVenueCommands } from './venues/commands.ts';
 import { addWebhookCommands } from './webhooks/commands.ts';
 
 /** The groups of commands. A new group needs one line here and a folder in tools/. */
@@ -43,6 +44,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   reservationCommands,
   restoreCommands,
   temporalCommands,
+  addVenueCommands,
   addWebhookCommands,
 ];
 

@@ -1,4 +1,5 @@
 /** Action types of centralized exchanges. */
+import type { VenueRecordKind } from '../reconcile/records.ts';
 import { HOUR_SECONDS, TRANSFER_SECONDS, type ActionName, type ActionSpec } from './spec.ts';
 
 export const CEX_ACTIONS = {
@@ -72,3 +73,10 @@ export const CEX_ACTIONS = {
     usualSeconds: HOUR_SECONDS,
   },
 } as const satisfies Readonly<Record<Extract<ActionName, `cex_${string}`>, ActionSpec>>;
+
+/** The kind of record that an exchange makes of what a node of the type sends or waits for. */
+export const EXCHANGE_RECORDS: Readonly<Record<keyof typeof CEX_ACTIONS, VenueRecordKind>> = {
+  cex_withdrawal: 'withdrawal',
+  cex_internal_transfer: 'transfer',
+  cex_deposit_observe: 'deposit',
+};

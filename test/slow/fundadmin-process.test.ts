@@ -33,6 +33,7 @@ import { temporalPart } from '../../dev/stack/temporal.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { fundadminProgram } from '../../tools/command-line.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
+import { startExchange } from '../venues/cex/support/exchange.ts';
 
 /**
  * A process that hangs is killed after this; a slow one has ended long before.
@@ -460,6 +461,61 @@ test('bridge', async () => {
   await fundadmin(`bridge remove-chain far ${why}`);
 }, 600_000);
 
+test('venues', async () => {
+  const exchange = await startExchange();
+  const credentials_file = join(folder, 'exchange-key.json');
+  writeFileSync(credentials_file, JSON.stringify(exchange.key(null)), { mode: 0o600 });
+  const file = join(folder, 'exchange.json');
+  const account = {
+    venue_key: 'main',
+    provider: 'ccxt',
+    exchange: 'binance',
+    account_role: 'master',
+    account: 'master@example.com',
+    credentials_file,
+    base_url: exchange.url,
+  };
+  writeFileSync(file, JSON.stringify({ venues: [account] }));
+  const daysAgo = (days: number): number => exchange.books.now() - days * 86_400_000;
+  const [from, to] = [3, 1].map((days) => new Date(daysAgo(days)).toISOString());
+  const reconcile = `venues reconcile --venue main --from ${String(from)} --to ${String(to)}`;
+  expect(await fundadmin(`${reconcile} --venues-file ${file}`)).toEqual({
+    venue: 'main',
+    from,
+    to,
+    counts: { ours: 0, foreign: 0, missing: 0, differs: 0, open: 0 },
+    lines: [],
+  });
+
+  // A withdrawal that somebody made at the exchange itself is no fault.
+  exchange.books.withdrawals.push({
+    id: 'by-hand',
+    account: null,
+    withdrawOrderId: null,
+    coin: 'USDC',
+    network: 'ETH',
+    address: `0x${'1'.repeat(40)}`,
+    addressTag: '',
+    amount: '99.75',
+    transactionFee: '0.25',
+    time: daysAgo(2),
+    transferType: 0,
+    status: 6,
+    txId: `0x${'ab'.repeat(32)}`,
+  });
+  const found = await fundadmin(reconcile, { SVC_VENUES_FILE: file });
+  expect(found).toMatchObject({
+    counts: { ours: 0, foreign: 1, missing: 0, differs: 0, open: 0 },
+    lines: [{ verdict: 'foreign', ours: null, records: [{ id: 'by-hand', amount: '100' }] }],
+  });
+  const csv = [built('fundadmin'), ...`${reconcile} --format csv --venues-file ${file}`.split(' ')];
+  expect(await start(csv)).toMatchObject({
+    status: 0,
+    out: expect.stringMatching(/^verdict,[^\n]*\r\nforeign,,withdrawal,[^\n]*,by-hand,[^\n]*\r\n$/),
+  });
+  await exchange.close();
+}, 600_000);
+
 test('what has no other', async () => {
   await fundadmin('reservations verify');
   expect(await fundadmin('counts verify')).toMatchObject({ ok: true });
@@ -499,7 +555,9 @@ test('from what `npm pack` takes, with the packages of production, an empty data
   });
 }, 600_000);
 
-/** What `npm ci --omit=dev` installs, but for the largest, which `fundadmin` never loads. */
+/**
+ * What `npm ci --omit=dev` installs, but for the largest, which `fundadmin database` never loads.
+ */
 function productionPackages(): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<

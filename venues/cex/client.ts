@@ -4,6 +4,9 @@
  * HTTP layer has no abort signal, and its timeout covers only the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Exchange } from 'ccxt';
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
@@ -62,8 +65,7 @@ export async function openConnection(
 }
 
 async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<Exchange> {
-  const library: Readonly<Record<string, unknown>> = await import('ccxt');
-  const Class = library[venue.exchange] as new (settings: object) => Exchange;
+  const Class = await exchangeClass(venue.exchange);
   const exchange = new Class({
     apiKey: keys.api_key.reveal(),
     secret: keys.secret.reveal(),
@@ -79,6 +81,19 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
   if (venue.base_url !== undefined)
     Reflect.set(exchange.urls, 'api', moved(exchange.urls['api'], venue.base_url));
   return exchange;
+}
+
+type ExchangeClass = new (settings: object) => Exchange;
+
+/**
+ * Loads the library's part for one exchange. The whole library, which is all that it exports, takes
+ * three times the memory and time (docs/performance.md).
+ */
+async function exchangeClass(exchange: string): Promise<ExchangeClass> {
+  const folder = dirname(createRequire(import.meta.url).resolve('ccxt'));
+  const file = pathToFileURL(join(folder, '../js/src', `${exchange}.js`));
+  const part = (await import(file.href)) as { readonly default: ExchangeClass };
+  return part.default;
 }
 
 /**

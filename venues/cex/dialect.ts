@@ -9,6 +9,7 @@ import {
   type TransferAccountType,
 } from '../../domain/capital-transfers/topology.ts';
 import type { CallOptions } from '../../domain/executor.ts';
+import type { VenueRecord } from '../../domain/reconcile/records.ts';
 import type { CexConnection } from './connection.ts';
 
 /** Pools whose balances may be fetched. Pools that no transfer can use are only displayed. */
@@ -195,6 +196,8 @@ export interface Dialect {
     call: CallOptions,
   ): Promise<readonly DepositRecord[]>;
 
+  /** Returns the client id that the exchange stores for a transfer's reference. */
+  transferId(reference: string): string;
   /** Sends the transfer once, with the master's key; returns the exchange's id. */
   transfer(master: CexConnection, transfer: ExchangeTransfer, call: CallOptions): Promise<string>;
   findTransfers(
@@ -203,4 +206,16 @@ export interface Dialect {
     period: Period,
     call: CallOptions,
   ): Promise<readonly TransferRecord[]>;
+
+  /**
+   * Returns every withdrawal, deposit and transfer of the account in the period, from the
+   * exchange's own books, in no order. `subs` are the bound sub-accounts of a master, in the
+   * exchange's names. Null: the account is a sub-account, whose transfers its master's key lists.
+   * Throws `HISTORY_TOO_OLD` if the period starts before the exchange's history.
+   */
+  records(
+    connection: CexConnection,
+    of: { readonly period: Period; readonly subs: readonly string[] | null },
+    call: CallOptions,
+  ): Promise<readonly VenueRecord[]>;
 }

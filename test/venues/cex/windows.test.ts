@@ -22,6 +22,16 @@ test('windows cover every moment of a period once, and none is as long as the ex
   );
 });
 
+test('windows that overlap start earlier, except the first, and end where they would end', () => {
+  expect(windows({ from: 0, to: 2_500 }, { ...limits, overlap: 10 })).toEqual([
+    { from: 0, to: 999 },
+    { from: 990, to: 1_999 },
+    { from: 1_990, to: 2_500 },
+  ]);
+});
+
 test('a period that begins before what is kept proves nothing', () => {
   expect(() => windows({ from: 0, to: 50_001 }, limits)).toThrow('keeps no history');
+  expect(() => windows({ from: 0, to: 1 }, limits, 50_001)).toThrow('keeps no history');
+  expect(windows({ from: 1, to: 2 }, limits, 50_001)).toEqual([{ from: 1, to: 2 }]);
 });

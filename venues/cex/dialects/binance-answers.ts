@@ -12,6 +12,21 @@ const optionalText = z
   .nullish()
   .transform((text) => (text == null || text === '' ? null : text));
 const code = z.union([z.number(), z.string()]).transform(String);
+/** Binance's `2019-10-12 11:12:02`, which is UTC; parsed as ISO 8601. */
+const utcTime = z
+  .string()
+  .regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$/, 'must be a UTC time')
+  .transform((text) => `${text.replace(' ', 'T')}.000Z`)
+  .pipe(z.iso.datetime());
+/**
+ * Milliseconds since 1970; parsed as ISO 8601. A text is allowed, because the library turns every
+ * number of an answer into a text when one of them exceeds 2^53. The bound is the last valid date.
+ */
+const time = z
+  .union([z.number(), z.string().regex(/^[0-9]+$/, 'must be milliseconds')])
+  .transform(Number)
+  .pipe(z.number().int().positive().max(8_640_000_000_000_000))
+  .transform((milliseconds) => new Date(milliseconds).toISOString());
 
 export const errorBody = z.object({ code, msg: z.string().default('') });
 
@@ -94,46 +109,53 @@ export const addressBook = z.array(
 );
 
 export const applied = z.object({ id });
-export const withdrawals = z.array(
-  z.object({
-    id,
-    withdrawOrderId: optionalText,
-    amount,
-    transactionFee: amount,
-    coin: z.string().min(1),
-    status: code,
-    address: z.string(),
-    addressTag: optionalText,
-    txId: optionalText,
-    network: optionalText,
-    transferType: z.number().int().nullish(),
-  }),
-);
-export const deposits = z.array(
-  z.object({
-    id: id.nullish(),
-    amount,
-    coin: z.string().min(1),
-    network: optionalText,
-    status: code,
-    txId: z.string(),
-    insertTime: z.union([z.number(), z.string()]).transform(String),
-  }),
-);
+const withdrawal = z.object({
+  id,
+  withdrawOrderId: optionalText,
+  amount,
+  transactionFee: amount,
+  coin: z.string().min(1),
+  status: code,
+  address: z.string(),
+  addressTag: optionalText,
+  txId: optionalText,
+  network: optionalText,
+  transferType: code.nullish(),
+});
+export const withdrawals = z.array(withdrawal);
+const deposit = z.object({
+  id: id.nullish(),
+  amount,
+  coin: z.string().min(1),
+  network: optionalText,
+  status: code,
+  txId: z.string(),
+  insertTime: z.union([z.number(), z.string()]).transform(String),
+});
+export const deposits = z.array(deposit);
 
 export const transferred = z.object({ tranId: id });
-export const transfers = z.object({
-  result: z.array(
-    z.object({
-      tranId: id,
-      clientTranId: optionalText,
-      asset: z.string().min(1),
-      amount,
-      fromAccountType: z.string(),
-      toAccountType: z.string(),
-      fromEmail: z.string(),
-      toEmail: z.string(),
-      status: z.string(),
-    }),
-  ),
+const transfer = z.object({
+  tranId: id,
+  clientTranId: optionalText,
+  asset: z.string().min(1),
+  amount,
+  fromAccountType: z.string(),
+  toAccountType: z.string(),
+  fromEmail: z.string(),
+  toEmail: z.string(),
+  status: z.string(),
+});
+export const transfers = z.object({ result: z.array(transfer) });
+
+/** The same records as in the searches by id, with what a complete list needs: id and time. */
+export const withdrawalHistory = z.array(withdrawal.extend({ applyTime: utcTime }));
+export const depositHistory = z.array(
+  deposit.extend({ id, insertTime: time, address: optionalText, addressTag: optionalText }),
+);
+export const transferHistory = z.object({
+  result: z.array(transfer.extend({ createTimeStamp: time })),
+});
+export const subAccounts = z.object({
+  subAccounts: z.array(z.object({ email: z.string().min(1) })),
 });

@@ -12,20 +12,28 @@
  * - An API withdrawal uses the wallet that is selected on the website, unless the request names
  *   one; so our requests name the spot wallet.
  * - A withdrawal cannot be cancelled.
+ * - Without a client id, withdrawals and deposits are listed in periods of less than 90 days, 1,000
+ *   from an `offset`; transfers between accounts in periods of less than 7 days, 500 a `page`, by
+ *   their sender or by their destination ("fromEmail and toEmail cannot be sent at the same time"),
+ *   and without both those that the master sent. The order is not documented.
  */
 import type { PoolBalance } from '../../../domain/balances.ts';
+import type { CallOptions } from '../../../domain/executor.ts';
 import { add, compare } from '../../../domain/money.ts';
+import type { VenueRecord } from '../../../domain/reconcile/records.ts';
 import { hashedId } from '../client-id.ts';
 import type { CexConnection } from '../connection.ts';
 import type {
   Dialect,
   ExchangeTransfer,
+  Period,
   RecordStatus,
   TransferEndOfExchange,
   TransferRecord,
   WithdrawalRecord,
 } from '../dialect.ts';
 import { toFault } from '../errors.ts';
+import { readHistory, readPages } from '../history.ts';
 import { windows } from '../windows.ts';
 import * as answers from './binance-answers.ts';
 import { BINANCE_REFUSALS } from './binance-refusals.ts';
@@ -36,9 +44,18 @@ const DAY = 86_400_000;
  */
 const BY_CLIENT_ID = { longest: 7 * DAY - 1_000, keeps: 90 * DAY };
 const DEPOSITS = { longest: 90 * DAY - 1_000, keeps: 90 * DAY };
+/**
+ * Limits of the histories that are read without a client id. Windows overlap by a second, because
+ * `applyTime` has no fractions and whether the ends of a window belong to it is not documented. 90
+ * days are what Binance lists by default; that it keeps more is not documented.
+ */
+const LIST = { longest: 90 * DAY - 2_000, keeps: 90 * DAY, overlap: 1_000 };
+const TRANSFER_LIST = { ...LIST, longest: 7 * DAY - 2_000 };
 const SPOT_WALLET = 0;
 const FUTURES_OF_USDT = 1;
 const PAGE = 1_000;
+const TRANSFER_PAGE = 500;
+const SUB_ACCOUNT_PAGE = 200;
 
 const WITHDRAWAL_STATUS: Readonly<Record<string, readonly [RecordStatus, string]>> = {
   '0': ['pending', 'waits for a confirmation by e-mail'],
@@ -290,6 +307,8 @@ export const binance: Dialect = {
       });
   },
 
+  transferId: clientTranId,
+
   async transfer(master, transfer, call) {
     const parameters = {
       ...ends(transfer),
@@ -322,7 +341,7 @@ export const binance: Dialect = {
         startTime: from,
         endTime: to,
         page: 1,
-        limit: 500,
+        limit: TRANSFER_PAGE,
       };
       const { result } = await ask(
         master,
@@ -335,7 +354,195 @@ export const binance: Dialect = {
     }
     return onceEach(found.map(transferRecord));
   },
+
+  async records(connection, { period, subs }, call) {
+    return [
+      ...(await withdrawalsIn(period, connection, call)),
+      ...(await depositsIn(period, connection, call)),
+      ...(subs === null ? [] : await transfersIn(period, { master: connection, subs }, call)),
+    ];
+  },
 };
+
+async function withdrawalsIn(
+  period: Period,
+  connection: CexConnection,
+  call: CallOptions,
+): Promise<readonly VenueRecord[]> {
+  const found = await readHistory<ListedWithdrawal>(period, {
+    limits: LIST,
+    size: PAGE,
+    idOf: ({ id }) => id,
+    read: ({ from, to }, page) =>
+      ask(
+        connection,
+        'sapiGetCapitalWithdrawHistory',
+        { startTime: from, endTime: to, offset: page * PAGE, limit: PAGE },
+        call,
+        answers.withdrawalHistory,
+      ),
+  });
+  return found.map((each): VenueRecord => {
+    const record = withdrawalRecord(each);
+    const { net_amount, fee } = record;
+    return {
+      kind: 'withdrawal',
+      id: record.id,
+      client_id: each.withdrawOrderId,
+      at: each.applyTime,
+      status: record.status,
+      asset: record.asset,
+      // Binance returns the fee of a booking within it to the account (`transactionFeeFlag`).
+      amount: isWithin(each) ? net_amount : add(net_amount, fee),
+      fee,
+      network: record.network,
+      address: record.address === '' ? null : record.address,
+      tag: record.tag,
+      transaction: record.transaction,
+      source: null,
+      destination: null,
+    };
+  });
+}
+
+async function depositsIn(
+  period: Period,
+  connection: CexConnection,
+  call: CallOptions,
+): Promise<readonly VenueRecord[]> {
+  const found = await readHistory<ListedDeposit>(period, {
+    limits: LIST,
+    size: PAGE,
+    idOf: ({ id }) => id,
+    read: ({ from, to }, page) =>
+      ask(
+        connection,
+        'sapiGetCapitalDepositHisrec',
+        { startTime: from, endTime: to, offset: page * PAGE, limit: PAGE },
+        call,
+        answers.depositHistory,
+      ),
+  });
+  return found.map((each): VenueRecord => ({
+    kind: 'deposit',
+    id: each.id,
+    client_id: null,
+    at: each.insertTime,
+    status: DEPOSIT_STATUS[each.status]?.[0] ?? 'pending',
+    asset: each.coin,
+    amount: each.amount,
+    fee: null,
+    network: each.network,
+    address: each.address,
+    tag: each.addressTag,
+    transaction: each.txId === '' ? null : each.txId,
+    source: null,
+    destination: null,
+  }));
+}
+
+/**
+ * Returns the transfers that the master sent, and those from and to its bound sub-accounts. Binance
+ * has no list of all that the master received, so a transfer to it from an account that is not
+ * bound is missing.
+ */
+async function transfersIn(
+  period: Period,
+  { master, subs }: { readonly master: CexConnection; readonly subs: readonly string[] },
+  call: CallOptions,
+): Promise<readonly VenueRecord[]> {
+  const filters: readonly Readonly<Record<string, string>>[] = [{}, ...subs.flatMap(eitherEnd)];
+  const found: ListedTransfer[] = [];
+  for (const filter of filters) {
+    const records = await readHistory<ListedTransfer>(period, {
+      limits: TRANSFER_LIST,
+      size: TRANSFER_PAGE,
+      idOf: ({ tranId }) => tranId,
+      read: async ({ from, to }, page) => {
+        const parameters = {
+          ...filter,
+          startTime: from,
+          endTime: to,
+          page: page + 1,
+          limit: TRANSFER_PAGE,
+        };
+        const { result } = await ask(
+          master,
+          'sapiGetSubAccountUniversalTransfer',
+          parameters,
+          call,
+          answers.transferHistory,
+        );
+        return result;
+      },
+    });
+    for (const record of records) found.push(record);
+  }
+  if (found.length === 0) return [];
+  const nameOf = await accountNames(master, subs, call);
+  // A transfer between two bound accounts is in several of the lists.
+  return onceEach(
+    found.map((each): VenueRecord => {
+      const { id, status, asset, amount, source, destination } = transferRecord(each);
+      return {
+        kind: 'transfer',
+        id,
+        client_id: each.clientTranId,
+        at: each.createTimeStamp,
+        status,
+        asset,
+        amount,
+        fee: null,
+        network: null,
+        address: null,
+        tag: null,
+        transaction: id,
+        source: `${nameOf(source.account)}:${source.account_type}`,
+        destination: `${nameOf(destination.account)}:${destination.account_type}`,
+      };
+    }),
+  );
+}
+
+/** Returns the filters for the transfers from and to a sub-account, whose `+` must be encoded. */
+function eitherEnd(sub: string): readonly Readonly<Record<string, string>>[] {
+  const email = encodeURIComponent(sub);
+  return [{ fromEmail: email }, { toEmail: email }];
+}
+
+/**
+ * Returns a function that returns an account's name in records: a bound sub-account has the name of
+ * its binding, another sub-account its e-mail address, the master an empty text. Only the list of
+ * sub-accounts shows which account is the master: its binding may name it otherwise than Binance.
+ */
+async function accountNames(
+  master: CexConnection,
+  subs: readonly string[],
+  call: CallOptions,
+): Promise<(email: string) => string> {
+  const all = await readPages<{ readonly email: string }>({
+    size: SUB_ACCOUNT_PAGE,
+    idOf: ({ email }) => email,
+    read: async (page) => {
+      const { subAccounts } = await ask(
+        master,
+        'sapiGetSubAccountList',
+        { page: page + 1, limit: SUB_ACCOUNT_PAGE },
+        call,
+        answers.subAccounts,
+      );
+      return subAccounts;
+    },
+  });
+  const names = new Map<string, string>();
+  for (const email of [...all.map((each) => each.email), ...subs])
+    names.set(email.toLowerCase(), email);
+  return (email) => names.get(email.toLowerCase()) ?? '';
+}
+
+type ListedWithdrawal = ReturnType<typeof answers.withdrawalHistory.parse>[number];
+type ListedDeposit = ReturnType<typeof answers.depositHistory.parse>[number];
+type ListedTransfer = ReturnType<typeof answers.transferHistory.parse>['result'][number];
 
 interface Schema<T> {
   parse(value: unknown): T;
@@ -417,7 +624,6 @@ function withdrawalRecord(
     'pending',
     `status ${each.status}`,
   ];
-  const within = each.transferType === 1 || (each.txId !== null && /\s/.test(each.txId));
   return {
     id: each.id,
     status,
@@ -428,9 +634,17 @@ function withdrawalRecord(
     tag: each.addressTag,
     net_amount: each.amount,
     fee: each.transactionFee,
-    tx_hash: within ? null : each.txId,
+    tx_hash: isWithin(each) ? null : each.txId,
     transaction: each.txId,
   };
+}
+
+/** Returns whether the withdrawal is a booking within Binance; its `txId` is no hash then. */
+function isWithin({
+  transferType,
+  txId,
+}: ReturnType<typeof answers.withdrawals.parse>[number]): boolean {
+  return transferType === '1' || (txId !== null && /\s/.test(txId));
 }
 
 function transferRecord(

@@ -55,6 +55,8 @@ export interface Network {
 }
 
 export interface Books {
+  /** The sub-accounts of the master. */
+  readonly subs: string[];
   readonly withdrawals: Withdrawal[];
   readonly transfers: Transfer[];
   readonly deposits: Deposit[];
@@ -103,6 +105,7 @@ export function createBooks(subs: readonly string[]): Books {
   const name = (account: string | null, type: string, asset: string): string =>
     JSON.stringify([account, type, asset]);
   const books: Books = {
+    subs: [...subs],
     withdrawals: [],
     transfers: [],
     deposits: [],
@@ -126,7 +129,7 @@ export function createBooks(subs: readonly string[]): Books {
     withdrawable: true,
     master: 'master@example.com',
     now: () => Date.now() + books.skew,
-    exists: (account) => account === null || subs.includes(account),
+    exists: (account) => account === null || books.subs.includes(account),
     set: (account, type, asset, amount) => void pools.set(name(account, type, asset), amount),
     forget(account, type) {
       for (const [asset] of books.pools(account, type)) pools.delete(name(account, type, asset));

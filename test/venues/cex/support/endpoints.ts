@@ -115,20 +115,23 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
   'GET /sapi/v1/capital/withdraw/history': (books, ask) => {
     const client = ask.parameters.get('withdrawOrderId');
     const [from, to] = period(books, ask, client === null ? 90 : 7);
-    return books.withdrawals
+    const found = books.withdrawals
       .filter((each) => each.account === ask.account && each.time >= from && each.time <= to)
-      .filter((each) => client === null || each.withdrawOrderId === client)
-      .map(({ account: _account, time, withdrawOrderId, ...each }) => ({
-        ...each,
-        ...(withdrawOrderId === null ? {} : { withdrawOrderId }),
-        applyTime: new Date(time).toISOString().slice(0, 19).replace('T', ' '),
-      }));
+      .filter((each) => client === null || each.withdrawOrderId === client);
+    const ordered = newestFirst(found, ({ time }) => time);
+    const shown = client === null ? byOffset(ask, ordered) : found;
+    return shown.map(({ account: _account, time, withdrawOrderId, ...each }) => ({
+      ...each,
+      ...(withdrawOrderId === null ? {} : { withdrawOrderId }),
+      applyTime: new Date(time).toISOString().slice(0, 19).replace('T', ' '),
+    }));
   },
 
   'GET /sapi/v1/capital/deposit/hisrec': (books, ask) => {
     const [from, to] = period(books, ask, 90);
     const [coin, txId] = [ask.parameters.get('coin'), ask.parameters.get('txId')];
-    return books.deposits
+    const found = books.deposits
+      .map((each, index) => ({ id: String(700_000 + index), ...each }))
       .filter(
         (each) => each.account === ask.account && each.insertTime >= from && each.insertTime <= to,
       )
@@ -136,13 +139,21 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
         (each) =>
           (coin === null || each.coin === coin) &&
           (txId === null || each.txId.toLowerCase() === txId.toLowerCase()),
-      )
-      .map(({ account: _account, ...each }, index) => ({
-        id: String(700_000 + index),
-        ...each,
-        address: '0x1',
-        transferType: 0,
-      }));
+      );
+    const ordered = newestFirst(found, ({ insertTime }) => insertTime);
+    const shown = txId === null ? byOffset(ask, ordered) : found;
+    return shown.map(({ account: _account, ...each }) => ({
+      ...each,
+      address: '0x1',
+      addressTag: '',
+      transferType: 0,
+    }));
+  },
+
+  'GET /sapi/v1/sub-account/list': (books, ask) => {
+    masterOnly(ask);
+    const shown = byPage(ask, books.subs, { usual: 1, most: 200 });
+    return { subAccounts: shown.map((email) => ({ email, isFreeze: false })) };
   },
 
   'POST /sapi/v1/sub-account/universalTransfer': (books, ask) => {
@@ -185,12 +196,19 @@ export const endpoints: Readonly<Record<string, (books: Books, ask: Ask) => unkn
   'GET /sapi/v1/sub-account/universalTransfer': (books, ask) => {
     masterOnly(ask);
     const [from, to] = period(books, ask, 7);
-    const sender = ask.parameters.has('fromEmail') ? sub(books, ask, 'fromEmail') : null;
+    const [sends, receives] = [ask.parameters.has('fromEmail'), ask.parameters.has('toEmail')];
+    if (sends && receives)
+      throw new Refused(400, -1128, 'Combination of optional parameters invalid.');
+    const sender = sends ? sub(books, ask, 'fromEmail') : null;
+    const receiver = receives ? sub(books, ask, 'toEmail') : null;
     const client = ask.parameters.get('clientTranId');
     const found = books.transfers
-      .filter((each) => each.time >= from && each.time <= to && each.fromEmail === sender)
+      .filter((each) => each.time >= from && each.time <= to)
+      .filter((each) => (receives ? each.toEmail === receiver : each.fromEmail === sender))
       .filter((each) => client === null || each.clientTranId === client);
-    return { result: found.map((each) => transferView(books, each)), totalCount: found.length };
+    const ordered = newestFirst(found, ({ time }) => time);
+    const shown = client === null ? byPage(ask, ordered, { usual: 500, most: 500 }) : found;
+    return { result: shown.map((each) => transferView(books, each)), totalCount: found.length };
   },
 };
 
@@ -201,6 +219,38 @@ function transferView(books: Books, { time, fromEmail, toEmail, ...each }: Trans
     toEmail: toEmail ?? books.master,
     createTimeStamp: time,
   };
+}
+
+function newestFirst<T>(rows: readonly T[], timeOf: (row: T) => number): readonly T[] {
+  return [...rows].reverse().sort((left, right) => timeOf(right) - timeOf(left));
+}
+
+function byOffset<T>(ask: Ask, rows: readonly T[]): readonly T[] {
+  const limit = whole(ask, 'limit', { least: 1, usual: 1_000, most: 1_000 });
+  const offset = whole(ask, 'offset', { least: 0, usual: 0 });
+  return rows.slice(offset, offset + limit);
+}
+
+function byPage<T>(
+  ask: Ask,
+  rows: readonly T[],
+  limits: { readonly usual: number; readonly most: number },
+): readonly T[] {
+  const limit = whole(ask, 'limit', { least: 1, ...limits });
+  const page = whole(ask, 'page', { least: 1, usual: 1 });
+  return rows.slice((page - 1) * limit, page * limit);
+}
+
+/** A parameter that is a whole number. */
+function whole(
+  { parameters }: Ask,
+  name: string,
+  limits: { readonly least: number; readonly usual: number; readonly most?: number },
+): number {
+  const value = Number(parameters.get(name) ?? limits.usual);
+  if (Number.isInteger(value) && value >= limits.least && value <= (limits.most ?? value))
+    return value;
+  throw new Refused(400, -1130, `Data sent for parameter '${name}' is not valid.`);
 }
 
 function masterOnly({ account }: Ask): void {

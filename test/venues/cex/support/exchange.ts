@@ -47,6 +47,8 @@ export interface FakeExchange {
   }[];
   key(account: string | null): { readonly api_key: string; readonly secret: string };
   fail(fault: Fault): void;
+  /** Calls `effect` once the next request to such a path has been served, before its answer. */
+  afterNext(path: string, effect: () => void): void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -65,6 +67,7 @@ export async function startExchange(
   const books = createBooks(subs);
   const requests: FakeExchange['requests'] = [];
   let faults: { fault: Fault; left: number }[] = [];
+  let effects: { readonly path: string; readonly effect: () => void }[] = [];
 
   const take = (ask: { method: string; path: string }): Fault | undefined => {
     const found = faults.find(
@@ -73,6 +76,12 @@ export async function startExchange(
     );
     if (found !== undefined) found.left -= 1;
     return found?.fault;
+  };
+
+  const runEffects = (path: string): void => {
+    const due = effects.filter((each) => path.includes(each.path));
+    effects = effects.filter((each) => !due.includes(each));
+    for (const { effect } of due) effect();
   };
 
   const check = (
@@ -133,6 +142,7 @@ export async function startExchange(
         throw new Refused(404, -1020, `no ${ask.method} ${ask.path} here`);
       return endpoint(books, { account, parameters: ask.parameters } satisfies Ask);
     });
+    runEffects(ask.path);
     if (fault?.kind === 'done_then_hangup') return void request.socket.destroy();
     if (fault?.kind === 'done_then_500')
       return answer(response, 500, {
@@ -159,8 +169,10 @@ export async function startExchange(
       return { api_key, secret };
     },
     fail: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
+    afterNext: (path, effect) => void effects.push({ path, effect }),
     reset() {
       faults = [];
+      effects = [];
       requests.length = 0;
     },
     async close() {
