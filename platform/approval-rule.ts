@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EVIDENCE } from '../domain/approval/evidence.ts';
 import { APPLIES_TO, CONDITIONS_OF, ORIGINS, type ApprovalRule } from '../domain/approval/rule.ts';
 import { decimalText } from './amount.ts';
-import { describeIssues } from './issues.ts';
+import { readJson } from './read-json.ts';
 
 /** The form of a person's key and of the names of groups and rules, as the tables check it. */
 export const APPROVAL_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -112,14 +112,6 @@ export const approvalRule = z
 export function readApprovalRule(
   text: string,
 ): { readonly rule: ApprovalRule } | { readonly faults: readonly string[] } {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch {
-    return { faults: ['the rule: must be JSON'] };
-  }
-  const read = approvalRule.safeParse(content);
-  return read.success
-    ? { rule: read.data }
-    : { faults: describeIssues(read.error, { whole: 'the rule' }) };
+  const read = readJson(approvalRule, text, 'the rule');
+  return 'faults' in read ? read : { rule: read.value };
 }

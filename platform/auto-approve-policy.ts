@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { PolicyTerms } from '../domain/auto-approve/past.ts';
 import { capsAreComplete } from '../domain/auto-approve/policy.ts';
-import { hasDotSegment, TEMPLATE_KEY } from '../domain/plan/template-key.ts';
 import { isAgentsTemplate } from '../domain/roles.ts';
 import { decimalText } from './amount.ts';
-import { describeIssues } from './issues.ts';
+import { readJson } from './read-json.ts';
+import { asTemplateKey } from './template-key.ts';
 
 /** Most entries of a list. */
 const MOST = 1_000;
@@ -38,12 +38,8 @@ const asset = z
   .max(32)
   .regex(/^[!-~]*$/, 'must be printable ASCII without spaces');
 
-const templateKey = text(256)
-  .regex(TEMPLATE_KEY, 'must not hold %, \\, #, ?, control characters or an empty segment')
-  .refine((key) => !hasDotSegment(key), 'must not have a `.` or `..` segment');
-
 const allowedTemplate = z
-  .strictObject({ template_key: templateKey, template_version: count(1, MAX_INT) })
+  .strictObject({ template_key: asTemplateKey(text(256)), template_version: count(1, MAX_INT) })
   .refine(
     ({ template_key, template_version }) =>
       template_version !== null || !isAgentsTemplate(template_key),
@@ -74,14 +70,6 @@ const policy = z
 export function readPolicyFile(
   json: string,
 ): { readonly policy: PolicyTerms } | { readonly faults: readonly string[] } {
-  let content: unknown;
-  try {
-    content = JSON.parse(json);
-  } catch {
-    return { faults: ['the policy: must be JSON'] };
-  }
-  const read = policy.safeParse(content);
-  return read.success
-    ? { policy: read.data }
-    : { faults: describeIssues(read.error, { whole: 'the policy' }) };
+  const read = readJson(policy, json, 'the policy');
+  return 'faults' in read ? read : { policy: read.value };
 }

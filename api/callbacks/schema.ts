@@ -1,7 +1,7 @@
 /** The wire contract of callbacks. */
 import { z } from 'zod';
 import { CALLBACK_STATUSES } from '../../domain/callbacks/status.ts';
-import { WEBHOOK_EVENTS, WEBHOOK_TEST } from '../../domain/callbacks/webhook.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_NAME, WEBHOOK_TEST } from '../../domain/callbacks/webhook.ts';
 import { CALLBACK_EVENTS } from '../../domain/events.ts';
 import type { CallbackRecord } from '../../store/callbacks.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
@@ -9,13 +9,11 @@ import { jsonObject, listOf, oneOf, timestamp, uuid } from '../http/schemas.ts';
 
 export const callbackParams = z.strictObject({ event_id: uuid });
 
-const webhookName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
-
 export const listQuery = z.strictObject({
   status: z.enum(CALLBACK_STATUSES).optional(),
   movement_id: uuid.optional(),
   transfer_id: uuid.optional(),
-  webhook: webhookName.optional(),
+  webhook: z.string().regex(WEBHOOK_NAME).optional(),
   ...pageParameters,
 });
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { COMPLETION_ASSURANCES } from '../../domain/executor.ts';
 import { EDGE_TYPES, GRAPH_SHAPES, NODE_KINDS } from '../../domain/graph/types.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
-import { hasDotSegment, TEMPLATE_KEY } from '../../domain/plan/template-key.ts';
 import { TEMPLATE_STATUSES } from '../../domain/states/template-version.ts';
+import { asTemplateKey } from '../../platform/template-key.ts';
 import {
   assetCode,
   decimalString,
@@ -22,14 +22,11 @@ export const MAX_NODES = 200;
 export const MAX_EDGES = 1_000;
 
 /** A template's key. */
-export const templateKey = text(1, 256)
-  .regex(TEMPLATE_KEY, 'must not hold %, \\, #, ?, control characters or an empty segment')
-  .refine((key) => !hasDotSegment(key), 'must not have a `.` or `..` segment')
-  .meta({
-    description:
-      'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',
-    example: 'treasury/cex-to-wallet',
-  });
+export const templateKey = asTemplateKey(text(1, 256)).meta({
+  description:
+    'Identifies the template; many versions share a key. In a path its slashes stand as they are, not as %2F.',
+  example: 'treasury/cex-to-wallet',
+});
 
 const LIMITS = ['max_amount', 'min_amount'] as const;
 

@@ -19,5 +19,8 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
+/** What a webhook may be named; the table has the same check. */
+export const WEBHOOK_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
 /** A message that an operator sends to try a webhook; every webhook takes it. */
 export const WEBHOOK_TEST = 'webhook.test';

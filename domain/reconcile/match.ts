@@ -4,6 +4,7 @@
  * decide whose a record is.
  */
 import { sameAddress } from '../allowlist/address.ts';
+import { plainTransaction } from '../chains/transaction.ts';
 import { add, compare } from '../money.ts';
 import type { OurRecord, VenueRecord, VenueRecordKind } from './records.ts';
 
@@ -114,11 +115,6 @@ function keyOf({
 }: Pick<VenueRecord, 'kind' | 'client_id' | 'transaction' | 'asset'>): string | null {
   if (kind !== 'deposit') return client_id === null ? null : JSON.stringify([kind, client_id]);
   return transaction === null ? null : JSON.stringify([kind, plainTransaction(transaction), asset]);
-}
-
-/** Many chains' hashes are written with and without 0x, in either case. */
-function plainTransaction(text: string): string {
-  return /^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text;
 }
 
 /** Whether the exchange has a record, by our state alone. */

@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb
       'event_type', 'request_attention', 'movement_id', NULL, 'transfer_id', t.transfer_id,
       'request_state', t.request_state, 'current_frontier', '[]'::jsonb, 'node_key', NULL,
       'error_code', error_code, 'sequence', t.next_sequence,
-      'occurred_at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+      'occurred_at', wire_time(at))::text,
     event ->> 'event_id', CASE WHEN refused THEN 'dead_letter' ELSE 'pending' END, at,
     CASE WHEN refused THEN 'host_not_allowed' END, at, at
   FROM callback_refused(t.callback_url) AS refused WHERE t.callback_url IS NOT NULL
@@ -39,7 +39,7 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
       'epoch', t.submit_epoch, 'sends', t.sends,
     'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
-    'created_at', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'created_at', wire_time(t.created_at),
     'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
     'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
     'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))

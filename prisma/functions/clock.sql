@@ -6,6 +6,11 @@ CREATE OR REPLACE FUNCTION svc_now() RETURNS timestamptz LANGUAGE sql VOLATILE A
       '0')::double precision / 1000))
 $$;
 
+-- Returns a time as the wire has it: ISO 8601 in UTC, with milliseconds.
+CREATE OR REPLACE FUNCTION wire_time(at timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
 -- Returns an id that sorts by its time (UUIDv7), for rows that the database itself adds.
 CREATE OR REPLACE FUNCTION svc_new_id(at timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
   SELECT encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())

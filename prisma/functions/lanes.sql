@@ -207,7 +207,7 @@ END $$;
 -- both read it here.
 CREATE OR REPLACE FUNCTION raise_of(l nonce_lanes) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN l.cap_raised_until > svc_now() THEN l.cap_raise || jsonb_build_object('until',
-    to_char(l.cap_raised_until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END
+    wire_time(l.cap_raised_until)) END
 $$;
 
 -- Raises the fee caps of one lane and replaces its present raise. Returns false if there is no such
@@ -222,7 +222,7 @@ BEGIN
   IF NOT FOUND THEN RETURN false; END IF;
   at := svc_now();
   UPDATE nonce_lanes SET cap_raise = doc -> 'raise' || jsonb_build_object('raised_at',
-      to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+      wire_time(at)),
     cap_raised_until = at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision)
   WHERE chain_id = l.chain_id AND address = l.address;
   PERFORM write_audit(with_details(doc -> 'audit',
@@ -236,13 +236,13 @@ CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
     'signer_key', l.signer_key, 'next_nonce', l.next_nonce, 'mined_nonce', l.mined_count,
     'final_nonce', l.final_count,
-    'seen_at', to_char(l.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'seen_at', wire_time(l.seen_at),
     'open_nonces', coalesce(o.open, 0),
     'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
     'unfinal_nonces', coalesce(o.unfinal, 0), 'raise', raise_of(l),
     'stuck', CASE WHEN l.stuck_nonce IS NOT NULL THEN jsonb_build_object('nonce', l.stuck_nonce,
       'why', l.stuck_why,
-      'since', to_char(l.stuck_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) END)
+      'since', wire_time(l.stuck_since)) END)
     ORDER BY l.chain_id, l.address), '[]'::jsonb)
   FROM nonce_lanes l LEFT JOIN LATERAL (
     SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,

@@ -91,8 +91,8 @@ BEGIN
   END LOOP;
 
   done := jsonb_build_object('incident', doc ->> 'incident',
-    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'nothing_found_counts_from', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'at', wire_time(at),
+    'nothing_found_counts_from', wire_time(until),
     'movements_woken', cardinality(woken), 'nodes_asked_first', open_nodes,
       'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';

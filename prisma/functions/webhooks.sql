@@ -10,7 +10,7 @@ BEGIN
     next_attempt_at, created_at, updated_at)
   VALUES (id, w.name, kind, 0, w.url,
     jsonb_build_object('type', kind,
-      'timestamp', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'timestamp', wire_time(at),
       'data', facts || jsonb_build_object('link', w.console_origin || '/console' || path))::text,
     id::text, 'pending', at, at, at);
   RETURN id;
@@ -53,7 +53,7 @@ BEGIN
       IF m.request_state = 'PENDING_APPROVAL' AND m.template_key <> 'system/reset-allowances' THEN
         PERFORM tell_webhooks('movement.approval_needed', jsonb_build_object(
           'movement_id', m.movement_id, 'template_key', plain_key(m.template_key),
-          'expires_at', to_char(m.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+          'expires_at', wire_time(m.expires_at)),
           '/movements/' || m.movement_id, at);
       END IF;
     WHEN 'attention' THEN
@@ -94,8 +94,7 @@ BEGIN
     WHEN 'template_proposal' THEN
       PERFORM tell_webhooks('template_proposal.decision_needed',
         jsonb_build_object('proposal_id', NEW.proposal_id, 'authority_key', NEW.authority_key,
-          'expires_at', to_char(NEW.expires_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), '/proposals/' || NEW.proposal_id, at);
+          'expires_at', wire_time(NEW.expires_at)), '/proposals/' || NEW.proposal_id, at);
     WHEN 'dead_letter' THEN
       PERFORM tell_webhooks('callback.dead_letter',
         jsonb_build_object('event_id', NEW.event_id, 'event_type', NEW.event_type,

@@ -33,7 +33,7 @@ BEGIN
               'request_state', request_state, 'current_frontier', to_jsonb(frontier),
                 'node_key', event -> 'node_key',
               'error_code', error_code, 'sequence', seq - 1,
-              'occurred_at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'occurred_at', wire_time(at))::text,
             event ->> 'event_id', CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
             CASE WHEN dead THEN 'host_not_allowed' END, at, at);
     CONTINUE WHEN NOT dead;

@@ -1,9 +1,9 @@
 /** What a rule would have changed in a time that is over, without putting it in force. */
-import { readFileSync } from 'node:fs';
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { readApprovalRule } from '../../platform/approval-rule.ts';
 import { tryRule, type TriedMovement } from '../../store/approvals.ts';
 import { withDatabase, type DatabaseOption } from '../database.ts';
+import { readFile } from '../files.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 export interface TryOptions extends DatabaseOption {
@@ -62,14 +62,5 @@ function wouldBe({ approved_by, enough }: TriedMovement): Would {
 
 /** Reads a rule from a file; throws a {@link ToolError} that says what does not fit. */
 export function ruleOf(file: string): ApprovalRule {
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (cause) {
-    throw new ToolError('The file of --file cannot be read.', { exitCode: 2, cause });
-  }
-  const read = readApprovalRule(text);
-  if ('faults' in read)
-    throw new ToolError(['The rule does not fit:', ...read.faults].join('\n'), { exitCode: 2 });
-  return read.rule;
+  return readFile(file, 'rule', readApprovalRule).rule;
 }

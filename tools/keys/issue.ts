@@ -1,12 +1,12 @@
 /** `fundadmin keys issue`: issues an API key. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isDecimal, isPositive, normalize } from '../../domain/money.ts';
 import { agentNamespace, type Role } from '../../domain/roles.ts';
 import { sealSecret } from '../../platform/secrets.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 import { issueKey, type AuthorityLimits } from '../../store/keys.ts';
 import { databaseUrl, setting, withDatabase } from '../database.ts';
+import { textOfFile } from '../files.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { toolAudit } from './audit.ts';
 
@@ -153,7 +153,10 @@ function listOf(csv: string | undefined): readonly string[] | null {
 function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
   if (hmacSecret !== undefined && hmacSecretFile !== undefined)
     throw new ToolError('Give --hmac-secret or --hmac-secret-file, not both.', { exitCode: 2 });
-  const secret = hmacSecretFile === undefined ? hmacSecret : readSecretFile(hmacSecretFile);
+  const secret =
+    hmacSecretFile === undefined
+      ? hmacSecret
+      : textOfFile('--hmac-secret-file', hmacSecretFile).replace(/\r?\n$/, '');
   if (secret === undefined) return randomBytes(32).toString('hex');
   if (secret.length < SECRET_MIN || secret.length > SECRET_MAX)
     throw new ToolError(
@@ -161,14 +164,6 @@ function secretOf({ hmacSecret, hmacSecretFile }: IssueOptions): string {
       { exitCode: 2 },
     );
   return secret;
-}
-
-function readSecretFile(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '');
-  } catch (cause) {
-    throw new ToolError('The file of --hmac-secret-file cannot be read.', { exitCode: 2, cause });
-  }
 }
 
 function named(option: string, value: string, form: RegExp): void {

@@ -1,5 +1,4 @@
 /** What a policy would have approved in a time that is over, without any effect. */
-import { readFileSync } from 'node:fs';
 import {
   tryPolicy,
   type PastDecisions,
@@ -11,6 +10,7 @@ import { isId } from '../../platform/ids.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readPastMovements, readPolicy, type PastQuery } from '../../store/auto-approve.ts';
 import { withDatabase, type DatabaseOption } from '../database.ts';
+import { readFile } from '../files.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
 export interface TryOptions extends DatabaseOption {
@@ -68,7 +68,8 @@ function wantedOf(policy: string | undefined, file: string | undefined): string 
     if (!isId(policy)) throw new ToolError('--policy must be the id of a policy.', { exitCode: 2 });
     return policy;
   }
-  if (file !== undefined && policy === undefined) return policyOf(file);
+  if (file !== undefined && policy === undefined)
+    return readFile(file, 'policy', readPolicyFile).policy;
   throw new ToolError('Name the policy by either --policy or --file.', { exitCode: 2 });
 }
 
@@ -77,20 +78,6 @@ async function storedPolicy(db: Database, policyId: string): Promise<PolicyTerms
   if (policy === null)
     throw new ToolError(`There is no policy ${policyId}; GET auto-approve-policies lists them.`);
   return policy;
-}
-
-/** Reads a policy from a file; throws a {@link ToolError} that says what does not fit. */
-function policyOf(file: string): PolicyTerms {
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (cause) {
-    throw new ToolError('The file of --file cannot be read.', { exitCode: 2, cause });
-  }
-  const read = readPolicyFile(text);
-  if ('faults' in read)
-    throw new ToolError(['The policy does not fit:', ...read.faults].join('\n'), { exitCode: 2 });
-  return read.policy;
 }
 
 async function readAll(db: Database, query: PastQuery): Promise<readonly PastMovement[]> {

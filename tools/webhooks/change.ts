@@ -1,6 +1,6 @@
 /** Changes and tries webhooks for commands. */
 import { checkTarget } from '../../domain/callbacks/target.ts';
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../../domain/callbacks/webhook.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_NAME, type WebhookEvent } from '../../domain/callbacks/webhook.ts';
 import type { AuditAction } from '../../domain/events.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
 import { ORIGIN } from '../../platform/config/kinds.ts';
@@ -19,7 +19,6 @@ export interface SetOptions extends NameOptions {
   readonly consoleOrigin?: string;
 }
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const LONGEST_URL = 2_048;
 
 /** Creates or replaces a webhook; throws a {@link ToolError} and writes nothing if it cannot be. */
@@ -64,7 +63,7 @@ export async function send(
 }
 
 function nameOf({ name }: NameOptions): string {
-  if (!NAME.test(name))
+  if (!WEBHOOK_NAME.test(name))
     throw new ToolError(
       '--name must be 1 to 63 lower case letters, digits and hyphens, and begin with no hyphen.',
       { exitCode: 2 },

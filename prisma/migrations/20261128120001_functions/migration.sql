@@ -748,6 +748,42 @@ END $$;
 
 -- prisma/functions/capital-transfers.sql
 
+-- Queues the callback `request_attention` of a transfer that needs a person, in the same write that
+-- hands the transfer over.
+CREATE OR REPLACE FUNCTION call_back_for_person(t capital_transfers, event jsonb, error_code text,
+  at timestamptz) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO callbacks (event_id, transfer_id, event_type, sequence, url, payload, nonce, status,
+    next_attempt_at, last_error, created_at, updated_at)
+  SELECT (event ->> 'event_id')::uuid, t.transfer_id, 'request_attention', t.next_sequence,
+    t.callback_url, jsonb_build_object('event_id', event ->> 'event_id',
+      'event_type', 'request_attention', 'movement_id', NULL, 'transfer_id', t.transfer_id,
+      'request_state', t.request_state, 'current_frontier', '[]'::jsonb, 'node_key', NULL,
+      'error_code', error_code, 'sequence', t.next_sequence,
+      'occurred_at', wire_time(at))::text,
+    event ->> 'event_id', CASE WHEN refused THEN 'dead_letter' ELSE 'pending' END, at,
+    CASE WHEN refused THEN 'host_not_allowed' END, at, at
+  FROM callback_refused(t.callback_url) AS refused WHERE t.callback_url IS NOT NULL
+$$;
+
+-- Returns a capital transfer as its activities read it.
+CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
+    'version', t.version,
+    'source_venue', t.source_venue, 'source_account_type', t.source_account_type,
+    'destination_venue', t.destination_venue,
+      'destination_account_type', t.destination_account_type,
+    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
+      'provider', t.provider,
+    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
+      'epoch', t.submit_epoch, 'sends', t.sends,
+    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
+    'created_at', wire_time(t.created_at),
+    'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
+    'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
+    'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
+$$;
+
 -- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
 -- the id of its event is stored, the step was applied before and changes nothing. State and epoch
 -- are compared here; domain/send/epoch.ts decides what a step writes to them.
@@ -1303,6 +1339,13 @@ BEGIN
   RETURN jsonb_build_object('ok', true, 'released', first, 'taken', second);
 END $$;
 
+-- prisma/functions/clock.sql
+
+-- Returns a time as the wire has it: ISO 8601 in UTC, with milliseconds.
+CREATE OR REPLACE FUNCTION wire_time(at timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
 -- prisma/functions/compromised.sql
 
 -- Returns whether something was decided with a compromised key: `used_key`, or the passkey
@@ -1533,6 +1576,57 @@ BEGIN
   RETURN to_jsonb(k) - 'secret' - 'code_hash';
 END $$;
 
+-- prisma/functions/lanes.sql
+
+-- Returns a person's raise of a lane's fee caps while it is valid; else NULL. Signing and views
+-- both read it here.
+CREATE OR REPLACE FUNCTION raise_of(l nonce_lanes) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN l.cap_raised_until > svc_now() THEN l.cap_raise || jsonb_build_object('until',
+    wire_time(l.cap_raised_until)) END
+$$;
+
+-- Raises the fee caps of one lane and replaces its present raise. Returns false if there is no such
+-- lane.
+CREATE OR REPLACE FUNCTION raise_lane_caps(doc jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  l nonce_lanes;
+  at timestamptz;
+BEGIN
+  SELECT * INTO l FROM nonce_lanes WHERE chain_id = (doc ->> 'chain_id')::bigint
+    AND address = doc ->> 'address' FOR UPDATE;
+  IF NOT FOUND THEN RETURN false; END IF;
+  at := svc_now();
+  UPDATE nonce_lanes SET cap_raise = doc -> 'raise' || jsonb_build_object('raised_at',
+      wire_time(at)),
+    cap_raised_until = at + make_interval(secs => (doc ->> 'ttl_seconds')::double precision)
+  WHERE chain_id = l.chain_id AND address = l.address;
+  PERFORM write_audit(with_details(doc -> 'audit',
+    jsonb_build_object('previous_raise', raise_of(l))), at);
+  RETURN true;
+END $$;
+
+-- Returns the nonce lanes for people: how many nonces are claimed and in no known block, since
+-- when, and how many are mined and not yet final.
+CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', l.chain_id, 'address', l.address,
+    'signer_key', l.signer_key, 'next_nonce', l.next_nonce, 'mined_nonce', l.mined_count,
+    'final_nonce', l.final_count,
+    'seen_at', wire_time(l.seen_at),
+    'open_nonces', coalesce(o.open, 0),
+    'oldest_open_seconds', extract(epoch FROM svc_now() - o.since)::bigint,
+    'unfinal_nonces', coalesce(o.unfinal, 0), 'raise', raise_of(l),
+    'stuck', CASE WHEN l.stuck_nonce IS NOT NULL THEN jsonb_build_object('nonce', l.stuck_nonce,
+      'why', l.stuck_why,
+      'since', wire_time(l.stuck_since)) END)
+    ORDER BY l.chain_id, l.address), '[]'::jsonb)
+  FROM nonce_lanes l LEFT JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS open,
+      min(t.created_at) FILTER (WHERE t.nonce >= coalesce(l.mined_count, 0)) AS since,
+      count(*) FILTER (WHERE t.nonce < coalesce(l.mined_count, 0)) AS unfinal
+    FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+      AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL) o ON true
+$$;
+
 -- prisma/functions/restore.sql
 
 -- Prepares the database after a restore that may have lost commits: recovery must check every open
@@ -1628,8 +1722,8 @@ BEGIN
   END LOOP;
 
   done := jsonb_build_object('incident', doc ->> 'incident',
-    'at', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'nothing_found_counts_from', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'at', wire_time(at),
+    'nothing_found_counts_from', wire_time(until),
     'movements_woken', cardinality(woken), 'nodes_asked_first', open_nodes,
       'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
@@ -1651,7 +1745,7 @@ BEGIN
     next_attempt_at, created_at, updated_at)
   VALUES (id, w.name, kind, 0, w.url,
     jsonb_build_object('type', kind,
-      'timestamp', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'timestamp', wire_time(at),
       'data', facts || jsonb_build_object('link', w.console_origin || '/console' || path))::text,
     id::text, 'pending', at, at, at);
   RETURN id;
@@ -1694,7 +1788,7 @@ BEGIN
       IF m.request_state = 'PENDING_APPROVAL' AND m.template_key <> 'system/reset-allowances' THEN
         PERFORM tell_webhooks('movement.approval_needed', jsonb_build_object(
           'movement_id', m.movement_id, 'template_key', plain_key(m.template_key),
-          'expires_at', to_char(m.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+          'expires_at', wire_time(m.expires_at)),
           '/movements/' || m.movement_id, at);
       END IF;
     WHEN 'attention' THEN
@@ -1735,8 +1829,7 @@ BEGIN
     WHEN 'template_proposal' THEN
       PERFORM tell_webhooks('template_proposal.decision_needed',
         jsonb_build_object('proposal_id', NEW.proposal_id, 'authority_key', NEW.authority_key,
-          'expires_at', to_char(NEW.expires_at AT TIME ZONE 'UTC',
-            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), '/proposals/' || NEW.proposal_id, at);
+          'expires_at', wire_time(NEW.expires_at)), '/proposals/' || NEW.proposal_id, at);
     WHEN 'dead_letter' THEN
       PERFORM tell_webhooks('callback.dead_letter',
         jsonb_build_object('event_id', NEW.event_id, 'event_type', NEW.event_type,
@@ -1793,6 +1886,57 @@ BEGIN
 END $$;
 
 -- prisma/functions/write-path.sql
+
+-- Writes timeline rows with gapless sequence numbers and, if the movement has a callback URL, their
+-- callbacks. A callback whose host is not listed is stored as a dead letter, with a timeline row
+-- that says so. The caller has locked the movement. Returns the next sequence number.
+CREATE OR REPLACE FUNCTION append_timeline(movement uuid, next_sequence integer, callback_url text,
+  request_state text, frontier text[],
+                                error_code text, events jsonb, callback_types jsonb, at timestamptz)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  event jsonb;
+  seq integer := next_sequence;
+  dead boolean;
+BEGIN
+  FOR i IN 0 .. coalesce(jsonb_array_length(events), 0) - 1 LOOP
+    event := events -> i;
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor,
+                                 message, data, occurred_at)
+    VALUES ((event ->> 'event_id')::uuid, movement, seq, event ->> 'event_type',
+      event ->> 'node_key',
+            (event ->> 'attempt')::integer, event ->> 'from_state', event ->> 'to_state',
+              event -> 'actor', event ->> 'message',
+            coalesce(event -> 'data', '{}'::jsonb), at);
+    seq := seq + 1;
+    CONTINUE WHEN callback_url IS NULL
+      OR NOT coalesce(callback_types ? (event ->> 'event_type'), false);
+    dead := callback_refused(callback_url);
+    INSERT INTO callbacks (event_id, movement_id, event_type, sequence, url, payload, nonce,
+      status, next_attempt_at, last_error,
+                           created_at, updated_at)
+    VALUES ((event ->> 'event_id')::uuid, movement, event ->> 'event_type', seq - 1, callback_url,
+            jsonb_build_object('event_id', event ->> 'event_id',
+              'event_type', event ->> 'event_type', 'movement_id', movement,
+              'request_state', request_state, 'current_frontier', to_jsonb(frontier),
+                'node_key', event -> 'node_key',
+              'error_code', error_code, 'sequence', seq - 1,
+              'occurred_at', wire_time(at))::text,
+            event ->> 'event_id', CASE WHEN dead THEN 'dead_letter' ELSE 'pending' END, at,
+            CASE WHEN dead THEN 'host_not_allowed' END, at, at);
+    CONTINUE WHEN NOT dead;
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, actor, message, data,
+      occurred_at)
+    VALUES (svc_new_id(at), movement, seq, 'callback_dead_lettered', '{"type": "system"}'::jsonb,
+            'The callback ' || (event ->> 'event_type') || ' is a dead letter: host_not_allowed',
+            jsonb_build_object('callback_event_id', event ->> 'event_id',
+              'callback_event_type', event ->> 'event_type',
+              'attempts', 0, 'reason', 'host_not_allowed'), at);
+    seq := seq + 1;
+  END LOOP;
+  RETURN seq;
+END $$;
 
 -- Applies one transition; see store/transition.ts for the shape of `doc`.
 CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

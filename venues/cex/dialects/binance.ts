@@ -19,6 +19,7 @@
  */
 import type { PoolBalance } from '../../../domain/balances.ts';
 import type { CallOptions } from '../../../domain/executor.ts';
+import { plainTransaction } from '../../../domain/chains/transaction.ts';
 import { add, compare } from '../../../domain/money.ts';
 import type { VenueRecord } from '../../../domain/reconcile/records.ts';
 import { hashedId } from '../client-id.ts';
@@ -288,7 +289,10 @@ export const binance: Dialect = {
       );
     }
     return found
-      .filter((each) => each.coin === asset && sameTransaction(each.txId, transaction))
+      .filter(
+        (each) =>
+          each.coin === asset && plainTransaction(each.txId) === plainTransaction(transaction),
+      )
       .map((each, index) => {
         const [status, exchange_status] = DEPOSIT_STATUS[each.status] ?? [
           'pending',
@@ -364,23 +368,37 @@ export const binance: Dialect = {
   },
 };
 
+/** Returns the records of a history whose pages are read by an `offset`. */
+function listedFrom<T extends { readonly id: string }>(
+  period: Period,
+  of: {
+    readonly connection: CexConnection;
+    readonly method: string;
+    readonly call: CallOptions;
+    readonly schema: Schema<readonly T[]>;
+  },
+): Promise<readonly T[]> {
+  const { connection, method, call, schema } = of;
+  return readHistory(period, {
+    limits: LIST,
+    size: PAGE,
+    idOf: ({ id }) => id,
+    read: ({ from, to }, page) => {
+      const parameters = { startTime: from, endTime: to, offset: page * PAGE, limit: PAGE };
+      return ask(connection, method, parameters, call, schema);
+    },
+  });
+}
+
 async function withdrawalsIn(
   period: Period,
   connection: CexConnection,
   call: CallOptions,
 ): Promise<readonly VenueRecord[]> {
-  const found = await readHistory<ListedWithdrawal>(period, {
-    limits: LIST,
-    size: PAGE,
-    idOf: ({ id }) => id,
-    read: ({ from, to }, page) =>
-      ask(
-        connection,
-        'sapiGetCapitalWithdrawHistory',
-        { startTime: from, endTime: to, offset: page * PAGE, limit: PAGE },
-        call,
-        answers.withdrawalHistory,
-      ),
+  const found = await listedFrom(period, {
+    method: 'sapiGetCapitalWithdrawHistory',
+    schema: answers.withdrawalHistory,
+    ...{ connection, call },
   });
   return found.map((each): VenueRecord => {
     const record = withdrawalRecord(each);
@@ -410,18 +428,10 @@ async function depositsIn(
   connection: CexConnection,
   call: CallOptions,
 ): Promise<readonly VenueRecord[]> {
-  const found = await readHistory<ListedDeposit>(period, {
-    limits: LIST,
-    size: PAGE,
-    idOf: ({ id }) => id,
-    read: ({ from, to }, page) =>
-      ask(
-        connection,
-        'sapiGetCapitalDepositHisrec',
-        { startTime: from, endTime: to, offset: page * PAGE, limit: PAGE },
-        call,
-        answers.depositHistory,
-      ),
+  const found = await listedFrom(period, {
+    method: 'sapiGetCapitalDepositHisrec',
+    schema: answers.depositHistory,
+    ...{ connection, call },
   });
   return found.map((each): VenueRecord => ({
     kind: 'deposit',
@@ -540,8 +550,6 @@ async function accountNames(
   return (email) => names.get(email.toLowerCase()) ?? '';
 }
 
-type ListedWithdrawal = ReturnType<typeof answers.withdrawalHistory.parse>[number];
-type ListedDeposit = ReturnType<typeof answers.depositHistory.parse>[number];
 type ListedTransfer = ReturnType<typeof answers.transferHistory.parse>['result'][number];
 
 interface Schema<T> {
@@ -679,11 +687,4 @@ function ends({ source, destination }: ExchangeTransfer): {
 /** Returns the UUID without its dashes: Binance accepts ids of 32 letters and digits. */
 function clientTranId(reference: string): string {
   return reference.replaceAll('-', '').toLowerCase();
-}
-
-/** Compares transaction hashes; many chains' hashes come with and without 0x, in either case. */
-function sameTransaction(left: string, right: string): boolean {
-  const plain = (text: string): string =>
-    /^(0x)?[0-9a-f]+$/i.test(text) ? text.toLowerCase().replace(/^0x/, '') : text;
-  return plain(left) === plain(right);
 }
