@@ -16,6 +16,8 @@ export const ATTENTION_REASONS = [
   'lane_blocked',
   'delivery_late',
   'executor_unavailable',
+  'venue_suspended',
+  'withdrawal_quota_exhausted',
   'observed_long',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];

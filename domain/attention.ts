@@ -129,12 +129,20 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `${node} waits longer than its bridge path allows: ${facts.error_message ?? 'the funds were not delivered'}. The service keeps checking, since a bridge never returns the funds by itself.`;
     case 'executor_unavailable':
       return `${node} cannot continue: ${whyUnavailable(facts, executor)}.`;
+    case 'venue_suspended':
+      return `The venue of ${node} does not pay out at present: ${facts.error_message ?? 'the venue is suspended'}. ${WAITS_FOR_VENUE}`;
+    case 'withdrawal_quota_exhausted':
+      return `The withdrawal quota of the account of ${node} is used up: ${facts.error_message ?? 'the venue takes no more at present'}. ${WAITS_FOR_VENUE}`;
     case 'observed_long':
       return AMOUNTS_DIFFER.includes(facts.error_code ?? '')
         ? `${executor} reports something else for ${node} than was sent: ${facts.error_message ?? 'the amounts differ'}. The service keeps observing ${node}; compare both sides.`
         : `${node} is observed for longer than usual${since(facts)} and has not ended. The service keeps observing ${node}; check what ${executor} shows for it.`;
   }
 }
+
+/** Ends the sentence about a node that waits for its venue. */
+const WAITS_FOR_VENUE =
+  'Nothing was sent. The service keeps checking, and goes on once the venue takes it: wait, ask the venue, or cancel the movement if its plan allows that.';
 
 function planAdvice({ error_code }: AttentionFacts): string {
   return isCausedByPlan(error_code)

@@ -26,8 +26,9 @@ export type CompletionAssurance = (typeof COMPLETION_ASSURANCES)[number];
 export const LEAST_ASSURANCES: readonly CompletionAssurance[] = ['provider_completed'];
 
 /**
- * States that an executor may report. Only recover may report READY (nothing landed under this key)
- * and UNKNOWN.
+ * States that an executor may report. Only recover may report UNKNOWN. READY is recover's "nothing
+ * landed under this key"; from preflight and prepare it makes the node wait for its venue (see
+ * domain/venue-waits.ts).
  */
 export const EXECUTION_STATES = [
   'SUBMITTING',
@@ -378,10 +379,12 @@ export interface ExecutorDescriptor extends DeclaredFacts {
 export interface Executor {
   readonly descriptor: ExecutorDescriptor;
   /**
-   * Checks before anything is sent; null means passed. Any other result must be FAILED. For a
-   * retryable fault it throws an {@link ExecutorFault}.
+   * Checks before anything is sent; null means passed. Any other result must be FAILED, or READY
+   * with a code of domain/venue-waits.ts: nothing was done, and preflight is called again after a
+   * pause. For a retryable fault it throws an {@link ExecutorFault}.
    */
   preflight(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult | null>;
+  /** Returns what will be sent. May answer READY as preflight may, and starts nothing then. */
   prepare(context: ExecutionContext, call: CallOptions): Promise<ExecutionResult>;
   submit(input: SubmitInput, call: CallOptions): Promise<ExecutionResult>;
   observe(

@@ -59,6 +59,11 @@ export interface NodeFields {
   readonly started_at?: Stamp;
   readonly submitted_at?: Stamp;
   readonly completed_at?: Stamp;
+  /**
+   * From when a person must know that the node waits for its venue; null: it does not wait. The
+   * database clears it when the node's state changes.
+   */
+  readonly wait_overdue_at?: Stamp;
 }
 
 /** Identifies a node of a movement. */
@@ -300,7 +305,8 @@ export interface MovementHead {
 }
 
 export interface BindingProblem {
-  readonly binding: 'executor' | 'signer' | 'address' | 'flow' | 'lane' | RequirementKind;
+  readonly binding:
+    'executor' | 'signer' | 'address' | 'flow' | 'lane' | 'send_lane' | RequirementKind;
   readonly key: string;
   readonly reason: string;
   /**

@@ -4,6 +4,7 @@
  */
 import type { Artifact, CompletionAssurance, SignRequest } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { VenueWaitCode } from '../domain/venue-waits.ts';
 
 /** Optional fields of most answers. Later nodes of the plan can refer to `output`. */
 export interface Extras {
@@ -34,6 +35,12 @@ export type Failed = {
   readonly next_state: 'FAILED';
   readonly error_code: string;
   readonly error_message: string;
+};
+export type NotNow = {
+  readonly next_state: 'READY';
+  readonly error_code: VenueWaitCode;
+  readonly error_message: string;
+  readonly retry_after_seconds?: number;
 };
 export type NotLanded = { readonly next_state: 'READY' };
 export type Unknown = { readonly next_state: 'UNKNOWN'; readonly error_message: string };
@@ -93,6 +100,20 @@ export function completed(
  */
 export function failed(code: string, message: string): Failed {
   return { next_state: 'FAILED', error_code: code, error_message: message };
+}
+
+/**
+ * Result of preflight or prepare: nothing was done, because the provider does not take the action
+ * at present. The node waits and runs preflight again after `afterSeconds` (5 to 300; 60 if
+ * absent). A person reads `message`, which says until when if that is known.
+ */
+export function notNow(code: VenueWaitCode, message: string, afterSeconds?: number): NotNow {
+  return {
+    next_state: 'READY',
+    error_code: code,
+    error_message: message,
+    ...(afterSeconds === undefined ? {} : { retry_after_seconds: afterSeconds }),
+  };
 }
 
 /** Result of recover only: nothing was sent under this key, and nothing can still arrive. */

@@ -15,6 +15,7 @@ import {
   type Completed,
   type Failed,
   type NotLanded,
+  type NotNow,
   type Pending,
   type Prepared,
   type Unknown,
@@ -42,8 +43,8 @@ export interface ExecutorDefinition<P extends JsonObject> {
   readonly name: string;
   /** Schema of prepared_action. Must accept the output of prepare and must not change it. */
   readonly prepared: z.ZodType<P>;
-  preflight(context: ExecutionContext, call: CallOptions): Promise<null | Failed>;
-  prepare(context: ExecutionContext, call: CallOptions): Promise<Prepared<P> | Failed>;
+  preflight(context: ExecutionContext, call: CallOptions): Promise<null | Failed | NotNow>;
+  prepare(context: ExecutionContext, call: CallOptions): Promise<Prepared<P> | Failed | NotNow>;
   /**
    * The only phase with an effect: exactly one effect for each `context.idempotency_key`, however
    * often submit is called.

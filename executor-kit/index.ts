@@ -19,3 +19,4 @@ export type {
   ExecutorPhase,
   SignRequest,
 } from '../domain/executor.ts';
+export type { VenueWaitCode } from '../domain/venue-waits.ts';

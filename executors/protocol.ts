@@ -14,6 +14,7 @@ import {
   type ExecutorPhase,
 } from '../domain/executor.ts';
 import { LANE_BLOCKED, LANE_STUCK } from '../domain/attention-reasons.ts';
+import { venueWaitOf } from '../domain/venue-waits.ts';
 import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
 
@@ -34,14 +35,16 @@ const OWN_CODES: readonly string[] = [
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /**
- * The states that each phase may report; any other state is a protocol error.
+ * The states that each phase may report; any other state is a protocol error, except the wait for a
+ * venue ({@link venueWaitOf}) from preflight and prepare.
  *
  * Preflight: a pass is null (204 over HTTP), so a body can only be a refusal.
  *
  * Prepare never reports COMPLETED, even when there is nothing to do: that would bypass the last
  * check before a send. Such an action reports SUBMITTING and completes in submit.
  *
- * READY and UNKNOWN answer the question "did anything land?", which only recover asks.
+ * READY and UNKNOWN answer the question "did anything land?", which only recover asks. The wait for
+ * a venue is no such answer: nothing was started that could land.
  */
 export const LEGAL_STATES = {
   preflight: ['FAILED'],
@@ -159,7 +162,7 @@ export function parseResult(phase: ExecutorPhase, value: unknown): ExecutionResu
   const { sign_request, ...rest } = parsed.data;
   const unnamed = rest.next_state === 'FAILED' && rest.error_code === undefined;
   const result = unnamed ? { ...rest, error_code: 'EXECUTOR_REJECTED' } : rest;
-  if (!isLegal(phase, result.next_state)) {
+  if (!isLegal(phase, result)) {
     throw protocolFault(`${phase} must not answer next_state ${result.next_state}`);
   }
   if (result.next_state === 'SUBMITTING' && ACCEPTED_IS_SUBMITTED.includes(phase)) {
@@ -182,8 +185,12 @@ export function isExecutorPhase(name: string): name is ExecutorPhase {
   return EXECUTOR_PHASES.some((phase) => phase === name);
 }
 
-function isLegal(phase: ExecutorPhase, state: ExecutionState): boolean {
-  return LEGAL_STATES[phase].some((legal) => legal === state);
+/** Phases that start nothing, so that the node may still wait for its venue. */
+const MAY_WAIT: readonly ExecutorPhase[] = ['preflight', 'prepare'];
+
+function isLegal(phase: ExecutorPhase, result: ExecutionResult): boolean {
+  if (LEGAL_STATES[phase].some((legal) => legal === result.next_state)) return true;
+  return MAY_WAIT.includes(phase) && venueWaitOf(result) !== null;
 }
 
 function withoutNulls(value: unknown): unknown {

@@ -18,6 +18,7 @@ import { connectDatabase, type Database } from '../prisma/client.ts';
 import { refreshBalances } from '../store/balances.ts';
 import { createLooks } from './looks.ts';
 import { readDatabaseRole } from '../store/database-role.ts';
+import { createRequestDesk } from '../store/request-desk.ts';
 import { createSignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
 import { openRegistries } from './registries.ts';
@@ -54,7 +55,7 @@ export async function connect(
   access.follow((renewed) => temporal.use(renewed));
   stops.connections.push(() => access.stop());
   const looks = createLooks(db);
-  const bound = await openRegistries(config, looks.identity);
+  const bound = await openRegistries(config, createRequestDesk(db), looks.identity);
   warnOfWeakFinality(bound.venues.chainAssets, log);
   stops.connections.push(() => bound.executors.close());
   stops.connections.push(() => bound.signers.close());

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createNoopExecutor } from '../executors/local/noop.ts';
 import { createExecutorRegistry } from '../executors/registry.ts';
 import { readRegistryFile, RegistryFileError } from '../executors/registry-file.ts';
+import type { RequestDesk } from '../domain/request-desk.ts';
 import type { Config } from '../platform/config.ts';
 import { parseSignerConfigs, SignerConfigError, whyNotLocal } from '../signers/config.ts';
 import { createSignerRegistry, openSigners } from '../signers/registry.ts';
@@ -88,14 +89,16 @@ function placesOf(error: unknown): readonly string[] {
 
 /**
  * Opens everything that the files declare. Throws {@link RegistriesError} if a file is invalid or a
- * signer cannot be opened. A process that opens no signers needs `askIdentity`.
+ * signer cannot be opened. A process that opens no signers needs `askIdentity`; one that calls
+ * exchanges beside other processes needs their `requests`.
  */
 export async function openRegistries(
   config: Declaring,
+  requests: RequestDesk,
   askIdentity: AskIdentity = () => Promise.resolve(null),
 ) {
   const { file, bindings, signers } = await readDeclared(config, askIdentity);
-  const venues = openVenues(bindings, signers);
+  const venues = openVenues(bindings, signers, requests);
   const executors = createExecutorRegistry({
     locals: [createNoopExecutor(), ...venues.executors],
     remotes: file.executors,

@@ -6,6 +6,7 @@ import type { Duty } from '../platform/config/role.ts';
 import type { Values } from '../platform/config/settings.ts';
 import type { TemporalAccess } from '../platform/config/temporal.ts';
 import { DashboardKeysError, readDashboardKeys } from '../platform/dashboard-keys.ts';
+import { createLocalRequestDesk } from '../platform/request-desk.ts';
 import { connectTemporal } from '../platform/temporal.ts';
 import { readMigrationState, schemaFault } from '../prisma/migration-state.ts';
 import { codeOf, connectionFault, databaseSettings, sessionFaults } from './database.ts';
@@ -33,14 +34,16 @@ async function declaredFaults(
   duties: readonly Duty[],
 ): Promise<readonly string[]> {
   try {
-    const opened = await openRegistries({
+    const declaring = {
       duties,
       registryFile: values.SVC_REGISTRY_FILE,
       venuesFile: values.SVC_VENUES_FILE,
       signerBackend: values.SVC_LOCAL_SIGNER_BACKEND,
       localSignersForced: values.SVC_LOCAL_SIGNER_FORCED ?? false,
       host: values.SVC_HOST ?? '127.0.0.1',
-    });
+    };
+    // No request is sent here.
+    const opened = await openRegistries(declaring, createLocalRequestDesk());
     await Promise.all(
       [opened.executors, opened.signers, opened.venues].map((each) => each.close()),
     );

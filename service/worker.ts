@@ -33,6 +33,7 @@ export async function startWork(parts: Parts): Promise<Work> {
         signers,
         chains: venues.chainAssets,
         unansweredSeconds: config.unansweredSeconds,
+        venueWaitAttentionSeconds: config.venueWaitAttentionSeconds,
         bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
         unhurriedSeconds: config.unhurriedSeconds,
         signing: createEvmSigning(venues.chains, venues.acts),

@@ -37,6 +37,10 @@ export interface PhaseRow {
   readonly updated_ms: number;
   /** Time of the first look without an answer. */
   readonly unanswered_ms: number | null;
+  /**
+   * From when a person must know that the node waits for its venue; null: it does not wait for it.
+   */
+  readonly wait_overdue_ms: number | null;
   readonly started_ms: number | null;
   readonly submitted_ms: number | null;
   readonly send_not_after_ms: number | null;

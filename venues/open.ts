@@ -1,6 +1,7 @@
 /** Opens every bound venue and joins their executors, fetchers, clocks and loops. */
 import { NO_BRIDGE_CHAINS, type BridgeReader } from '../domain/bridges/registry.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
+import type { RequestDesk } from '../domain/request-desk.ts';
 import type { Signer } from '../domain/signer.ts';
 import { chainAssets } from './bindings.ts';
 import type { VenueEntry } from './entry.ts';
@@ -9,10 +10,14 @@ import { evm, VENUES } from './list.ts';
 import type { LoopSources, OpenedVenue } from './venue.ts';
 
 /** Opens the bound venues. The caller must close them. */
-export function openVenues(bindings: readonly VenueEntry[], signers: readonly Signer[]) {
+export function openVenues(
+  bindings: readonly VenueEntry[],
+  signers: readonly Signer[],
+  requests: RequestDesk,
+) {
   const evmVenues = evm.entries(bindings);
   const chains = createEvmChains(evmVenues);
-  const world = { chains, evmVenues, signers };
+  const world = { chains, evmVenues, signers, requests };
   const opened: readonly OpenedVenue[] = VENUES.map((venue) => venue.open(bindings, world));
   return {
     chains,

@@ -10,6 +10,7 @@ import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { TransferProvider } from '../domain/capital-transfers/provider.ts';
 import type { Executor } from '../domain/executor.ts';
 import type { DepositVenue } from '../domain/plan/tokens.ts';
+import type { RequestDesk } from '../domain/request-desk.ts';
 import type { VenueClock } from '../domain/send/clocks.ts';
 import type { Signer } from '../domain/signer.ts';
 import type { VenueAccess } from '../domain/venue-access.ts';
@@ -23,11 +24,12 @@ import type { EvmVenue } from './evm/config.ts';
 import type { ChainPart } from './evm/part.ts';
 import type { ActReader } from './evm/signing.ts';
 
-/** The chains and signers that venues are opened with. */
+/** The chains, signers and shared requests that venues are opened with. */
 export interface World {
   readonly chains: EvmChains;
   readonly evmVenues: readonly EvmVenue[];
   readonly signers: readonly Signer[];
+  readonly requests: RequestDesk;
 }
 
 /** What the background loops of venues need. */

@@ -151,6 +151,10 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ` · ${node} waits for a bridge, longer than it should`;
     case 'executor_unavailable':
       return ` · ${node} waits for its executor`;
+    case 'venue_suspended':
+      return ` · ${node} waits for its venue, which does not pay out at present`;
+    case 'withdrawal_quota_exhausted':
+      return ` · ${node} waits for the withdrawal quota of its account`;
     case 'observed_long':
       return ` · ${node} is observed for longer than usual`;
   }

@@ -1,5 +1,5 @@
 /** Start, end and faults of preflight and prepare, the phases before the send. */
-import type { ExecutorFault } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { NOW } from '../../domain/transition.ts';
 import { isAllowing } from '../../store/allowances.ts';
@@ -58,6 +58,17 @@ export async function preSendFault(
   if (isSilence(fault) && row.node.retry_policy?.max_attempts === undefined)
     return unanswered(deps, row, fault);
   return countFault(deps, row, fault, fail);
+}
+
+/** Handles an answer that its phase may not give, a fault: it would bypass the fence's checks. */
+export function illegalAnswer(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  phase: 'preflight' | 'prepare',
+  { next_state }: ExecutionResult,
+): Promise<PhaseResult> {
+  const said = `${phase} must not answer next_state ${next_state}`;
+  return preSendFault(deps, row, new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', said));
 }
 
 /** Returns whether the executor gave no answer at all, not even an answer with a fault. */

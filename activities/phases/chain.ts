@@ -5,6 +5,7 @@
  */
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
+import { venueWaitOf } from '../../domain/venue-waits.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { within } from '../call.ts';
 import { delayOf, Overtaken } from '../failures.ts';
@@ -162,13 +163,13 @@ async function fenceAtOnce(
   { row, answer }: Sendable,
 ): Promise<Fenced | null> {
   if (row.node.timeout_policy?.execution_seconds !== undefined) return null;
-  const found = [passed(row), prepared(answer)];
+  const found = [passed(row), prepared(row, answer)];
   const fenced = await passFence(deps, preparedRow(row, answer), found);
   return 'unfenced' in fenced ? null : fenced;
 }
 
 async function recorded(deps: PhaseDependencies, { row, answer }: Sendable): Promise<PhaseResult> {
-  await mustWrite(deps, row, passed(row), prepared(answer));
+  await mustWrite(deps, row, passed(row), prepared(row, answer));
   return withPhase('prepare', result('READY', 'continue'));
 }
 
@@ -208,6 +209,8 @@ async function callBoth(
     return withPhase('preflight', await preflight.finish(deps, args, row, checked));
   const made = await callExecutor(deps, withTimeout(prepare), question);
   if (mayContinue(made)) return { row, answer: made.answer };
+  // Preflight is called again after the wait, so this pass is not recorded.
+  if (makesWait(made)) return withPhase('preflight', await prepare.finish(deps, args, row, made));
   await preflight.finish(deps, args, row, checked);
   const after = { ...row, preflight_passed: true, amount: amountOf(row), error_count: 0 };
   return withPhase('prepare', await prepare.finish(deps, args, after, made));
@@ -329,6 +332,10 @@ function mayContinue(made: CallOutcome): made is Extract<CallOutcome, { answer: 
   return 'answer' in made && (made.answer === null || made.answer.next_state === 'SUBMITTING');
 }
 
+function makesWait(made: CallOutcome): boolean {
+  return 'answer' in made && made.answer !== null && venueWaitOf(made.answer) !== null;
+}
+
 /** Returns the row as it will be once preflight and prepare are recorded. */
 function preparedRow(row: PhaseRow, answer: ExecutionResult | null): PhaseRow {
   return {
@@ -339,8 +346,11 @@ function preparedRow(row: PhaseRow, answer: ExecutionResult | null): PhaseRow {
     sign_request: answer?.sign_request ?? null,
     error_count: 0,
     started_ms: row.started_ms ?? row.now_ms,
+    ...(row.wait_overdue_ms === null ? {} : NOT_WAITING),
   };
 }
+
+const NOT_WAITING = { error_code: null, error_message: null, wait_overdue_ms: null } as const;
 
 /** Returns the row as it is after submit's answer was recorded. */
 function submittedRow(row: PhaseRow, sent: CallOutcome): PhaseRow {

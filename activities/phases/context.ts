@@ -31,6 +31,8 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
   readonly clocks?: { readonly differences: Differences };
   /** Seconds without an answer about a send after which a person has to decide. */
   readonly unansweredSeconds?: number;
+  /** Seconds after which a person must know that a node waits for its venue. */
+  readonly venueWaitAttentionSeconds?: number;
   /**
    * Time limit of a chain of phases, in milliseconds; after it each phase has its own activity.
    * 1000 when left out.

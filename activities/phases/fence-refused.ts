@@ -17,6 +17,9 @@ import { phaseRow } from './row.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
 
+/** Marks a node that waits until an earlier send of its lane is explained. */
+const SEND_LANE_TAKEN = 'SEND_LANE_TAKEN';
+
 /** Makes the node wait, end, or try its fence again. */
 export async function notFenced(
   deps: PhaseDependencies,
@@ -32,6 +35,9 @@ export async function notFenced(
   const lane = refused.problems.find(({ binding }) => binding === 'lane');
   if (lane !== undefined)
     return waitBeforeFence(deps, row, { code: LANE_BLOCKED, why: lane.reason });
+  const taken = refused.problems.find(({ binding }) => binding === 'send_lane');
+  if (taken !== undefined)
+    return waitBeforeFence(deps, row, { code: SEND_LANE_TAKEN, why: taken.reason });
   const meant = refusedFence(row, refused);
   if (meant instanceof ExecutorFault) return preSendFault(deps, row, meant);
   // Another worker has passed the fence or started a recovery; the run continues from the row that

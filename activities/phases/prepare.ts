@@ -1,10 +1,13 @@
 /** prepare: stores once what will be sent; every send of the attempt uses exactly these bytes. */
-import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import type { ExecutionResult } from '../../domain/executor.ts';
+import { venueWaitOf } from '../../domain/venue-waits.ts';
+import type { PhaseRow } from '../../store/phases.ts';
 import { alreadyBeyond, result, sendPrepared } from './results.ts';
 import { stopBeforeSend } from './settle.ts';
 import { mustWrite, type NodeWrite } from './write.ts';
 import type { PhaseSteps } from './phase.ts';
-import { beforeSend, preSendFault } from './before-send.ts';
+import { beforeSend, illegalAnswer, preSendFault } from './before-send.ts';
+import { waitForVenue, waitOver } from './venue-wait.ts';
 
 const NOTHING_TO_PREPARE: ExecutionResult = { next_state: 'SUBMITTING' };
 
@@ -25,22 +28,16 @@ export const prepare: PhaseSteps = {
         answer.error_message ?? 'the executor could not prepare',
       );
     }
-    // Any other state would bypass the fence and its checks.
-    if (answer.next_state !== 'SUBMITTING') {
-      const said = `prepare must not answer next_state ${answer.next_state}`;
-      return preSendFault(
-        deps,
-        row,
-        new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', said),
-      );
-    }
-    await mustWrite(deps, row, prepared(answer));
+    const wait = venueWaitOf(answer);
+    if (wait !== null) return waitForVenue(deps, row, wait);
+    if (answer.next_state !== 'SUBMITTING') return illegalAnswer(deps, row, 'prepare', answer);
+    await mustWrite(deps, row, prepared(row, answer));
     return result('READY', 'continue');
   },
 };
 
 /** Returns the write that stores what will be sent. */
-export function prepared(answer: ExecutionResult | null): NodeWrite {
+export function prepared(row: PhaseRow, answer: ExecutionResult | null): NodeWrite {
   const { prepared_action, sign_request, artifacts } = answer ?? NOTHING_TO_PREPARE;
   return {
     moves: [],
@@ -51,6 +48,7 @@ export function prepared(answer: ExecutionResult | null): NodeWrite {
       // Clears the missing answers before the send; they must not count as missing answers about
       // the send.
       unanswered: 0,
+      ...waitOver(row),
     },
     artifacts: artifacts ?? [],
     event: 'node_prepared',

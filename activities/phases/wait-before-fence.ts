@@ -1,6 +1,10 @@
-/** Makes a node wait before its fence: its nonce lane is closed, or clocks disagree. */
+/**
+ * Makes a node wait before its fence: its nonce lane is closed, clocks disagree, or its venue does
+ * not take it.
+ */
 import type { PhaseResult } from '../../domain/messages.ts';
 import { storable } from '../../domain/text.ts';
+import type { NodeFields } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import type { PhaseDependencies } from './context.ts';
@@ -8,16 +12,25 @@ import { result } from './results.ts';
 
 const PAUSE_MS = 5_000;
 
+/** What a node waits for: its code, and the sentence that a person reads. */
+interface Wait {
+  readonly code: string;
+  readonly why: string;
+  readonly set?: NodeFields;
+}
+
 /**
  * Makes the node wait as long as its deadline allows, and shows what it waits for. Nothing is
- * claimed or sent, so this uses no attempt.
+ * claimed or sent, so this uses no attempt. `set`: fields that are written as well.
  */
 export async function waitBeforeFence(
   deps: PhaseDependencies,
   row: PhaseRow,
-  { code, why }: { readonly code: string; readonly why: string },
+  { code, why, set = {} }: Wait,
 ): Promise<PhaseResult> {
-  if (row.error_code !== code || row.error_message !== why || row.error_count > 0) {
+  const message = storable(why, 1_000);
+  const isShown = row.error_code === code && row.error_message === message;
+  if (!isShown || row.error_count > 0 || Object.keys(set).length > 0) {
     await applyTransition(deps.db, {
       movement_id: row.movement_id,
       nodes: [
@@ -28,11 +41,7 @@ export async function waitBeforeFence(
           attempt: row.attempt,
           epoch: row.epoch,
           // Faults during the wait do not count as attempts.
-          set: {
-            error_code: code,
-            error_message: storable(why, 1_000),
-            error_count: 0,
-          },
+          set: { ...set, error_code: code, error_message: message, error_count: 0 },
         },
       ],
       timeline: [],

@@ -8,9 +8,10 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { bridgePath } from './bridge-path.ts';
 import { minter } from './minter.ts';
 import { perpsAccount } from './perps-account.ts';
+import { sendLane } from './send-lane.ts';
 import type { Draft, Guard, Leaving, Requirement, RequirementSources } from './requirement.ts';
 
-const REQUIREMENTS: readonly Requirement[] = [minter, bridgePath, perpsAccount];
+const REQUIREMENTS: readonly Requirement[] = [minter, bridgePath, perpsAccount, sendLane];
 
 /** The guards of all requirements, whether or not a certain node needs them. */
 export const GUARDS: readonly Guard[] = REQUIREMENTS.flatMap(({ guard }) => guard ?? []);

@@ -13,6 +13,8 @@ export interface RequirementTerms {
   readonly bridge_path?: PathTerms;
   /** For a node of the perps venue. */
   readonly perp?: PerpTerms;
+  /** For a node whose prepared action names a send lane. */
+  readonly send_lane?: SendLane;
   /** For a burn that only `destination_caller` may mint: the signer of the plan's own mint. */
   readonly minter?: {
     readonly signer_key: string;
@@ -21,10 +23,16 @@ export interface RequirementTerms {
 }
 
 /** Returns only the requirement terms of a context. */
-export function termsIn({ bridge_path, perp, minter }: RequirementTerms): RequirementTerms {
+export function termsIn({
+  bridge_path,
+  perp,
+  send_lane,
+  minter,
+}: RequirementTerms): RequirementTerms {
   return {
     ...(bridge_path === undefined ? {} : { bridge_path }),
     ...(perp === undefined ? {} : { perp }),
+    ...(send_lane === undefined ? {} : { send_lane }),
     ...(minter === undefined ? {} : { minter }),
   };
 }
@@ -50,4 +58,17 @@ export interface PerpTerms {
    * made with that nonce.
    */
   readonly action?: { readonly nonce: number; readonly signature?: string };
+}
+
+/**
+ * What is known of a send lane: a text that an executor puts into `prepared_action.send_lane` when
+ * its venue stores no id of ours. Of all sends with the same text, one at a time is open.
+ */
+export interface SendLane {
+  /** ISO 8601: when this attempt passed its fence. */
+  readonly since: string;
+  /** The venue's ids of all other sends of the lane, as far as they are known. */
+  readonly references: readonly string[];
+  /** Number of other recent sends that may have left and whose id at the venue is not known. */
+  readonly unexplained: number;
 }

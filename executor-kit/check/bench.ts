@@ -70,9 +70,9 @@ export class Bench {
     const answer = await this.call('prepare', () =>
       this.target.executor.prepare(context, this.limits()),
     );
-    if (answer.next_state === 'FAILED') {
+    if (answer.next_state !== 'SUBMITTING') {
       throw new Broken(
-        `prepare answered FAILED: ${wordsOf(answer)}`,
+        `prepare answered ${answer.next_state}: ${wordsOf(answer)}`,
         'Give --config, --asset and --amount with which the action can be done.',
       );
     }

@@ -355,6 +355,12 @@ const MOVEMENTS = {
     '900',
     'How long the outcome of a send may stay unknown before a person must decide; the service keeps looking.',
   ),
+  SVC_VENUE_WAIT_ATTENTION_SECONDS: standard(
+    'venueWaitAttentionSeconds',
+    whole(1, 604_800),
+    '900',
+    'How long a node may wait for a venue that does not pay out at present, or for its quota, before a person is shown it; the service keeps checking.',
+  ),
   SVC_UNPROVEN_ASK_SECONDS: standard(
     'unhurriedSeconds',
     whole(1, 3_600),

@@ -151,11 +151,15 @@ BEGIN
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    -- VENUE_WAIT_CODES of domain/venue-waits.ts: the reason is the code in lower case.
+    WHEN n.state = 'READY' AND n.wait_overdue_at <= at
+      AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
-    'lane_blocked', 'delivery_late', 'executor_unavailable', 'observed_long'], r.why), n.updated_at, n.position
+    'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
+    'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,

@@ -251,3 +251,49 @@ CREATE OR REPLACE FUNCTION lane_views() RETURNS jsonb LANGUAGE sql STABLE AS $$
     FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
       AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL) o ON true
 $$;
+
+-- Returns why a send may not use its send lane now, as problems of a binding, or null. In a send
+-- lane, which an executor names in its prepared action, one send at a time is open: the venue has
+-- no id of ours, so the record of a send is told apart from that of another one only if the other
+-- one's is known. A send is open until its reference is known or it has ended. Call this under the
+-- movement's lock; a later statement of the caller sees what was open before it had the lane's.
+CREATE OR REPLACE FUNCTION send_lane_problem(movement uuid, key text, lane text) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('send_lane ' || lane, 0));
+  RETURN (
+    SELECT jsonb_build_array(jsonb_build_object('binding', 'send_lane', 'key', lane,
+      'reason', 'the send of node ' || n.node_key || ' of movement ' || n.movement_id
+        || ' is still open'))
+    FROM node_attempts a JOIN movement_nodes n USING (movement_id, node_key)
+    WHERE a.send_lane = lane AND a.attempt = n.attempt AND n.external_ref IS NULL
+      AND NOT (n.movement_id = movement AND n.node_key = key)
+      AND (n.recover_first OR n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'))
+    ORDER BY a.started_at, n.movement_id, n.node_key LIMIT 1);
+END $$;
+
+-- Returns what is known of the other sends in the lane of an attempt: {"since", when this attempt
+-- passed its fence, "references", of the others, "unexplained", how many of them from a day before
+-- it have no reference although they may have left}; null if the attempt has no lane.
+CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt integer)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  WITH own AS (
+    SELECT idempotency_key, send_lane, started_at FROM node_attempts
+    WHERE movement_id = movement AND node_key = key AND attempt = node_attempt
+      AND send_lane IS NOT NULL
+  ), others AS (
+    SELECT a.started_at, a.outcome, a.error_code, coalesce(a.external_ref,
+      CASE WHEN a.attempt = n.attempt THEN n.external_ref END) AS reference
+    FROM own JOIN node_attempts a
+      ON a.send_lane = own.send_lane AND a.idempotency_key <> own.idempotency_key
+    JOIN movement_nodes n ON n.movement_id = a.movement_id AND n.node_key = a.node_key
+  )
+  SELECT jsonb_build_object('since', wire_time(own.started_at),
+    'references', coalesce((SELECT jsonb_agg(DISTINCT reference) FROM others
+      WHERE reference IS NOT NULL), '[]'::jsonb),
+    'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
+      AND others.started_at > own.started_at - interval '1 day'
+      AND (outcome IS DISTINCT FROM 'FAILED'
+        OR error_code IN ('ABANDONED', 'RESOLVED_AS_FAILED'))))
+  FROM own
+$$;

@@ -14,6 +14,7 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
     'error_count', n.error_count, 'unanswered', n.unanswered,
     'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
       'updated_ms', extract(epoch FROM n.updated_at) * 1000,
+    'wait_overdue_ms', extract(epoch FROM n.wait_overdue_at) * 1000,
     'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
       'output', n.output,
     'now_ms', extract(epoch FROM svc_now()) * 1000,

@@ -79,6 +79,7 @@ DECLARE
   frozen boolean;
   unclaimed boolean := false;
   holder jsonb;
+  lane text;
 BEGIN
   -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
   SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
@@ -179,6 +180,12 @@ BEGIN
       -- Keeps the earlier state in `was`: the writes below depend on it.
       nodes := CASE WHEN part -> 'set' ? 'state'
         THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
+      -- Whatever way a send takes, it takes the lane of the action that is sent.
+      lane := CASE WHEN part -> 'set' ->> 'state' = 'SUBMITTING'
+        THEN coalesce(part -> 'set' -> 'prepared_action', n.prepared_action) ->> 'send_lane' END;
+      IF lane IS NOT NULL THEN
+        nodes := jsonb_set(nodes, ARRAY[i::text, 'send_lane'], to_jsonb(lane));
+      END IF;
     END LOOP;
   END IF;
   IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
@@ -199,6 +206,11 @@ BEGIN
   END IF;
   FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
     EXIT WHEN refusal IS NOT NULL;
+    IF part ? 'send_lane' THEN
+      problems := send_lane_problem(m.movement_id, part ->> 'node_key', part ->> 'send_lane');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+      CONTINUE WHEN refusal IS NOT NULL;
+    END IF;
     IF part ? 'nonce' THEN
       problems := lane_problem(m.movement_id, part ->> 'node_key', (part ->> 'attempt')::integer,
         part -> 'nonce');
@@ -279,15 +291,21 @@ BEGIN
       external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
         ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
-      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
+      -- What passes its fence in a lane no longer waits for that lane.
+      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code'
+        WHEN part ? 'send_lane' THEN NULL ELSE error_code END,
       error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
-        ELSE error_message END,
+        WHEN part ? 'send_lane' THEN NULL ELSE error_message END,
       -- The time that a node waits at its fence in the mode `frozen` does not count towards its
       -- time limit.
       started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
         WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
         ELSE started_at END,
       frozen_since = CASE WHEN NOT fields ? 'state' THEN frozen_since END,
+      -- Only a READY node waits for its venue, so any other state ends the wait.
+      wait_overdue_at = CASE WHEN fields ? 'state' THEN NULL
+        WHEN fields ? 'wait_overdue_at' THEN svc_time(fields -> 'wait_overdue_at', at)
+        ELSE wait_overdue_at END,
       submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
         ELSE submitted_at END,
       completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
@@ -297,9 +315,10 @@ BEGIN
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
     settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
     IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
-      INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at)
+      INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at,
+        send_lane)
       VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key,
-        n.attempt, at)
+        n.attempt, at, part ->> 'send_lane')
       ON CONFLICT (idempotency_key) DO NOTHING;
     ELSIF n.state IN ('COMPLETED', 'FAILED') AND part ->> 'was' <> n.state THEN
       UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref,

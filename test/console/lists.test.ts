@@ -76,6 +76,13 @@ test('a reason that the page does not know is shown as broken', () => {
   ]);
 });
 
+test('a node that waits for its venue is nothing broken', () => {
+  expect(['venue_suspended', 'withdrawal_quota_exhausted'].map(groupOf)).toEqual([
+    'others',
+    'others',
+  ]);
+});
+
 test('change requests that wait for your approval come first, each part in its order', () => {
   const row = (id: string, may: boolean, approved = false) => ({
     id,

@@ -15,6 +15,7 @@ import {
   completed,
   failed as failedAnswer,
   notLanded,
+  notNow,
   prepared,
   unknown,
 } from '../../executor-kit/define.ts';
@@ -159,6 +160,18 @@ describe('caught, by the guarantee that is broken:', () => {
     }));
     expect(troubles(await checkServed(refuses))).toEqual([
       'preflight: preflight answered FAILED: NO_MONEY, the account is empty',
+    ]);
+    const closed = memoryExecutor(() => ({
+      prepare: async () => notNow('VENUE_SUSPENDED', 'closed until noon'),
+    }));
+    expect(troubles(await checkServed(closed))).toEqual([
+      'prepare: prepare answered READY: VENUE_SUSPENDED, closed until noon',
+    ]);
+    const waits = memoryExecutor(() => ({
+      preflight: async () => notNow('VENUE_SUSPENDED', 'closed until noon', 30),
+    }));
+    expect(troubles(await checkServed(waits))).toEqual([
+      'preflight: preflight answered READY: VENUE_SUSPENDED, closed until noon',
     ]);
     const fails = memoryExecutor(() => ({
       observe: async () => failedAnswer('RETURNED', 'sent back'),

@@ -25,11 +25,45 @@ describe('parseResult', () => {
     },
   );
 
-  test('READY and UNKNOWN are believed of recover alone', () => {
+  test('that nothing landed, and that it is unknown, are believed of recover alone', () => {
     for (const phase of EXECUTOR_PHASES.filter((one) => one !== 'recover')) {
       expect(LEGAL_STATES[phase]).not.toContain('READY');
       expect(LEGAL_STATES[phase]).not.toContain('UNKNOWN');
     }
+  });
+
+  const wait = {
+    next_state: 'READY',
+    error_code: 'VENUE_SUSPENDED',
+    error_message: 'closed until noon',
+    retry_after_seconds: 30,
+  } as const;
+
+  test.each(['VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED'])(
+    'preflight and prepare may make their node wait: %s',
+    (error_code) => {
+      for (const phase of ['preflight', 'prepare'] as const)
+        expect(parseResult(phase, { ...wait, error_code })).toEqual({ ...wait, error_code });
+    },
+  );
+
+  test.each([
+    ['another code', { error_code: 'MAINTENANCE' }],
+    ['a code of the service', { error_code: 'LANE_BLOCKED' }],
+    ['no code', { error_code: null }],
+    ['no message', { error_message: null }],
+    ['a blank message', { error_message: ' ' }],
+  ])('READY with %s is a fault of preflight and prepare', (_name, more) => {
+    for (const phase of ['preflight', 'prepare'] as const)
+      expect(() => parseResult(phase, { ...wait, ...more })).toThrow(
+        expect.objectContaining({ kind: 'protocol', code: 'EXECUTOR_PROTOCOL_ERROR' }),
+      );
+  });
+
+  test.each(['submit', 'observe', 'cancel'] as const)('%s may not make a node wait', (phase) => {
+    expect(() => parseResult(phase, wait)).toThrow(
+      expect.objectContaining({ kind: 'protocol', code: 'EXECUTOR_PROTOCOL_ERROR' }),
+    );
   });
 
   test('nothing but a send completes a node that sends: preflight and prepare never do', () => {

@@ -98,6 +98,21 @@ describe('a call', () => {
     });
   });
 
+  test('preflight and prepare may make the node wait', async () => {
+    const wait = {
+      next_state: 'READY',
+      error_code: 'WITHDRAWAL_QUOTA_EXHAUSTED',
+      error_message: '0.4 BTC of 2 are left until 00:00 UTC',
+    } as const;
+    server.answer = (_request, response) => json(response, 200, wait);
+    expect(await remote().preflight(contextOf(), call())).toEqual(wait);
+    expect(await remote().prepare(contextOf(), call())).toEqual(wait);
+    server.answer = (_request, response) => json(response, 200, { next_state: 'READY' });
+    await expect(remote().preflight(contextOf(), call())).rejects.toMatchObject({
+      code: 'EXECUTOR_PROTOCOL_ERROR',
+    });
+  });
+
   test('the token comes from its file at each call, so that a rotated one holds at once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'remote-'));
     try {

@@ -9,6 +9,7 @@ import {
   accepted,
   failed,
   notLanded,
+  notNow,
   pending,
   Unavailable,
   unknown,
@@ -49,7 +50,7 @@ const ASK_SECONDS = 5;
 const desk = scriptedDesk();
 const served = started(() => serveExecutor(desk.executor, { port: 0, log: () => undefined }));
 const own = ownStack({
-  env: { SVC_UNPROVEN_ASK_SECONDS: String(ASK_SECONDS) },
+  env: { SVC_UNPROVEN_ASK_SECONDS: String(ASK_SECONDS), SVC_VENUE_WAIT_ATTENTION_SECONDS: '1' },
   executors: () => [
     {
       executor_key: 'test.scripted',
@@ -379,6 +380,40 @@ test('a node whose executor was switched off names it, and who switches it on ag
   desk.say(id, {});
   await own.api.reaches(id, 'COMPLETED');
 });
+
+test('a payment waits for a venue that is suspended, shows that, and goes on or is cancelled', async () => {
+  const words = 'withdrawals of USDC are suspended until 12:00 UTC';
+  const id = await startMovement(await undoable(), {
+    preflight: () => notNow('VENUE_SUSPENDED', words, 5),
+  });
+  const attention = await asks(id, 'venue_suspended');
+  expect(attention).toMatchObject({
+    ...{ node_key: 'pay', attempt: 1, errors: 0, last_answer: `VENUE_SUSPENDED: ${words}` },
+  });
+  expect(attention.message).toContain(words);
+  expect(offered(attention)).toEqual(['cancel']);
+  expect((await needing()).get(id)).toBe('venue_suspended');
+  await listed(id, 'venue_suspended');
+  desk.say(id, {});
+  const { nodes } = await own.api.reaches(id, 'COMPLETED');
+  expect(nodes.find(({ node_key }) => node_key === 'pay')).toMatchObject({
+    ...{ state: 'COMPLETED', attempt: 1, error_code: null, error_message: null },
+  });
+  expect(desk.calls(id, 'preflight').length).toBeGreaterThan(1);
+  expect(desk.calls(id, 'submit')).toEqual([`${id}:pay:1`]);
+  await listed(id, null);
+
+  const cancelled = await startMovement(await undoable(), {
+    preflight: () => notNow('WITHDRAWAL_QUOTA_EXHAUSTED', 'nothing is left until 00:00 UTC', 300),
+  });
+  await asks(cancelled, 'withdrawal_quota_exhausted');
+  await listed(cancelled, 'withdrawal_quota_exhausted');
+  await own.api.act('cancel', cancelled);
+  await own.api.nodeReaches(cancelled, 'undo', ['COMPLETED']);
+  await own.api.nodeReaches(cancelled, 'pay', ['CANCELLED']);
+  expect(desk.calls(cancelled, 'submit')).toEqual([]);
+  await listed(cancelled, null);
+}, 90_000);
 
 test('a payment behind an unknown one names it', async () => {
   const { chain } = own.stack;

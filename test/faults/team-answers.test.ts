@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { TASK_QUEUE, type AskResult, type RecordArgs } from '../../domain/messages.ts';
 import { openQueueCaller, type QueueCaller } from '../../executor-kit/check/queue-caller.ts';
-import { completed, failed, pending } from '../../executor-kit/define.ts';
+import { completed, failed, notNow, pending } from '../../executor-kit/define.ts';
 import { installRuntime } from '../../executor-kit/runtime.ts';
 import {
   executorActivities,
@@ -34,8 +34,24 @@ const templates = new Map<Kind, string>();
 const failing = new Map<string, 'submit' | 'observe'>();
 const waiting = new Set<string>();
 const submits: string[] = [];
+/** Movements that this phase makes wait. */
+const suspended = new Map<string, 'preflight' | 'prepare'>();
+/** Every call of preflight and prepare. */
+const checks: string[] = [];
 
 const team = memoryExecutor((_, sound) => ({
+  preflight: async (context, call) => {
+    checks.push(`${context.movement_id} preflight`);
+    return suspended.get(context.movement_id) === 'preflight'
+      ? notNow('VENUE_SUSPENDED', 'the desk opens at noon', 5)
+      : sound.preflight(context, call);
+  },
+  prepare: async (context, call) => {
+    checks.push(`${context.movement_id} prepare`);
+    return suspended.get(context.movement_id) === 'prepare'
+      ? notNow('VENUE_SUSPENDED', 'the desk opens at noon', 5)
+      : sound.prepare(context, call);
+  },
   submit: (submission, call) => {
     submits.push(submission.context.idempotency_key);
     return failing.get(submission.context.movement_id) === 'submit'
@@ -181,6 +197,30 @@ test('an answer without a question changes nothing, and one to an open question 
   expect(await said(id)).toEqual(earlier);
   waiting.delete(id);
   await own.api.reaches(id, 'COMPLETED');
+}, 90_000);
+
+test('a team may make its node wait before the send, and preflight is called again', async () => {
+  for (const phase of ['preflight', 'prepare'] as const) {
+    const id = await approved('plain', (movement) => suspended.set(movement, phase));
+    const before = await eventually(
+      async () => {
+        const [row] = await own.query<{ error_code: string | null; error_count: number }>(
+          'SELECT error_code, error_count FROM movement_nodes WHERE movement_id = $1',
+          [id],
+        );
+        return row === undefined || row.error_code === null ? null : row;
+      },
+      { what: () => 'the wait to be shown' },
+    );
+    expect(before).toEqual({ error_code: 'VENUE_SUSPENDED', error_count: 0 });
+    expect(await standing(id)).toMatchObject({ state: 'READY', attempt: 1, epoch: 0 });
+    suspended.delete(id);
+    const { nodes } = await own.api.reaches(id, 'COMPLETED');
+    expect(nodes).toMatchObject([{ attempt: 1, error_code: null, error_message: null }]);
+    const calls = checks.filter((each) => each.startsWith(id)).map((each) => each.slice(37));
+    expect(calls.slice(-2)).toEqual(['preflight', 'prepare']);
+    expect(calls.filter((each) => each === 'preflight').length).toBeGreaterThan(1);
+  }
 }, 90_000);
 
 test('FAILED after the submit began is believed with the signature of the entry, and only so', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../platform/config.ts';
 import type { ProcessRole } from '../../platform/config/role.ts';
+import { createLocalRequestDesk } from '../../platform/request-desk.ts';
 import { openRegistries } from '../../service/registries.ts';
 import { KEY } from './support.ts';
 
@@ -68,7 +69,9 @@ async function declared({
     SVC_VENUES_FILE: venues,
     ...env,
   };
-  return openRegistries(readConfig(settings, role), (key) => Promise.resolve(`read ${key}`));
+  return openRegistries(readConfig(settings, role), createLocalRequestDesk(), (key) =>
+    Promise.resolve(`read ${key}`),
+  );
 }
 
 describe('a process', () => {

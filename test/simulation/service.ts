@@ -21,6 +21,7 @@ import type { Executor } from '../../domain/executor.ts';
 import type { Signer } from '../../domain/signer.ts';
 import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import { createHandOver } from '../../platform/handover.ts';
+import { createLocalRequestDesk } from '../../platform/request-desk.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import type { AuditEntry } from '../../domain/transition.ts';
@@ -111,7 +112,7 @@ export async function openDatabase({
 /** What API and worker are made of, whatever database is beneath. */
 export function partsOf(db: Database, outside: Outside) {
   const bound = outside.signers ?? [];
-  const venues = openVenues(outside.venues ?? [], bound);
+  const venues = openVenues(outside.venues ?? [], bound, createLocalRequestDesk());
   const executors = createExecutorRegistry({
     locals: [createNoopExecutor(), ...venues.executors, ...outside.executors],
     remotes: [],

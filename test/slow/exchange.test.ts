@@ -110,7 +110,7 @@ test('a withdrawal whose answer was lost is found by its client id and paid once
       submitted_amount: '100.123456',
       fee_amount: '0.25',
       received_amount: '99.873456',
-      tx_hash: withdrawn?.txId,
+      tx_hash: withdrawn?.tx,
     },
   });
   assertConsistent(movement, await own.api.timeline(id));
@@ -164,7 +164,7 @@ test('a capital transfer whose answer was lost is submitted once, and ends as th
   ).toHaveLength(requests + 1);
   expect(ended).toMatchObject({
     provider: 'ccxt',
-    provider_transfer_id: String(books().transfers.at(-1)?.tranId),
+    provider_transfer_id: books().transfers.at(-1)?.id,
   });
   expect(books().get(SUB, 'USDT_FUTURE', 'USDC')).toBe('25.5');
 });

@@ -34,6 +34,7 @@ import { built } from '../../dev/bootstrap/programs.mjs';
 import { fundadminProgram } from '../../tools/command-line.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 import { startExchange } from '../venues/cex/support/exchange.ts';
+import { madeWithdrawal } from '../venues/cex/support/made.ts';
 
 /**
  * A process that hangs is killed after this; a slow one has ended long before.
@@ -488,21 +489,7 @@ test('venues', async () => {
   });
 
   // A withdrawal that somebody made at the exchange itself is no fault.
-  exchange.books.withdrawals.push({
-    id: 'by-hand',
-    account: null,
-    withdrawOrderId: null,
-    coin: 'USDC',
-    network: 'ETH',
-    address: `0x${'1'.repeat(40)}`,
-    addressTag: '',
-    amount: '99.75',
-    transactionFee: '0.25',
-    time: daysAgo(2),
-    transferType: 0,
-    status: 6,
-    txId: `0x${'ab'.repeat(32)}`,
-  });
+  exchange.books.withdrawals.push(madeWithdrawal({ id: 'by-hand', time: daysAgo(2) }));
   const found = await fundadmin(reconcile, { SVC_VENUES_FILE: file });
   expect(found).toMatchObject({
     counts: { ours: 0, foreign: 1, missing: 0, differs: 0, open: 0 },

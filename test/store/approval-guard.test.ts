@@ -266,6 +266,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
     'next_look_at',
     'questions',
     'frozen_since',
+    'wait_overdue_at',
     'external_ref',
     'output',
     'error_code',

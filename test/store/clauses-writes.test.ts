@@ -354,6 +354,38 @@ holds('behind a transition', [
     true,
   ],
   [
+    'a wait for the venue is overdue when the write says',
+    ...left(also('n', passed), { wait_overdue_at: SINCE }, isSince('wait_overdue_at')),
+    true,
+  ],
+  [
+    'what says nothing of the wait leaves it',
+    ...left(
+      also('n', { ...passed, wait_overdue_at: SINCE }),
+      { error_count: 1 },
+      isSince('wait_overdue_at'),
+    ),
+    true,
+  ],
+  [
+    'the wait ends when the write says so',
+    ...left(
+      also('n', { ...passed, wait_overdue_at: SINCE }),
+      { wait_overdue_at: null },
+      'wait_overdue_at IS NULL',
+    ),
+    true,
+  ],
+  [
+    'and with every other state',
+    ...left(
+      also('n', { ...passed, wait_overdue_at: SINCE }),
+      { state: 'SKIPPED' },
+      'wait_overdue_at IS NULL',
+    ),
+    true,
+  ],
+  [
     'a field that is not named stays',
     ...left(
       also('n', { ...passed, output: { a: 1 }, error_code: 'E', external_ref: 'r' }),

@@ -341,6 +341,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: `movement_id = '${waiting}'`,
     call: `try_fence('${waiting}', 'pay', 1, 'e', 1, '${ID('1')}', '[]')`,
   },
+  'send_lane_problem: pg_advisory_xact_lock': {
+    held: `hashtextextended('send_lane l', 0)`,
+    call: `send_lane_problem('${waiting}', 'pay', 'l')`,
+  },
   'issue_key: api_clients FOR UPDATE': {
     held: 'true',
     call: `issue_key(${doc({ client_id: ID('2'), client_name: 'client' })})`,

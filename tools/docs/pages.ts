@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIGURATION_FILE, configurationPage } from './configuration.ts';
 import { ERRORS_FILE, errorsPage } from './errors.ts';
+import { withExchanges } from './exchanges.ts';
 import { VENUES_FILE, withFinality } from './finality.ts';
 import { withImports } from './imports.ts';
 import { LICENCES_FILE, licencesPage } from './licences.ts';
@@ -31,6 +32,6 @@ export function pages(): readonly Page[] {
     page(STATES_FILE, statesPage),
     page(LICENCES_FILE, licencesPage),
     page(ARCHITECTURE_FILE, withImports),
-    page(VENUES_FILE, withFinality),
+    page(VENUES_FILE, (is) => withExchanges(withFinality(is))),
   ];
 }

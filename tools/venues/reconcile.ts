@@ -9,7 +9,9 @@ import {
   type VenueRecord,
   type VenueRecordKind,
 } from '../../domain/reconcile/records.ts';
+import { createLocalRequestDesk } from '../../platform/request-desk.ts';
 import { readOurRecords, type OurRecordsQuery } from '../../store/reconcile.ts';
+import { createRequestDesk } from '../../store/request-desk.ts';
 import { setting, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 import { linesAsCsv } from './csv.ts';
@@ -132,10 +134,8 @@ function withNames(record: StoredRecord, books: ExchangeBooks): OurRecord {
   };
 }
 
-async function openBooks(
-  { venue, venuesFile }: ReconcileOptions,
-  io: ToolIo,
-): Promise<ExchangeBooks> {
+async function openBooks(options: ReconcileOptions, io: ToolIo): Promise<ExchangeBooks> {
+  const { venue, venuesFile } = options;
   const file = venuesFile ?? setting(io, 'SVC_VENUES_FILE');
   if (file === undefined)
     throw new ToolError(
@@ -145,6 +145,7 @@ async function openBooks(
   // Loaded only here, since few commands need the venues.
   const { loadVenueBindings, VenueBindingsError } = await import('../../venues/bindings.ts');
   const { cex } = await import('../../venues/cex/index.ts');
+  const { createCexAccounts } = await import('../../venues/cex/accounts.ts');
   const { expectedClientId, readVenueRecords } = await import('../../venues/cex/records.ts');
   const bindings = await loadVenueBindings(file).catch((error: unknown) => {
     if (!(error instanceof VenueBindingsError)) throw error;
@@ -164,13 +165,15 @@ async function openBooks(
     account.account_role === 'sub'
       ? []
       : accounts.filter((each) => each.venue_key === venue || each.master === venue);
+  // Only for the exchange's names; nothing is sent through it.
+  const names = createCexAccounts(accounts, createLocalRequestDesk());
   return {
     family: family.map(({ venue_key }) => venue_key),
-    clientId({ kind, send_key, transfer_id }) {
+    clientId({ kind, send_key, transfer_id, external_ref }) {
       if (send_key === null || kind === 'deposit') return null;
       const transfer = transfer_id === null ? 'node_transfer' : 'capital_transfer';
       const sent = kind === 'withdrawal' ? kind : transfer;
-      return expectedClientId(accounts, venue, sent, send_key);
+      return expectedClientId(names, venue, { kind: sent, key: send_key, external_ref });
     },
     sideName({ venue_key, account_type }) {
       const side = family.find((each) => each.venue_key === venue_key);
@@ -180,7 +183,10 @@ async function openBooks(
     async read(period) {
       const call = { signal: new AbortController().signal };
       try {
-        return await readVenueRecords(accounts, venue, period, call);
+        // The running service uses the same key, so both share its budget and nonces.
+        return await withDatabase(options, io, (db) =>
+          readVenueRecords(createCexAccounts(accounts, createRequestDesk(db)), venue, period, call),
+        );
       } catch (error) {
         throw readFault(error);
       }

@@ -11,9 +11,14 @@ import type {
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
-import { createCexAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
-import type { CcxtVenue } from './config.ts';
-import type { ExchangeTransfer, Period, TransferEndOfExchange, TransferRecord } from './dialect.ts';
+import type { CexAccount, CexAccounts } from './accounts.ts';
+import type {
+  ExchangeTransfer,
+  Period,
+  SendGuarantee,
+  TransferEndOfExchange,
+  TransferRecord,
+} from './dialect.ts';
 import { toFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
 
@@ -21,14 +26,14 @@ const POLL_SECONDS = 2;
 
 /**
  * Returns one transfer provider for each bound master, with its sub-accounts; none for a
- * sub-account whose master is not bound.
+ * sub-account whose master is not bound, or for an exchange without transfers.
  */
-export function createCexTransfers(bindings: readonly CcxtVenue[]): readonly TransferProvider[] {
-  const accounts = createCexAccounts(bindings);
-  return accounts
-    .list()
-    .filter(({ venue }) => venue.account_role === 'master')
-    .map((master) => providerOf(master, accounts));
+export function createCexTransfers(accounts: CexAccounts): readonly TransferProvider[] {
+  return accounts.list().flatMap((master) => {
+    const { venue, dialect } = master;
+    if (venue.account_role !== 'master' || dialect.transfers === null) return [];
+    return [providerOf(master, accounts, dialect.transfers)];
+  });
 }
 
 /**
@@ -38,7 +43,11 @@ export function scopeOf({ venue, master }: CexAccount): string | null {
   return master === null ? null : `ccxt:${venue.exchange}:${master.venue_key}`;
 }
 
-function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider {
+function providerOf(
+  master: CexAccount,
+  accounts: CexAccounts,
+  guarantee: SendGuarantee,
+): TransferProvider {
   const { dialect, venue } = master;
   const scope = scopeOf(master) ?? venue.venue_key;
   const members = accounts.list().filter((each) => scopeOf(each) === scope);
@@ -58,7 +67,7 @@ function providerOf(master: CexAccount, accounts: CexAccounts): TransferProvider
       scope,
       role: each.venue.account_role,
     })),
-    ...dialect.transfers,
+    ...guarantee,
     timeout_seconds: venue.timeout_seconds + 5,
     submit: async (order, call) => {
       const transfer = read(order);

@@ -1,5 +1,6 @@
 /** Lists the bound exchange accounts, each with the connections that may read it. */
 import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
+import type { RequestDesk } from '../../domain/request-desk.ts';
 import { rejected } from '../node-plan.ts';
 import { openConnection } from './client.ts';
 import type { CexConnection } from './connection.ts';
@@ -40,8 +41,10 @@ const connections = new WeakMap<CcxtVenue, Promise<CexConnection>>();
  * Returns the accounts of `bindings`. Opens no connection: the exchange library is loaded with the
  * first call.
  */
-export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
-  const accounts = new Map(bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings)]));
+export function createCexAccounts(bindings: readonly CcxtVenue[], desk: RequestDesk): CexAccounts {
+  const accounts = new Map(
+    bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings, desk)]),
+  );
   return {
     list: () => [...accounts.values()],
     get(venueKey) {
@@ -53,7 +56,11 @@ export function createCexAccounts(bindings: readonly CcxtVenue[]): CexAccounts {
   };
 }
 
-function accountOf(venue: CcxtVenue, bindings: readonly CcxtVenue[]): CexAccount {
+function accountOf(
+  venue: CcxtVenue,
+  bindings: readonly CcxtVenue[],
+  desk: RequestDesk,
+): CexAccount {
   const dialect = DIALECTS.get(venue.exchange);
   if (dialect === undefined) throw new Error(`no dialect supports the exchange ${venue.exchange}`);
   const master =
@@ -64,19 +71,19 @@ function accountOf(venue: CcxtVenue, bindings: readonly CcxtVenue[]): CexAccount
     venue,
     dialect,
     master,
-    own: () => connect(venue, dialect),
+    own: () => connect(venue, dialect, desk),
     ofMaster: async () => {
       if (master === null)
         throw rejected('MASTER_MISSING', `the master account of ${venue.venue_key} is not bound`);
-      return connect(master, dialect);
+      return connect(master, dialect, desk);
     },
   };
 }
 
-function connect(venue: CcxtVenue, dialect: Dialect): Promise<CexConnection> {
+function connect(venue: CcxtVenue, dialect: Dialect, desk: RequestDesk): Promise<CexConnection> {
   const known = connections.get(venue);
   if (known !== undefined) return known;
-  const opened = openConnection(venue, dialect).catch((error: unknown) => {
+  const opened = openConnection(venue, dialect, desk).catch((error: unknown) => {
     // The next call reads the credentials file again: the file may be corrected by then.
     connections.delete(venue);
     if (error instanceof CredentialsError)

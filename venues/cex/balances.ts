@@ -1,19 +1,16 @@
 /** Fetches balances of exchange accounts. */
 import type { BalanceFetcher } from '../../domain/balances.ts';
-import { createCexAccounts, type CexAccount } from './accounts.ts';
-import type { CcxtVenue } from './config.ts';
+import type { CexAccount, CexAccounts } from './accounts.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 30;
 
 /** Returns a fetcher for each binding, with the account's own key or else its master's key. */
-export function createCexBalances(bindings: readonly CcxtVenue[]): readonly BalanceFetcher[] {
-  return createCexAccounts(bindings)
-    .list()
-    .map((account) => ({
-      venue_key: account.venue.venue_key,
-      interval_seconds: account.venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
-      fetch: (call) => fetchOf(account, call.signal),
-    }));
+export function createCexBalances(accounts: CexAccounts): readonly BalanceFetcher[] {
+  return accounts.list().map((account) => ({
+    venue_key: account.venue.venue_key,
+    interval_seconds: account.venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
+    fetch: (call) => fetchOf(account, call.signal),
+  }));
 }
 
 async function fetchOf({ venue, dialect, own, ofMaster }: CexAccount, signal: AbortSignal) {

@@ -4,12 +4,14 @@
  * HTTP layer has no abort signal, and its timeout covers only the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Exchange } from 'ccxt';
 import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import type { RequestDesk } from '../../domain/request-desk.ts';
 import { deadline, type Deadline } from '../../platform/deadline.ts';
 import { rejected } from '../node-plan.ts';
 import type { CcxtVenue } from './config.ts';
@@ -17,13 +19,18 @@ import type { CexConnection, Parameters } from './connection.ts';
 import { readCredentials, type CexCredentials } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault } from './errors.ts';
+import { createRequests } from './requests.ts';
 
 /** State of a running call, read by our transport below the library. */
 interface Pending {
   readonly limit: Deadline;
+  /** The nonce of the key's turn; null: the exchange needs no growing nonce. */
+  nonce: string | null;
   sent: boolean;
 }
 
+/** How long a key pauses when the exchange limits it without a `Retry-After`. */
+const PAUSE_SECONDS = 10;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
 const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
@@ -35,33 +42,92 @@ const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 export async function openConnection(
   venue: CcxtVenue,
   dialect: Dialect,
-  credentials?: CexCredentials,
+  desk: RequestDesk,
 ): Promise<CexConnection> {
   if (venue.credentials_file === undefined)
     throw rejected('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
-  const keys = credentials ?? (await readCredentials(venue.credentials_file));
+  const keys = await readCredentials(venue.credentials_file);
   const pending = new AsyncLocalStorage<Pending>();
   const exchange = await createExchange(venue, keys);
-  const words = (text: string): string => plainWords(withoutKeys(text, keys));
-  exchange.fetch = (url, method = 'GET', headers = {}, body = undefined) =>
-    send({ exchange, dialect, words, pending: pending.getStore() }, { url, method, headers, body });
-
-  return {
-    async ask(method, parameters, call) {
-      const limit = deadline(call.signal, venue.timeout_seconds * 1000);
-      const state: Pending = { limit, sent: false };
-      try {
-        const work = pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
-        // The rate limit may delay the call past its deadline. The call then finds the signal
-        // aborted and sends nothing.
-        return await Promise.race([work, limit.over]);
-      } catch (error) {
-        throw faultOf(error, { venue, state, call, expired: limit.expired() });
-      } finally {
-        limit.clear();
-      }
+  const requests = createRequests(desk, {
+    key: createHash('sha256').update(keys.api_key.reveal()).digest('hex'),
+    budget: dialect.budget ?? {
+      capacity: 1,
+      units_per_second: 1_000 / (exchange.rateLimit ?? 1_000),
     },
+    oneAtATime: dialect.growing_nonce ?? false,
+    timeoutMs: venue.timeout_seconds * 1000,
+  });
+  const words = (text: string): string => plainWords(withoutKeys(text, keys));
+  exchange.throttle = (cost: number | undefined) =>
+    requests.before(cost ?? 1, running(pending).limit.signal);
+  exchange.fetch = (url, method = 'GET', headers = {}, body = undefined) =>
+    send({ exchange, dialect, words, pending: running(pending) }, { url, method, headers, body });
+  if (dialect.growing_nonce) exchange.nonce = () => nonceOf(running(pending)) as unknown as number;
+
+  /** Makes the call; the caller turns its errors into faults. */
+  const attempt = async (method: string, parameters: Parameters, state: Pending) => {
+    const { limit } = state;
+    const work = requests.inTurn(async (nonce) => {
+      state.nonce = nonce;
+      return pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
+    }, limit.signal);
+    try {
+      // The budget may delay the call past its deadline. The call then finds the signal aborted
+      // and sends nothing.
+      return await Promise.race([work, limit.over]);
+    } catch (error) {
+      if (error instanceof ExchangeAnswerError && error.limited)
+        await requests
+          .limited((error.retryAfterSeconds ?? PAUSE_SECONDS) * 1_000)
+          // The exchange limits the other processes itself.
+          .catch(() => undefined);
+      throw error;
+    }
   };
+  const called = async (
+    method: string,
+    parameters: Parameters,
+    { call, absent }: { readonly call: CallOptions; readonly absent: readonly string[] },
+  ): Promise<unknown> => {
+    const limit = deadline(call.signal, venue.timeout_seconds * 1000);
+    const state: Pending = { limit, nonce: null, sent: false };
+    try {
+      return await attempt(method, parameters, state);
+    } catch (error) {
+      if (isAbsent(error, absent)) return null;
+      throw faultOf(error, { venue, state, call, expired: limit.expired() });
+    } finally {
+      limit.clear();
+    }
+  };
+  return {
+    ask: (method, parameters, call) => called(method, parameters, { call, absent: [] }),
+    find: called,
+  };
+}
+
+/** Returns whether the exchange answered that it has no such record. */
+function isAbsent(error: unknown, absent: readonly string[]): boolean {
+  return (
+    error instanceof ExchangeAnswerError &&
+    error.exchangeCode !== null &&
+    !error.limited &&
+    isRefusal(error.status) &&
+    absent.includes(error.exchangeCode)
+  );
+}
+
+function running(pending: AsyncLocalStorage<Pending>): Pending {
+  const state = pending.getStore();
+  if (state === undefined)
+    throw new Error('the library called the exchange outside a call of this client');
+  return state;
+}
+
+function nonceOf({ nonce }: Pending): string {
+  if (nonce === null) throw new Error('the request has no turn, and so no nonce');
+  return nonce;
 }
 
 async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<Exchange> {
@@ -71,6 +137,7 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
     secret: keys.secret.reveal(),
     ...(keys.password === undefined ? {} : { password: keys.password.reveal() }),
     number: String,
+    // Calls `throttle`, which is ours: the budget of a key is shared by all processes.
     enableRateLimit: true,
     timeout: venue.timeout_seconds * 1000,
     // Never repeats a request, since a repeated write may pay twice. The short window limits how
@@ -117,7 +184,7 @@ interface Transport {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
   readonly words: (text: string) => string;
-  readonly pending: Pending | undefined;
+  readonly pending: Pending;
 }
 
 /** Sends in place of the library: one request, no redirect, one deadline until the last byte. */
@@ -130,9 +197,7 @@ async function send(
     body,
   }: { url: string; method: string; headers: Record<string, string>; body: string | undefined },
 ): Promise<unknown> {
-  if (pending === undefined)
-    throw new Error('the library called the exchange outside a call of this client');
-  // The deadline may have passed while the rate limit held the call. In a process that was
+  // The deadline may have passed while the budget held the call. In a process that was
   // suspended meanwhile, this check runs before the timers.
   pending.limit.check();
   pending.sent = true;
@@ -144,40 +209,72 @@ async function send(
     dispatcher: method === 'GET' ? kept : fresh,
   });
   const [status, text] = [answer.statusCode, await answer.body.text()];
-  if (status >= 200 && status <= 299) {
-    const response = {
+  const isSuccess = status >= 200 && status <= 299;
+  const reported = isSuccess && !dialect.errors_with_success ? null : dialect.readError(json(text));
+  if (!isSuccess || reported !== null)
+    throw answerError(dialect, { status, reported, words, after: answer.headers['retry-after'] });
+  // The dialect reads the whole answer; the library would take a warning for an error.
+  if (dialect.errors_with_success) return exchange.parseJson(text.trim()) as unknown;
+  const response = {
+    status,
+    statusText: '',
+    headers: answer.headers,
+    text: () => Promise.resolve(text),
+  };
+  return exchange.handleRestResponse(response, url, method, headers, body).catch(() => {
+    throw new ExchangeAnswerError({
       status,
-      statusText: '',
-      headers: answer.headers,
-      text: () => Promise.resolve(text),
-    };
-    return exchange.handleRestResponse(response, url, method, headers, body).catch(() => {
-      throw new ExchangeAnswerError({
-        status,
-        message: 'the exchange answered with an error',
-        refusal: null,
-      });
+      message: 'the exchange answered with an error',
+      refusal: null,
     });
-  }
-  const reported = dialect.readError(json(text));
+  });
+}
+
+/** Returns the error of an answer that has a status of an error, or the body of one. */
+function answerError(
+  { refusals, rate_limit_codes = [] }: Dialect,
+  {
+    status,
+    reported,
+    words,
+    after,
+  }: {
+    readonly status: number;
+    readonly reported: { readonly code: string; readonly message: string } | null;
+    readonly words: (text: string) => string;
+    readonly after: string | string[] | undefined;
+  },
+): ExchangeAnswerError {
   const said = reported === null ? '' : `: ${words(`${reported.code} ${reported.message}`)}`;
   const message = `the exchange answered ${String(status)}${said}`;
-  const code = reported !== null && isRefusal(status) ? dialect.refusals[reported.code] : undefined;
-  const after = Number(answer.headers['retry-after'] ?? Number.NaN);
-  throw new ExchangeAnswerError({
+  const exchangeCode = reported?.code ?? null;
+  const limited =
+    status === 429 ||
+    status === 418 ||
+    (exchangeCode !== null && rate_limit_codes.includes(exchangeCode));
+  const code =
+    exchangeCode !== null && !limited && isRefusal(status) && Object.hasOwn(refusals, exchangeCode)
+      ? refusals[exchangeCode]
+      : undefined;
+  const seconds = Number(after ?? Number.NaN);
+  return new ExchangeAnswerError({
     status,
     message,
+    exchangeCode,
     refusal: code === undefined ? null : { code, message },
-    retryAfterSeconds: after >= 0 && after <= 86_400 ? after : undefined,
+    limited,
+    retryAfterSeconds: seconds >= 0 && seconds <= 86_400 ? seconds : undefined,
   });
 }
 
 /**
- * Returns whether a status may be a refusal. The excluded statuses mean a timeout or too much load,
- * and leave open whether the exchange got the request.
+ * Returns whether a status may be a refusal, if the body is one. The excluded statuses mean a
+ * timeout or too much load, and leave open whether the exchange got the request.
  */
 function isRefusal(status: number): boolean {
-  return status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
+  const isSuccess = status >= 200 && status <= 299;
+  const isFault = status >= 400 && status <= 499 && ![408, 409, 418, 425, 429].includes(status);
+  return isSuccess || isFault;
 }
 
 function json(text: string): unknown {

@@ -50,6 +50,11 @@ export const ccxtVenueSchema = z
      * Pools whose balances are fetched; by default all pools that the exchange shows with this key.
      */
     account_types: z.array(z.enum(BALANCE_ACCOUNT_TYPES)).min(1).optional(),
+    /**
+     * Whether this service alone withdraws from the account. Only then may a new record prove a
+     * withdrawal at an exchange that stores no id of ours.
+     */
+    exclusive: z.boolean().default(false),
     /** Whether a withdrawal must go to an address that the exchange's address book whitelists. */
     withdrawal_whitelist: z.boolean().default(true),
     fetch_interval_seconds: z.number().positive().max(86_400).optional(),
@@ -62,8 +67,11 @@ export const ccxtVenueSchema = z
       fault('master', 'is for sub-accounts only');
     if (venue.credentials_file === undefined && venue.master === undefined)
       fault('credentials_file', 'is needed without a master');
-    const problem = DIALECTS.get(venue.exchange)?.accountFault(venue.account, venue.account_role);
+    const dialect = DIALECTS.get(venue.exchange);
+    const problem = dialect?.accountFault(venue.account, venue.account_role);
     if (problem != null) fault('account', problem);
+    if (venue.sandbox && dialect?.sandbox_fault !== undefined)
+      fault('sandbox', dialect.sandbox_fault);
     const known = accountTypes(venue);
     for (const [index, type] of (venue.account_types ?? []).entries()) {
       if (known.includes(type)) continue;
@@ -98,10 +106,21 @@ const plainText = (max: number) =>
       `must be 1 to ${String(max)} of letters, digits and . _ : -`,
     );
 
+/**
+ * A network as the exchange names it. Some names hold single spaces, which end no parameter either.
+ */
+const networkName = z
+  .string()
+  .max(64)
+  .regex(
+    /^[A-Za-z0-9._:()-]+(?: [A-Za-z0-9._:()-]+)*$/,
+    'must be letters, digits and . _ : - ( ), with single spaces between',
+  );
+
 /** Not strict: node configs also carry keys for other readers, such as labels. */
 export const withdrawalConfigSchema = z.object({
   venue: venueKeySchema,
-  network: plainText(32),
+  network: networkName,
   destination_address: plainText(256),
   chain_id: z.number().int().positive().optional(),
   tag: plainText(128).optional(),

@@ -10,4 +10,13 @@ export interface CexConnection {
    * @throws ExecutorFault, `rejected` only with proof that the exchange did nothing.
    */
   ask(method: string, parameters: Parameters, call: CallOptions): Promise<unknown>;
+  /**
+   * As {@link ask}, for a search: returns null when the exchange answers with one of the error
+   * codes `absent`, which must mean that it has no such record.
+   */
+  find(
+    method: string,
+    parameters: Parameters,
+    of: { readonly absent: readonly string[]; readonly call: CallOptions },
+  ): Promise<unknown>;
 }

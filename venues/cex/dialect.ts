@@ -9,6 +9,7 @@ import {
   type TransferAccountType,
 } from '../../domain/capital-transfers/topology.ts';
 import type { CallOptions } from '../../domain/executor.ts';
+import type { RequestBudget } from '../../domain/request-desk.ts';
 import type { VenueRecord } from '../../domain/reconcile/records.ts';
 import type { CexConnection } from './connection.ts';
 
@@ -29,6 +30,16 @@ export interface WithdrawalTerms {
   /** Pattern of the whole address; null if the exchange has no usable pattern. */
   readonly address_pattern: string | null;
   readonly tag_pattern: string | null;
+  /** ISO 8601: when the exchange expects to pay out again; null: not known, or enabled. */
+  readonly opens_at: string | null;
+  /** What the account may still withdraw at present; null: the exchange does not show it. */
+  readonly quota: WithdrawalQuota | null;
+}
+
+/** What is left of a withdrawal quota, in `unit`: an asset, or `USD`. */
+export interface WithdrawalQuota {
+  readonly left: string;
+  readonly unit: string;
 }
 
 export interface BookEntry {
@@ -50,6 +61,12 @@ export interface WithdrawalOrder {
   readonly amount: string;
 }
 
+/**
+ * What a withdrawal has to name at this exchange besides its order, such as the fee or the label of
+ * an address. It is stored before the send, which uses these very values.
+ */
+export type Quote = Readonly<Record<string, string>>;
+
 export type RecordStatus = 'pending' | 'completed' | 'failed';
 
 export interface WithdrawalRecord {
@@ -69,6 +86,38 @@ export interface WithdrawalRecord {
   /** The transaction hash, or the exchange's id of the booking; null: neither exists yet. */
   readonly transaction: string | null;
 }
+
+/** A withdrawal in a list of the account's withdrawals. */
+export interface ListedWithdrawal extends WithdrawalRecord {
+  /** ISO 8601, by the exchange's clock: when it was requested. */
+  readonly at: string;
+}
+
+/** How a withdrawal is found again, also if its answer was lost. */
+export type WithdrawalSearch =
+  | {
+      /** The exchange stores our client id with the withdrawal. */
+      readonly by: 'client_id';
+      /** Returns every withdrawal with the client id in the period. */
+      find(
+        connection: CexConnection,
+        of: { readonly client_id: string; readonly asset: string; readonly period: Period },
+        call: CallOptions,
+      ): Promise<readonly WithdrawalRecord[]>;
+    }
+  | {
+      /**
+       * The exchange stores no id of ours. Before a send its withdrawals are listed as a baseline,
+       * and what is new afterwards may be ours.
+       */
+      readonly by: 'baseline';
+      /** Returns every withdrawal of the asset in the period. */
+      list(
+        connection: CexConnection,
+        of: { readonly asset: string; readonly period: Period },
+        call: CallOptions,
+      ): Promise<readonly ListedWithdrawal[]>;
+    };
 
 export interface DepositRecord {
   readonly id: string;
@@ -122,13 +171,26 @@ export interface SendGuarantee {
 export interface Dialect {
   /** Returns what is wrong with an account's name; null when it is valid. */
   accountFault(account: string, role: 'master' | 'sub'): string | null;
+  /** Why the exchange's sandbox cannot be used; absent: it can. */
+  readonly sandbox_fault?: string;
   /** Returns the exchange's code and message from an error's body; null when the body has none. */
   readError(body: unknown): { readonly code: string; readonly message: string } | null;
+  /** True: errors may come with a status of 2xx, so `readError` reads every answer. */
+  readonly errors_with_success?: true;
   /**
    * The exchange's codes that prove that nothing was done, each with our code. A code with any
    * other possible meaning must not be in this list.
    */
   readonly refusals: Readonly<Record<string, string>>;
+  /** Codes that mean too many requests, with whatever status. */
+  readonly rate_limit_codes?: readonly string[];
+  /** The budget of an API key, in the library's units of cost; absent: the library's own rate. */
+  readonly budget?: RequestBudget;
+  /**
+   * True: the exchange accepts an API key's requests only with a nonce above all earlier ones, so
+   * they are sent one after another, over all processes.
+   */
+  readonly growing_nonce?: true;
 
   /** Returns the exchange's own time, in milliseconds since 1970. */
   time(connection: CexConnection, call: CallOptions): Promise<number>;
@@ -136,7 +198,8 @@ export interface Dialect {
   /** Most decimals that the exchange accepts in a transfer between accounts. */
   readonly transfer_decimals: number;
   readonly withdrawals: SendGuarantee;
-  readonly transfers: SendGuarantee;
+  /** Null: the exchange has no transfers between accounts that can be found again. */
+  readonly transfers: SendGuarantee | null;
 
   /** Returns why the key does not work or lacks a needed permission; null when the key is fine. */
   keyFault(
@@ -169,24 +232,30 @@ export interface Dialect {
   /** Returns the terms; null when the exchange does not offer the asset on that network. */
   withdrawalTerms(
     connection: CexConnection,
-    of: { asset: string; network: string },
+    order: WithdrawalOrder,
     call: CallOptions,
   ): Promise<WithdrawalTerms | null>;
   /** Reads the account's address book; absent if the exchange has no call for it. */
   addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
   /** Returns a client id that this exchange accepts, always the same for the same key. */
   withdrawalId(idempotencyKey: string): string;
-  /** Sends the withdrawal once; returns the exchange's id. */
-  withdraw(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<string>;
   /**
-   * Returns every withdrawal with the client id in the period. Throws `HISTORY_TOO_OLD` if the
-   * period starts before the exchange's history.
+   * Reads what the withdrawal must name besides its order; absent: nothing. Throws a `rejected`
+   * fault when the exchange cannot make this withdrawal.
    */
-  findWithdrawals(
+  quote?(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<Quote>;
+  /** Sends the withdrawal once, in one request; returns the exchange's id. */
+  withdraw(
     connection: CexConnection,
-    of: { readonly client_id: string; readonly asset: string; readonly period: Period },
+    order: WithdrawalOrder,
+    quote: Quote,
     call: CallOptions,
-  ): Promise<readonly WithdrawalRecord[]>;
+  ): Promise<string>;
+  /**
+   * Finds withdrawals again. Its calls throw `HISTORY_TOO_OLD` if the period starts before the
+   * exchange's history.
+   */
+  readonly search: WithdrawalSearch;
   /** Cancels the withdrawal; absent if the exchange cannot cancel. */
   cancelWithdrawal?(connection: CexConnection, id: string, call: CallOptions): Promise<void>;
 

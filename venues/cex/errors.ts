@@ -31,17 +31,25 @@ export interface Refusal {
 export class ExchangeAnswerError extends Error {
   override readonly name = 'ExchangeAnswerError';
   readonly status: number;
+  /** The exchange's own code; null if the answer has none. */
+  readonly exchangeCode: string | null;
   readonly refusal: Refusal | null;
+  /** Whether the exchange limits the requests of the key. */
+  readonly limited: boolean;
   readonly retryAfterSeconds: number | undefined;
   constructor(answer: {
     status: number;
     message: string;
+    exchangeCode?: string | null;
     refusal: Refusal | null;
+    limited?: boolean;
     retryAfterSeconds?: number | undefined;
   }) {
     super(answer.message);
     this.status = answer.status;
+    this.exchangeCode = answer.exchangeCode ?? null;
     this.refusal = answer.refusal;
+    this.limited = answer.limited ?? false;
     this.retryAfterSeconds = answer.retryAfterSeconds;
   }
 }
@@ -83,7 +91,7 @@ function answerFault(error: ExchangeAnswerError): ExecutorFault {
   if (error.refusal !== null) return rejected(error.refusal.code, error.refusal.message);
   const after =
     error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds };
-  if (error.status === 429 || error.status === 418)
+  if (error.limited)
     return new ExecutorFault('server_error', CEX_FAULTS.rateLimited, error.message, after);
   return new ExecutorFault('server_error', CEX_FAULTS.error, error.message, after);
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { VenueEntry } from '../entry.ts';
 import { defineVenue } from '../venue.ts';
+import { createCexAccounts } from './accounts.ts';
 import { createCexTransfers } from './account-transfers.ts';
 import { createCexBalances } from './balances.ts';
 import { exchangeClocks } from './clock.ts';
@@ -32,10 +33,13 @@ export const cex = defineVenue<CcxtVenue>({
       return [`credentials_file: ${error.message}`];
     }
   },
-  open: (entries) => ({
-    executors: createCexExecutors(entries),
-    fetchers: createCexBalances(entries),
-    transferProviders: createCexTransfers(entries),
-    clocks: exchangeClocks(entries),
-  }),
+  open(entries, { requests }) {
+    const accounts = createCexAccounts(entries, requests);
+    return {
+      executors: createCexExecutors(accounts),
+      fetchers: createCexBalances(accounts),
+      transferProviders: createCexTransfers(accounts),
+      clocks: exchangeClocks(accounts),
+    };
+  },
 });

@@ -45,7 +45,7 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
   return {
     descriptor: sendingDescriptor(
       'internal_transfer',
-      accounts.list().map(({ dialect }) => dialect.transfers),
+      accounts.list().flatMap(({ dialect }) => dialect.transfers ?? []),
     ),
     preflight: (context, call) =>
       failWhenRefused(async () => {
@@ -79,6 +79,11 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
   const source = accounts.get(config.venue);
   const destination = accounts.get(config.destination_venue);
   const scope = scopeOf(source);
+  if (source.dialect.transfers === null)
+    throw rejected(
+      'TRANSFERS_NOT_SUPPORTED',
+      `${source.venue.exchange} has no transfers between accounts that could be found again`,
+    );
   if (scope === null)
     throw rejected('MASTER_MISSING', `the master account of ${config.venue} is not bound`);
   const side = (account: CexAccount, account_type: InternalTransferConfig['account_type']) => ({

@@ -1,7 +1,7 @@
 /** Reads what an exchange's own books show of a bound account, to compare it with ours. */
 import type { CallOptions } from '../../domain/executor.ts';
 import type { VenueRecord } from '../../domain/reconcile/records.ts';
-import { createCexAccounts } from './accounts.ts';
+import type { CexAccounts } from './accounts.ts';
 import { hashedId } from './client-id.ts';
 import type { CcxtVenue } from './config.ts';
 import type { Period } from './dialect.ts';
@@ -15,13 +15,20 @@ import type { Period } from './dialect.ts';
  *   period starts before the exchange's history.
  */
 export async function readVenueRecords(
-  bindings: readonly CcxtVenue[],
+  accounts: CexAccounts,
   venueKey: string,
   period: Period,
   call: CallOptions,
 ): Promise<readonly VenueRecord[]> {
-  const { venue, dialect, own } = createCexAccounts(bindings).get(venueKey);
-  return dialect.records(await own(), { period, subs: subAccountsOf(venue, bindings) }, call);
+  const { venue, dialect, own } = accounts.get(venueKey);
+  const bindings = accounts.list().map((each) => each.venue);
+  const subs = subAccountsOf(venue, bindings);
+  const records = await dialect.records(await own(), { period, subs }, call);
+  if (dialect.search.by === 'client_id') return records;
+  // Of a withdrawal without an id of ours, the exchange's own id is what both sides know.
+  return records.map((each) =>
+    each.kind === 'withdrawal' ? { ...each, client_id: each.id } : each,
+  );
 }
 
 /** Returns the exchange's names of the master's bound sub-accounts; null for a sub-account. */
@@ -33,22 +40,30 @@ function subAccountsOf(
   return bindings.filter(({ master }) => master === venue_key).map(({ account }) => account);
 }
 
+/** What the service has sent, as {@link expectedClientId} needs it. */
+export interface Sent {
+  readonly kind: 'withdrawal' | 'node_transfer' | 'capital_transfer';
+  /** The idempotency key of a node, or the reference of a capital transfer. */
+  readonly key: string;
+  /** The exchange's id of the record; null: not known. */
+  readonly external_ref: string | null;
+}
+
 /**
- * Returns the client id that the exchange stores with what the service sent. `key` is the
- * idempotency key of a node, or the reference of a capital transfer.
+ * Returns the client id of the exchange's record of what the service sent, as
+ * {@link readVenueRecords} returns it; null if it is not known.
  *
  * @throws ExecutorFault `rejected` `VENUE_NOT_BOUND` for an unknown venue key.
  */
 export function expectedClientId(
-  bindings: readonly CcxtVenue[],
+  accounts: CexAccounts,
   venueKey: string,
-  kind: 'withdrawal' | 'node_transfer' | 'capital_transfer',
-  key: string,
-): string {
-  const { dialect } = createCexAccounts(bindings).get(venueKey);
+  { kind, key, external_ref }: Sent,
+): string | null {
+  const { dialect } = accounts.get(venueKey);
   switch (kind) {
     case 'withdrawal':
-      return dialect.withdrawalId(key);
+      return dialect.search.by === 'client_id' ? dialect.withdrawalId(key) : external_ref;
     case 'node_transfer':
       return dialect.transferId(hashedId(key));
     case 'capital_transfer':

@@ -1,7 +1,9 @@
 /**
  * `ccxt.withdrawal`: withdraws from an exchange account to an address. The client id comes only
- * from the idempotency key, so any process finds a withdrawal whose answer was lost.
+ * from the idempotency key, so any process finds a withdrawal whose answer was lost; where the
+ * exchange stores no such id, see `baseline.ts`.
  */
+import { z } from 'zod';
 import {
   ExecutorFault,
   type CallOptions,
@@ -13,6 +15,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { add, compare } from '../../domain/money.ts';
 import { readConfig, readAmount } from '../node-plan.ts';
+import { baselineOf, ownRecord, type Planned } from './baseline.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
@@ -33,17 +36,9 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
     preflight: (context, call) =>
       failWhenRefused(async () => {
         const { account, order } = plan(accounts, context);
-        await checkWithdrawal(account, { order, context }, call);
-        return null;
+        return checkWithdrawal(account, { order, context }, call);
       }),
-    prepare: (context) =>
-      failWhenRefused(async () => {
-        const { account, order } = plan(accounts, context);
-        return {
-          next_state: 'SUBMITTING' as const,
-          prepared_action: preparedOf(account, order),
-        };
-      }),
+    prepare: (context, call) => failWhenRefused(() => prepare(accounts, context, call)),
     submit: (input, call) => submit(accounts, input, call),
     observe: async (context, call) => {
       const { account, order } = plan(accounts, context);
@@ -56,17 +51,13 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
       return recoverBy(look(account, { order, context }, call), [
         'WITHDRAWAL_DUPLICATED',
         'WITHDRAWAL_MISMATCH',
+        'WITHDRAWAL_AMBIGUOUS',
         'HISTORY_TOO_OLD',
       ]);
     },
     cancel: (context, call) => cancel(accounts, context, call),
     health: (call) => checkAccounts(accounts, { withdraw: true }, call),
   };
-}
-
-interface Planned {
-  readonly order: WithdrawalOrder;
-  readonly context: ExecutionContext;
 }
 
 function plan(
@@ -99,6 +90,26 @@ function preparedOf({ venue }: CexAccount, { address, ...order }: WithdrawalOrde
   return { venue: venue.venue_key, ...order, destination_address: address };
 }
 
+/** Reads what the send has to name, and, where the exchange stores no id of ours, the baseline. */
+async function prepare(
+  accounts: CexAccounts,
+  context: ExecutionContext,
+  call: CallOptions,
+): Promise<ExecutionResult> {
+  const { account, order } = plan(accounts, context);
+  const quote = (await account.dialect.quote?.(await account.own(), order, call)) ?? {};
+  return {
+    next_state: 'SUBMITTING',
+    prepared_action: {
+      ...preparedOf(account, order),
+      quote: { ...quote },
+      ...(await baselineOf(account, { order, context }, call)),
+    },
+  };
+}
+
+const quoteSchema = z.record(z.string(), z.string());
+
 /** Sends the prepared withdrawal, the only one approved; throws if the config has changed. */
 async function submit(
   accounts: CexAccounts,
@@ -108,44 +119,51 @@ async function submit(
   const { account, order } = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenRefused(async () => {
-    const id = await account.dialect.withdraw(await account.own(), order, call);
+    const quote = quoteSchema.parse(prepared_action['quote']);
+    const id = await account.dialect.withdraw(await account.own(), order, quote, call);
     return { next_state: 'SUBMITTED' as const, external_ref: id };
   });
 }
 
 /**
- * Returns the only withdrawal under the client id, or null. Throws `WITHDRAWAL_DUPLICATED` for
- * several, and `WITHDRAWAL_MISMATCH` when the withdrawal is not the planned one: an operator must
- * decide.
+ * Returns the withdrawal of the send, or null if none is found.
+ *
+ * @throws ExecutorFault `WITHDRAWAL_DUPLICATED` for several under one client id,
+ *   `WITHDRAWAL_MISMATCH` for one that is not as planned, `WITHDRAWAL_AMBIGUOUS` if something may
+ *   be ours and nothing proves it: a person must decide.
  */
 async function find(
-  { dialect, own }: CexAccount,
-  { order, context }: Planned,
+  account: CexAccount,
+  planned: Planned,
   call: CallOptions,
 ): Promise<WithdrawalRecord | null> {
-  const { client_id, asset } = order;
-  const found = await dialect.findWithdrawals(
-    await own(),
-    { client_id, asset, period: lifetimeOf(context) },
-    call,
+  const { search } = account.dialect;
+  const { client_id, asset } = planned.order;
+  const period = lifetimeOf(planned.context);
+  const record =
+    search.by === 'client_id'
+      ? onlyOne(await search.find(await account.own(), { client_id, asset, period }, call))
+      : ownRecord(
+          account,
+          planned,
+          await search.list(await account.own(), { asset, period }, call),
+        );
+  if (record === null) return null;
+  if (record.asset === asset && sameAddress(record.address, planned.order.address)) return record;
+  throw new ExecutorFault(
+    'protocol',
+    'WITHDRAWAL_MISMATCH',
+    "the exchange's record of this withdrawal is of another asset or address",
   );
-  const [record] = found;
-  if (record === undefined) return null;
-  if (found.length > 1) {
-    throw new ExecutorFault(
-      'protocol',
-      'WITHDRAWAL_DUPLICATED',
-      `the exchange shows ${String(found.length)} withdrawals under one client id`,
-    );
-  }
-  if (record.asset !== asset || !sameAddress(record.address, order.address)) {
-    throw new ExecutorFault(
-      'protocol',
-      'WITHDRAWAL_MISMATCH',
-      "the exchange's record under this client id is of another asset or address",
-    );
-  }
-  return record;
+}
+
+function onlyOne(found: readonly WithdrawalRecord[]): WithdrawalRecord | null {
+  if (found.length <= 1) return found[0] ?? null;
+  throw new ExecutorFault(
+    'protocol',
+    'WITHDRAWAL_DUPLICATED',
+    `the exchange shows ${String(found.length)} withdrawals under one client id`,
+  );
 }
 
 async function look(

@@ -1120,6 +1120,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
+       "venue_suspended",
+       "withdrawal_quota_exhausted",
        "observed_long"
       ]
      },
@@ -1262,6 +1264,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
+       "venue_suspended",
+       "withdrawal_quota_exhausted",
        "observed_long"
       ]
      },
@@ -1699,6 +1703,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",
+     "venue_suspended",
+     "withdrawal_quota_exhausted",
      "observed_long"
     ]
    },
@@ -6233,6 +6239,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",
+     "venue_suspended",
+     "withdrawal_quota_exhausted",
      "observed_long"
     ]
    },

@@ -16,6 +16,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
   lane_blocked: 'others',
   delivery_late: 'others',
   executor_unavailable: 'others',
+  venue_suspended: 'others',
+  withdrawal_quota_exhausted: 'others',
   observed_long: 'others',
 };
 

@@ -43,7 +43,7 @@ export const BASICS: readonly Check[] = [
       if (answer === null) return;
       const advice =
         'Give --config, --asset and --amount with which the action can be done; a pass is 204 over HTTP and null on a task queue.';
-      throw new Broken(`preflight answered FAILED: ${wordsOf(answer)}`, advice);
+      throw new Broken(`preflight answered ${answer.next_state}: ${wordsOf(answer)}`, advice);
     },
   },
   {

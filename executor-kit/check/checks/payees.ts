@@ -99,7 +99,7 @@ async function preparedFor(bench: Bench, config: JsonObject): Promise<JsonObject
       if (error instanceof ExecutorFault && error.kind === 'rejected') return null;
       throw error;
     });
-  return answer === null || answer.next_state === 'FAILED' ? null : (answer.prepared_action ?? {});
+  return answer?.next_state === 'SUBMITTING' ? (answer.prepared_action ?? {}) : null;
 }
 
 async function mustFollow(bench: Bench, { field }: PayeeField): Promise<void> {

@@ -6,10 +6,10 @@ import type {
 import type { Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import {
+  accountsOf,
   call,
   contextOf,
   freshBooks,
@@ -27,9 +27,9 @@ const desk = started(() => openDesk());
 
 beforeEach(() => {
   freshBooks(desk);
-  const bindings = desk.bindings();
-  provider = createCexTransfers(bindings)[0]!;
-  executor = createCexInternalTransferExecutor(createCexAccounts(bindings));
+  const accounts = desk.accounts();
+  provider = createCexTransfers(accounts)[0]!;
+  executor = createCexInternalTransferExecutor(accounts);
 });
 
 const books = () => desk.exchange.books;
@@ -52,7 +52,7 @@ describe('a provider of transfers', () => {
       master: undefined,
       credentials_file: 'x',
     };
-    const providers = createCexTransfers([...desk.bindings(), alone as never]);
+    const providers = createCexTransfers(accountsOf([...desk.bindings(), alone as never]));
     expect(providers).toHaveLength(1);
     expect(providers[0]).toMatchObject({
       provider: 'ccxt',
@@ -71,16 +71,16 @@ describe('a provider of transfers', () => {
     const answer = await provider.submit(placed, call());
     expect(answer).toMatchObject({
       status: 'pending',
-      provider_transfer_id: String(books().transfers[0]!.tranId),
+      provider_transfer_id: books().transfers[0]!.id,
     });
     expect(await provider.find(placed, call())).toEqual({
       status: 'completed',
-      provider_transfer_id: String(books().transfers[0]!.tranId),
+      provider_transfer_id: books().transfers[0]!.id,
     });
     expect(books().transfers[0]).toMatchObject({
-      fromEmail: null,
-      toEmail: SUB,
-      clientTranId: placed.reference.replaceAll('-', ''),
+      source: { account: null },
+      destination: { account: SUB },
+      client_id: placed.reference.replaceAll('-', ''),
     });
     expect([books().get(null, 'SPOT', 'USDC'), books().get(SUB, 'USDT_FUTURE', 'USDC')]).toEqual([
       '987.5',
@@ -158,14 +158,14 @@ describe('a provider of transfers', () => {
   ])('reads the status %s as %s', async (exchangeStatus, status) => {
     const placed = order();
     await provider.submit(placed, call());
-    books().transfers[0]!.status = exchangeStatus;
+    books().transfers[0]!.exchange_status = exchangeStatus;
     expect(await provider.find(placed, call())).toMatchObject({ status });
   });
 
   test('leaves two records under one reference to a person', async () => {
     const placed = order();
     await provider.submit(placed, call());
-    books().transfers.push({ ...books().transfers[0]!, tranId: 1 });
+    books().transfers.push({ ...books().transfers[0]!, id: '1' });
     await expect(provider.find(placed, call())).rejects.toMatchObject({
       code: 'TRANSFER_DUPLICATED',
     });
@@ -174,9 +174,9 @@ describe('a provider of transfers', () => {
   test.each([
     ['another asset', { asset: 'USDT' }],
     ['another amount', { amount: '12.50000001' }],
-    ['another destination', { toEmail: 'sub-b@example.com' }],
-    ['another pool', { toAccountType: 'SPOT' }],
-    ['another source pool', { fromAccountType: 'USDT_FUTURE' }],
+    ['another destination', { destination: { account: 'sub-b@example.com', pool: 'USDT_FUTURE' } }],
+    ['another pool', { destination: { account: SUB, pool: 'SPOT' } }],
+    ['another source pool', { source: { account: null, pool: 'USDT_FUTURE' } }],
   ])('does not take a record of %s under its reference for its own', async (_what, changes) => {
     const placed = order();
     await provider.submit(placed, call());
@@ -190,7 +190,10 @@ describe('a provider of transfers', () => {
   test('knows its record by amounts and addresses as the exchange writes them', async () => {
     const placed = order();
     await provider.submit(placed, call());
-    Object.assign(books().transfers[0]!, { amount: '12.50000000', toEmail: SUB.toUpperCase() });
+    Object.assign(books().transfers[0]!, {
+      amount: '12.50000000',
+      destination: { account: SUB.toUpperCase(), pool: 'USDT_FUTURE' },
+    });
     expect(await provider.find(placed, call())).toMatchObject({ status: 'completed' });
   });
 
@@ -215,7 +218,7 @@ describe('a provider of transfers', () => {
   test('names an account by its address however that is written', async () => {
     const odd = 'sub+a%26toEmail@example.com';
     const [main, sub] = [desk.bindings()[0]!, { ...desk.bindings()[1]!, account: odd }];
-    await createCexTransfers([main, sub])[0]!.submit(order(), call());
+    await createCexTransfers(accountsOf([main, sub]))[0]!.submit(order(), call());
     expect(desk.exchange.requests[0]?.parameters.getAll('toEmail')).toEqual([odd]);
   });
 });

@@ -12,7 +12,7 @@ async function fetched(
   changes: object = {},
   subChanges: object = {},
 ): Promise<readonly PoolBalance[]> {
-  const fetcher = createCexBalances(desk.bindings(changes, subChanges))[index]!;
+  const fetcher = createCexBalances(desk.accounts(changes, subChanges))[index]!;
   return (await fetcher.fetch(call())).filter(({ asset }) => asset === 'USDC');
 }
 
@@ -54,6 +54,7 @@ describe('balances', () => {
 
   test('of the funding wallet are shown, with what is frozen in the total alone', async () => {
     desk.exchange.books.set(null, 'FUNDING', 'USDC', '20.5');
+    desk.exchange.books.lock(null, 'FUNDING', 'USDC', '1.5');
     desk.exchange.books.set(SUB, 'FUNDING', 'USDC', '3');
     const funding = { ...pool('FUNDING', '20.5'), total: '22.25' };
     expect(await fetched(0)).toEqual([pool('SPOT', '1000'), pool('USDT_FUTURE', '0'), funding]);
@@ -74,7 +75,7 @@ describe('balances', () => {
   test.each(['error_500', 'malformed', 'hangup'] as const)(
     'are none at all when one answer is not usable (%s)',
     async (kind) => {
-      desk.exchange.fail({ path: '/fapi/', kind });
+      desk.exchange.fail({ path: 'fapi/', kind });
       await expect(fetched(0)).rejects.toMatchObject({ name: 'ExecutorFault' });
     },
   );

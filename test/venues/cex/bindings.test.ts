@@ -6,8 +6,9 @@ import {
   VenueBindingsError,
 } from '../../../venues/bindings.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
+import { DIALECTS } from '../../../venues/cex/dialects/index.ts';
 import { createCexExecutors } from '../../../venues/cex/executors.ts';
-import { openDesk } from './support/desk.ts';
+import { accountsOf, openDesk } from './support/desk.ts';
 import { started } from '../../support/started.ts';
 
 const KEY = { api_key: 'the-api-key-itself', secret: 'the-secret-itself' };
@@ -46,6 +47,7 @@ describe('a binding of an exchange', () => {
       ...master,
       sandbox: false,
       account_types: ['SPOT', 'USDT_FUTURE', 'FUNDING'],
+      exclusive: false,
       withdrawal_whitelist: true,
       timeout_seconds: 10,
     });
@@ -60,7 +62,10 @@ describe('a binding of an exchange', () => {
       'venues[0].account_types[0]: binance does not show FUND with the key of this binding',
       [{ ...master, account_types: ['FUND'] }],
     ],
-    ['venues[0].exchange: must be binance', [{ ...master, exchange: 'mtgox' }]],
+    [
+      `venues[0].exchange: must be ${[...DIALECTS.keys()].join(', ')}`,
+      [{ ...master, exchange: 'mtgox' }],
+    ],
     ['venues[0].credentials_file: is needed without a master', [{ ...sub, master: undefined }]],
     ['venues[0].master: is for sub-accounts only', [{ ...master, master: 'm' }]],
     [
@@ -110,9 +115,9 @@ describe('a binding of an exchange', () => {
   });
 
   test('brings its executors; without one there are none', () => {
-    expect(createCexExecutors([])).toEqual([]);
+    expect(createCexExecutors(accountsOf([]))).toEqual([]);
     expect(
-      createCexExecutors(desk.bindings()).map(({ descriptor }) => [
+      createCexExecutors(desk.accounts()).map(({ descriptor }) => [
         descriptor.executor_key,
         descriptor.action_types,
       ]),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ExecutorFault } from '../../../domain/executor.ts';
 import { createLogger } from '../../../platform/log.ts';
+import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { openConnection } from '../../../venues/cex/client.ts';
 import { exchangeClocks } from '../../../venues/cex/clock.ts';
 import type { CexConnection } from '../../../venues/cex/connection.ts';
@@ -18,7 +19,11 @@ const READ = 'sapiGetAccountApiRestrictions';
 const WRITE = 'sapiPostCapitalWithdrawApply';
 
 const open = (changes: object = {}): Promise<CexConnection> =>
-  openConnection(desk.bindings(changes, 'sandbox' in changes ? changes : {})[0]!, binance);
+  openConnection(
+    desk.bindings(changes, 'sandbox' in changes ? changes : {})[0]!,
+    binance,
+    createLocalRequestDesk(),
+  );
 
 async function faultOf(work: Promise<unknown>): Promise<ExecutorFault> {
   const fault = await work.then(
@@ -31,7 +36,7 @@ async function faultOf(work: Promise<unknown>): Promise<ExecutorFault> {
 
 test('the time of each account is that of its exchange, a sub-account by its master', async () => {
   desk.exchange.books.skew = 90_000;
-  const clocks = exchangeClocks(desk.bindings());
+  const clocks = exchangeClocks(desk.accounts());
   expect(Object.keys(clocks)).toEqual(['cex-main', 'cex-sub']);
   for (const { read } of Object.values(clocks)) {
     const ahead = (await read(call().signal)) - Date.now();
@@ -202,7 +207,7 @@ describe('what leaves open what became of a write', () => {
       tag: null,
       amount: '1',
     };
-    expect(await faultOf(binance.withdraw(connection, order, call()))).toMatchObject({
+    expect(await faultOf(binance.withdraw(connection, order, {}, call()))).toMatchObject({
       kind: 'protocol',
       code: 'CEX_PROTOCOL_ERROR',
     });

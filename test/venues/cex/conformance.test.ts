@@ -16,7 +16,6 @@ import { Bench } from '../../../executor-kit/check/bench.ts';
 import { runChecks } from '../../../executor-kit/check/run.ts';
 import type { Target } from '../../../executor-kit/check/target.ts';
 import { parseResult } from '../../../executors/protocol.ts';
-import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { hashedId } from '../../../venues/cex/client-id.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
@@ -33,8 +32,8 @@ beforeAll(async () => {
     const id = hashedId(decodeURIComponent((request.url ?? '').slice(1)));
     const { withdrawals, transfers } = desk.exchange.books;
     const count = [
-      ...withdrawals.map((each) => each.withdrawOrderId),
-      ...transfers.map((each) => each.clientTranId),
+      ...withdrawals.map((each) => each.client_id),
+      ...transfers.map((each) => each.client_id),
     ];
     response.end(JSON.stringify({ effects: count.filter((each) => each === id).length }));
   });
@@ -113,7 +112,7 @@ test.each([
 ] as const)(
   '%s keeps the guarantees that the service relies on',
   async (actionType, create, config) => {
-    const executor = create(createCexAccounts(desk.bindings()));
+    const executor = create(desk.accounts());
     const effectsUrl = `http://127.0.0.1:${String((effects.address() as AddressInfo).port)}/{idempotency_key}`;
     const { same_key_safe: sameKeySafe } = executor.descriptor;
     const options = optionsOf('in this process', {

@@ -1,7 +1,8 @@
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
-import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexDepositObserveExecutor } from '../../../venues/cex/deposit-observe.ts';
+import type { Deposit } from './support/books.ts';
 import { call, contextOf, freshBooks, NO_JOURNAL, observe, openDesk } from './support/desk.ts';
+import { madeDeposit } from './support/made.ts';
 import { started } from '../../support/started.ts';
 
 let executor: Executor;
@@ -9,7 +10,7 @@ const desk = started(() => openDesk());
 
 beforeEach(() => {
   freshBooks(desk);
-  executor = createCexDepositObserveExecutor(createCexAccounts(desk.bindings()));
+  executor = createCexDepositObserveExecutor(desk.accounts());
 });
 
 const HASH = `0x${'c4'.repeat(32)}`;
@@ -20,25 +21,18 @@ const looking = (changes: Partial<ExecutionContext> = {}) =>
     { venue: 'cex-main', match_from: 'pay' },
     { matched, ...changes },
   );
-const arrives = (changes: object = {}) =>
-  desk.exchange.books.deposits.push({
-    account: null,
-    coin: 'USDC',
-    network: 'ETH',
-    amount: '100.25',
-    txId: HASH,
-    insertTime: Date.now(),
-    status: 1,
-    ...changes,
-  });
+const arrives = (changes: Partial<Deposit> = {}) =>
+  desk.exchange.books.deposits.push(
+    madeDeposit({ id: String(desk.exchange.books.deposits.length), tx: HASH, ...changes }),
+  );
 
 describe('a deposit', () => {
   test('is waited for, and completes the node once it is credited', async () => {
     expect(await executor.preflight(looking(), call())).toBeNull();
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'OBSERVING' });
-    arrives({ status: 0 });
+    arrives({ exchange_status: '0' });
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'OBSERVING' });
-    desk.exchange.books.deposits[0]!.status = 1;
+    desk.exchange.books.deposits[0]!.exchange_status = '1';
     expect(await observe(executor, looking())).toMatchObject({
       next_state: 'COMPLETED',
       output: { tx_hash: HASH, received_amount: '100.25', deposits: 1, network: 'ETH' },
@@ -46,14 +40,14 @@ describe('a deposit', () => {
   });
 
   test('of another transaction, asset or account is not ours', async () => {
-    arrives({ txId: `0x${'c5'.repeat(32)}` });
-    arrives({ coin: 'USDT' });
+    arrives({ tx: `0x${'c5'.repeat(32)}` });
+    arrives({ asset: 'USDT' });
     arrives({ account: 'sub-a@example.com' });
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'OBSERVING' });
   });
 
   test('is matched however the hash is written, by the reference too when the node has no output', async () => {
-    arrives({ txId: HASH.toUpperCase().replace('0X', '0x') });
+    arrives({ tx: HASH.toUpperCase().replace('0X', '0x') });
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'COMPLETED' });
     expect(
       await observe(executor, looking({ matched: { node_key: 'pay', external_ref: HASH } })),
@@ -63,7 +57,7 @@ describe('a deposit', () => {
   });
 
   test('cannot be matched by a reference that is no hash, or while the node has no output', async () => {
-    arrives({ txId: 'order-1' });
+    arrives({ tx: 'order-1' });
     expect(
       await observe(executor, looking({ matched: { node_key: 'pay', external_ref: 'order-1' } })),
     ).toMatchObject({
@@ -83,7 +77,7 @@ describe('a deposit', () => {
   });
 
   test('that cannot leave yet is credited, and not final', async () => {
-    arrives({ status: 6 });
+    arrives({ exchange_status: '6' });
     expect(
       await observe(executor, looking({ completion_assurance: 'destination_credited' })),
     ).toMatchObject({ next_state: 'COMPLETED' });
@@ -95,7 +89,7 @@ describe('a deposit', () => {
   test.each([2, 7])(
     'that the exchange does not credit (status %i) fails the node',
     async (status) => {
-      arrives({ status });
+      arrives({ exchange_status: String(status) });
       expect(await observe(executor, looking())).toMatchObject({
         next_state: 'FAILED',
         error_code: 'DEPOSIT_REJECTED',

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { VenueRecord } from '../../../domain/reconcile/records.ts';
-import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import type { Period } from '../../../venues/cex/dialect.ts';
 import { createCexInternalTransferExecutor } from '../../../venues/cex/internal-transfer.ts';
 import { expectedClientId, readVenueRecords } from '../../../venues/cex/records.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
-import type { Deposit, Transfer, Withdrawal } from './support/books.ts';
+import type { Account, Deposit, Transfer, Withdrawal } from './support/books.ts';
 import {
   ADDRESS,
   call,
@@ -17,6 +16,8 @@ import {
   SUB,
   withdrawal,
 } from './support/desk.ts';
+import { withdrawalView } from './support/formats/binance.ts';
+import { madeDeposit, madeTransfer, madeWithdrawal } from './support/made.ts';
 import { started } from '../../support/started.ts';
 
 const SECOND = 1_000;
@@ -36,62 +37,33 @@ beforeEach(() => freshBooks(desk));
 const books = () => desk.exchange.books;
 
 function withdrew(id: string, changes: Partial<Withdrawal> = {}): void {
-  books().withdrawals.push({
-    id,
-    account: null,
-    withdrawOrderId: null,
-    coin: 'USDC',
-    network: 'ETH',
-    address: ADDRESS,
-    addressTag: '',
-    amount: '99.75',
-    transactionFee: '0.25',
-    time: AT,
-    transferType: 0,
-    status: 6,
-    txId: HASH,
-    ...changes,
-  });
+  books().withdrawals.push(
+    madeWithdrawal({ id, address: ADDRESS, time: AT, tx: HASH, ...changes }),
+  );
 }
 
-function deposited(txId: string, changes: Partial<Deposit> = {}): void {
-  books().deposits.push({
-    account: null,
-    coin: 'USDC',
-    network: 'ETH',
-    amount: '5.50000000',
-    txId,
-    insertTime: AT,
-    status: 1,
-    ...changes,
-  });
+function deposited(tx: string, changes: Partial<Deposit> = {}): void {
+  const id = String(700_000 + books().deposits.length);
+  books().deposits.push(madeDeposit({ id, amount: '5.50000000', tx, time: AT, ...changes }));
 }
 
 function moved(
-  tranId: number,
-  [fromEmail, toEmail]: readonly [from: string | null, to: string | null],
+  id: number,
+  [from, to]: readonly [from: Account, to: Account],
   changes: Partial<Transfer> = {},
 ): void {
-  books().transfers.push({
-    tranId,
-    fromEmail,
-    toEmail,
-    fromAccountType: 'SPOT',
-    toAccountType: 'SPOT',
-    clientTranId: '',
-    asset: 'USDC',
-    amount: '12.5',
-    time: AT,
-    status: 'SUCCESS',
-    ...changes,
-  });
+  const ends = {
+    source: { account: from, pool: 'SPOT' },
+    destination: { account: to, pool: 'SPOT' },
+  } as const;
+  books().transfers.push(madeTransfer({ id: String(id), ...ends, time: AT, ...changes }));
 }
 
 const read = (
   period: Period = { from: NOW - DAY, to: NOW + DAY },
   venueKey = 'cex-main',
-  bindings = desk.bindings(),
-): Promise<readonly VenueRecord[]> => readVenueRecords(bindings, venueKey, period, call());
+  accounts = desk.accounts(),
+): Promise<readonly VenueRecord[]> => readVenueRecords(accounts, venueKey, period, call());
 
 const ids = (records: readonly VenueRecord[]): readonly string[] =>
   records.map(({ id }) => id).sort();
@@ -104,9 +76,12 @@ const sent = (path: string, name: string): readonly (string | null)[] =>
 
 describe('the records of a master', () => {
   test('are its withdrawals, deposits and transfers, with all that the exchange shows', async () => {
-    withdrew('w-1', { withdrawOrderId: 'client-1', addressTag: '77' });
+    withdrew('w-1', { client_id: 'client-1', tag: '77' });
     deposited(HASH);
-    moved(31, [null, SUB], { clientTranId: 'client-2', toAccountType: 'USDT_FUTURE' });
+    moved(31, [null, SUB], {
+      client_id: 'client-2',
+      destination: { account: SUB, pool: 'USDT_FUTURE' },
+    });
     expect(await read()).toEqual([
       {
         kind: 'withdrawal',
@@ -167,8 +142,8 @@ describe('the records of a master', () => {
 
   test('count the fee of a withdrawal only where the exchange keeps it', async () => {
     withdrew('chain');
-    withdrew('by-type', { transferType: 1, txId: 'Internal transfer 51376627901' });
-    withdrew('by-text', { txId: 'Off-chain transfer 7', transactionFee: '0' });
+    withdrew('by-type', { within: true, tx: 'Internal transfer 51376627901' });
+    withdrew('by-text', { tx: 'Off-chain transfer 7', fee: '0' });
     const records = await read();
     const amounts = records.map(({ id, amount, fee, transaction }) => [
       id,
@@ -182,17 +157,19 @@ describe('the records of a master', () => {
   });
 
   test('have null for what is missing', async () => {
-    withdrew('w-1', { txId: '', address: '', status: 4 });
+    withdrew('w-1', { tx: null, address: '', exchange_status: '4' });
     expect(await read()).toMatchObject([
       { client_id: null, transaction: null, address: null, tag: null, status: 'pending' },
     ]);
   });
 
   test('have the statuses that single records have', async () => {
-    for (const status of [0, 1, 2, 3, 4, 5, 6, 9]) withdrew(`w${String(status)}`, { status });
-    for (const status of [0, 1, 2, 6, 7, 8, 9]) deposited(`d${String(status)}`, { status });
+    for (const status of ['0', '1', '2', '3', '4', '5', '6', '9'])
+      withdrew(`w${status}`, { exchange_status: status });
+    for (const status of ['0', '1', '2', '6', '7', '8', '9'])
+      deposited(`d${status}`, { exchange_status: status });
     for (const [index, status] of ['INIT', 'PROCESS', 'SUCCESS', 'FAILURE', 'OTHER'].entries())
-      moved(index + 1, [null, SUB], { status });
+      moved(index + 1, [null, SUB], { exchange_status: status });
     const records = await read();
     const statuses = (kind: string, name: 'id' | 'transaction') =>
       Object.fromEntries(
@@ -230,7 +207,7 @@ describe('the records of a master', () => {
     books().subs.push(UNBOUND);
     // The master sent nothing yet, so only the list of sub-accounts shows which account it is.
     moved(1, [SUB, null]);
-    moved(2, [SUB, SUB], { fromAccountType: 'USDT_FUTURE' });
+    moved(2, [SUB, SUB], { source: { account: SUB, pool: 'USDT_FUTURE' } });
     moved(3, [UNBOUND, SUB]);
     moved(4, [SUB, UNBOUND]);
     const ends = async () =>
@@ -258,13 +235,13 @@ describe('the records of a master', () => {
 
   test('are a fault where a record has no time', async () => {
     withdrew('w-1');
-    const { account: _account, time: _time, ...record } = books().withdrawals[0]!;
+    const { applyTime: _applyTime, ...record } = withdrawalView(books().withdrawals[0]!);
     desk.exchange.fail({ path: 'withdraw/history', kind: 'status', status: 200, body: [record] });
     await expect(read()).rejects.toMatchObject({ code: 'CEX_PROTOCOL_ERROR' });
   });
 
   test('are read where an answer has a number that is too large for one', async () => {
-    withdrew('w-1', { transferType: 1 });
+    withdrew('w-1', { within: true });
     const huge = Number.MAX_SAFE_INTEGER + 1;
     moved(huge, [null, SUB]);
     expect(await read()).toMatchObject([
@@ -332,8 +309,8 @@ describe('a history of several pages', () => {
 
   test('is a fault when the exchange returns the same page again', async () => {
     for (let index = 0; index < 1_000; index += 1) withdrew(`w-${String(index)}`);
-    const page = books().withdrawals.map(({ account: _account, time: _time, ...each }) => ({
-      ...each,
+    const page = books().withdrawals.map((each) => ({
+      ...withdrawalView(each),
       applyTime: '2026-01-02 03:04:05',
     }));
     desk.exchange.fail({
@@ -375,7 +352,7 @@ describe('a long period', () => {
     const times = [period.from, border - SECOND, border, border + SECOND, period.to];
     for (const [index, time] of times.entries()) {
       withdrew(`w-${String(index)}`, { time });
-      deposited(`d-${String(index)}`, { insertTime: time });
+      deposited(`d-${String(index)}`, { time });
     }
     expect(ids(await read(period))).toEqual([
       ...times.map((_time, index) => String(700_000 + index)),
@@ -419,7 +396,7 @@ describe('the records of a sub-account', () => {
     withdrew('of-sub', { account: SUB });
     deposited(HASH, { account: SUB });
     moved(1, [SUB, null]);
-    const records = await read(undefined, 'cex-sub', desk.bindings({}, { credentials_file }));
+    const records = await read(undefined, 'cex-sub', desk.accounts({}, { credentials_file }));
     expect(ids(records)).toEqual(['700000', 'of-sub']);
     expect(sent('universalTransfer', 'page')).toEqual([]);
   });
@@ -434,41 +411,44 @@ describe('the records of a sub-account', () => {
 
 describe('the expected client id is what the exchange stores', () => {
   test('with a withdrawal', async () => {
-    const bindings = desk.bindings();
+    const accounts = desk.accounts();
     const context = withdrawal();
-    await send(createCexWithdrawalExecutor(createCexAccounts(bindings)), context);
-    const client_id = expectedClientId(bindings, 'cex-main', 'withdrawal', context.idempotency_key);
-    expect(books().withdrawals[0]!.withdrawOrderId).toBe(client_id);
-    expect(await read(undefined, 'cex-main', bindings)).toMatchObject([
+    await send(createCexWithdrawalExecutor(accounts), context);
+    const client_id = expectedClientId(accounts, 'cex-main', {
+      kind: 'withdrawal',
+      key: context.idempotency_key,
+      external_ref: null,
+    });
+    expect(books().withdrawals[0]!.client_id).toBe(client_id);
+    expect(await read(undefined, 'cex-main', accounts)).toMatchObject([
       { kind: 'withdrawal', client_id, amount: '100.5', fee: '0.25' },
     ]);
   });
 
   test('with the transfer of a node', async () => {
-    const bindings = desk.bindings();
+    const accounts = desk.accounts();
     const context = contextOf('cex_internal_transfer', {
       venue: 'cex-main',
       destination_venue: 'cex-sub',
       destination_account_type: 'USDT_FUTURE',
     });
-    await send(createCexInternalTransferExecutor(createCexAccounts(bindings)), context);
-    const client_id = expectedClientId(
-      bindings,
-      'cex-main',
-      'node_transfer',
-      context.idempotency_key,
-    );
-    expect(books().transfers[0]!.clientTranId).toBe(client_id);
-    expect(await read(undefined, 'cex-main', bindings)).toMatchObject([
+    await send(createCexInternalTransferExecutor(accounts), context);
+    const client_id = expectedClientId(accounts, 'cex-main', {
+      kind: 'node_transfer',
+      key: context.idempotency_key,
+      external_ref: null,
+    });
+    expect(books().transfers[0]!.client_id).toBe(client_id);
+    expect(await read(undefined, 'cex-main', accounts)).toMatchObject([
       { kind: 'transfer', client_id, source: ':SPOT', destination: `${SUB}:USDT_FUTURE` },
     ]);
   });
 
   test('with a capital transfer', async () => {
-    const bindings = desk.bindings();
+    const accounts = desk.accounts();
     books().set(SUB, 'SPOT', 'USDC', '50');
     const reference = randomUUID();
-    await createCexTransfers(bindings)[0]!.submit(
+    await createCexTransfers(accounts)[0]!.submit(
       {
         reference,
         source: { venue_key: 'cex-sub', account_type: 'SPOT' },
@@ -479,15 +459,20 @@ describe('the expected client id is what the exchange stores', () => {
       },
       call(),
     );
-    const client_id = expectedClientId(bindings, 'cex-sub', 'capital_transfer', reference);
-    expect(books().transfers[0]!.clientTranId).toBe(client_id);
-    expect(await read(undefined, 'cex-main', bindings)).toMatchObject([
+    const client_id = expectedClientId(accounts, 'cex-sub', {
+      kind: 'capital_transfer',
+      key: reference,
+      external_ref: null,
+    });
+    expect(books().transfers[0]!.client_id).toBe(client_id);
+    expect(await read(undefined, 'cex-main', accounts)).toMatchObject([
       { kind: 'transfer', client_id, source: `${SUB}:SPOT`, destination: ':SPOT' },
     ]);
   });
 
   test('and is refused for an account that is not bound', () => {
-    expect(() => expectedClientId(desk.bindings(), 'elsewhere', 'withdrawal', 'key')).toThrow(
+    const sent = { kind: 'withdrawal', key: 'key', external_ref: null } as const;
+    expect(() => expectedClientId(desk.accounts(), 'elsewhere', sent)).toThrow(
       'elsewhere is not a bound exchange account',
     );
   });

@@ -1,7 +1,7 @@
 /**
- * Examples of what exchanges send, for dialects that are to come (docs/okx-facts.md,
- * docs/kraken-facts.md): each names its source, and the page of facts has every call. Nothing here
- * uses the service's own code.
+ * Examples of what exchanges send, for their dialects and for those that are to come
+ * (docs/<exchange>-facts.md): each names its source, and the page of facts has every call. Nothing
+ * here uses the service's own code.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ function faultsOf({ call, answer, kind, source }: Example): readonly string[] {
   return faults.filter(({ found }) => found).map(({ fault }) => `${call}: ${fault}`);
 }
 
-describe.each(['okx', 'kraken'])('the examples of %s', (exchange) => {
+describe.each(['bybit', 'coinbase', 'kraken', 'okx'])('the examples of %s', (exchange) => {
   const examples = JSON.parse(read(`test/venues/cex/wire/${exchange}.json`)) as readonly Example[];
 
   test('have a source, an answer and a known kind each', () => {

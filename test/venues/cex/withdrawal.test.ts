@@ -2,7 +2,6 @@ import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { subtract } from '../../../domain/money.ts';
 import { newId } from '../../../platform/ids.ts';
-import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
 import {
   ADDRESS,
@@ -15,6 +14,7 @@ import {
   send,
   withdrawal,
 } from './support/desk.ts';
+import { withdrawalView } from './support/formats/binance.ts';
 import { started } from '../../support/started.ts';
 
 let executor: Executor;
@@ -22,8 +22,7 @@ const desk = started(() => openDesk());
 
 beforeEach(() => {
   freshBooks(desk);
-  // A connection of its own: the pace of one test is no concern of the next.
-  executor = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
+  executor = createCexWithdrawalExecutor(desk.accounts());
 });
 
 const books = () => desk.exchange.books;
@@ -41,7 +40,6 @@ describe('preflight', () => {
     ['CREDENTIALS_MISSING', { venue: 'cex-sub' }, {}],
     ['NETWORK_UNKNOWN', { network: 'MOON' }, {}],
     ['NETWORK_UNKNOWN', {}, { asset: 'NONE' }],
-    ['WITHDRAWAL_SUSPENDED', { network: 'SUSPENDED' }, {}],
     ['ADDRESS_INVALID', { destination_address: '0x12' }, {}],
     [
       'ADDRESS_NOT_WHITELISTED',
@@ -67,6 +65,13 @@ describe('preflight', () => {
     });
   });
 
+  test('waits for a network that is suspended', async () => {
+    expect(await preflight(withdrawal({ network: 'SUSPENDED' }))).toMatchObject({
+      next_state: 'READY',
+      error_code: 'VENUE_SUSPENDED',
+    });
+  });
+
   test('takes less than the plan asks for where the node says that it is enough', async () => {
     const context = withdrawal(
       { completion_assurance: 'provider_completed' },
@@ -76,11 +81,9 @@ describe('preflight', () => {
   });
 
   test('refuses an address of the book that is not whitelisted, and asks for no book where the account has none', async () => {
-    books().book[0]!.whiteStatus = false;
+    books().book[0]!.verified = false;
     expect(await preflight(withdrawal())).toMatchObject({ error_code: 'ADDRESS_NOT_WHITELISTED' });
-    const open = createCexWithdrawalExecutor(
-      createCexAccounts(desk.bindings({ withdrawal_whitelist: false })),
-    );
+    const open = createCexWithdrawalExecutor(desk.accounts({ withdrawal_whitelist: false }));
     expect(await open.preflight(withdrawal(), call())).toBeNull();
   });
 
@@ -104,7 +107,10 @@ describe('a withdrawal', () => {
       external_ref: books().withdrawals[0]!.id,
     });
     expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
-    Object.assign(books().withdrawals[0]!, { status: 6, txId: `0x${'ab'.repeat(32)}` });
+    Object.assign(books().withdrawals[0]!, {
+      exchange_status: '6',
+      tx: `0x${'ab'.repeat(32)}`,
+    });
     expect(await observe(executor, context)).toEqual({
       next_state: 'COMPLETED',
       external_ref: books().withdrawals[0]!.id,
@@ -128,14 +134,15 @@ describe('a withdrawal', () => {
   });
 
   test('with a tag carries it', async () => {
+    books().book.push({ ...books().book[0]!, label: 'tagged', tag: '1234' });
     await send(executor, withdrawal({ tag: '1234' }));
-    expect(books().withdrawals[0]).toMatchObject({ addressTag: '1234' });
+    expect(books().withdrawals[0]).toMatchObject({ tag: '1234' });
   });
 
   test('tells no received amount when the figures of the exchange do not agree', async () => {
     const context = withdrawal();
     await send(executor, context);
-    Object.assign(books().withdrawals[0]!, { amount: '99' });
+    Object.assign(books().withdrawals[0]!, { net_amount: '99' });
     const { output } = await observe(executor, context);
     expect(output).toMatchObject({ reported_amount: '99', fee_amount: '0.25' });
     expect(output).not.toHaveProperty('received_amount');
@@ -145,10 +152,10 @@ describe('a withdrawal', () => {
     const context = withdrawal();
     await send(executor, context);
     Object.assign(books().withdrawals[0]!, {
-      transferType: 1,
-      txId: 'Internal transfer 51376627901',
-      amount: '100.5',
-      transactionFee: '0',
+      within: true,
+      tx: 'Internal transfer 51376627901',
+      net_amount: '100.5',
+      fee: '0',
     });
     const { output } = await observe(executor, context);
     expect(output).toMatchObject({
@@ -161,7 +168,7 @@ describe('a withdrawal', () => {
   test.each([1, 3, 5])('that the exchange ended (status %i) is FAILED', async (status) => {
     const context = withdrawal();
     await send(executor, context);
-    Object.assign(books().withdrawals[0]!, { status });
+    Object.assign(books().withdrawals[0]!, { exchange_status: String(status) });
     expect(await observe(executor, context)).toMatchObject({
       next_state: 'FAILED',
       error_code: 'WITHDRAWAL_FAILED',
@@ -171,7 +178,7 @@ describe('a withdrawal', () => {
   test('in an undocumented state is still under way', async () => {
     const context = withdrawal();
     await send(executor, context);
-    Object.assign(books().withdrawals[0]!, { status: 9 });
+    Object.assign(books().withdrawals[0]!, { exchange_status: '9' });
     expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
   });
 
@@ -193,16 +200,13 @@ describe('a withdrawal', () => {
     'keeps every digit of %s',
     async (amount) => {
       books().set(null, 'SPOT', 'TINY', '99999999999999999999');
-      books().coins.get('TINY')![0] = {
-        ...books().coins.get('TINY')![0]!,
-        withdrawMax: '99999999999999999999',
-      };
-      books().book.push({ ...books().book[0]!, coin: 'TINY' });
+      books().assets.get('TINY')![0]!.max = '99999999999999999999';
+      books().book.push({ ...books().book[0]!, label: 'tiny', asset: 'TINY' });
       const context = withdrawal({}, { asset: 'TINY', amount });
       expect(await preflight(context)).toBeNull();
       await send(executor, context);
       const received = subtract(amount, '0.000000000000000001');
-      expect(books().withdrawals[0]!.amount).toBe(received);
+      expect(books().withdrawals[0]!.net_amount).toBe(received);
       expect(await observe(executor, context)).toMatchObject({
         output: { submitted_amount: amount, received_amount: received },
       });
@@ -244,7 +248,7 @@ describe('a lost answer', () => {
       const context = withdrawal();
       await expect(send(executor, context)).rejects.toMatchObject({ name: 'ExecutorFault' });
       expect(books().withdrawals).toHaveLength(1);
-      const another = createCexWithdrawalExecutor(createCexAccounts(desk.bindings()));
+      const another = createCexWithdrawalExecutor(desk.accounts());
       expect(await recover(another, context)).toMatchObject({
         next_state: 'COMPLETED',
         external_ref: books().withdrawals[0]!.id,
@@ -302,7 +306,7 @@ describe('recover', () => {
   test('takes no record of another client id for its own, should the exchange tell one', async () => {
     const [own, other] = [withdrawal(), withdrawal()];
     await send(executor, other);
-    const { account: _account, time: _time, ...record } = books().withdrawals[0]!;
+    const record = withdrawalView(books().withdrawals[0]!);
     desk.exchange.fail({ path: 'history', kind: 'status', status: 200, body: [record], times: 2 });
     expect(await recover(executor, own)).toEqual({ next_state: 'READY' });
     expect(await recover(executor, other)).toMatchObject({ next_state: 'COMPLETED' });
@@ -368,7 +372,7 @@ describe('cancel and health', () => {
 
   test('health names the account whose key may not withdraw', async () => {
     expect(await executor.health(call())).toEqual({ state: 'up' });
-    books().withdrawable = false;
+    books().permissions.withdraw = false;
     expect(await executor.health(call())).toEqual({
       state: 'down',
       detail: 'cex-main: the API key may not withdraw',

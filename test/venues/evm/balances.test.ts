@@ -1,4 +1,5 @@
 import type { BalanceFetcher, PoolBalance } from '../../../domain/balances.ts';
+import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { createLocalSigner } from '../../../signers/local.ts';
 import { createNoopSigner } from '../../../signers/noop.ts';
 import { parseVenueBindings } from '../../../venues/bindings.ts';
@@ -27,7 +28,7 @@ function fetchersOf(account: Account, venue: object = {}): readonly BalanceFetch
     createLocalSigner({ signer_key: 'desk', chain_family: 'evm' }, account.key),
     createNoopSigner({ signer_key: 'elsewhere', chain_family: 'solana' }),
   ];
-  return openVenues(bindings, signers).fetchers;
+  return openVenues(bindings, signers, createLocalRequestDesk()).fetchers;
 }
 
 async function fetched(

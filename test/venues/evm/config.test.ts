@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KNOWN_CHAINS } from '../../../domain/chains/finality-table.ts';
 import { readConfig } from '../../../platform/config.ts';
+import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { openRegistries } from '../../../service/registries.ts';
 import { warnOfWeakFinality } from '../../../service/weak-finality.ts';
 
@@ -33,6 +34,7 @@ async function started(venues: readonly object[]) {
       SVC_AUTH_ENABLED: 'false',
       SVC_VENUES_FILE: file,
     }),
+    createLocalRequestDesk(),
   );
   warnOfWeakFinality(opened.venues.chainAssets, {
     warn: (about: object) => void warned.push(about),

@@ -33,7 +33,7 @@ import type {
   TransferRecord,
   WithdrawalRecord,
 } from '../dialect.ts';
-import { toFault } from '../errors.ts';
+import { ask, read, type Schema } from '../answers.ts';
 import { readHistory, readPages } from '../history.ts';
 import { windows } from '../windows.ts';
 import * as answers from './binance-answers.ts';
@@ -203,6 +203,8 @@ export const binance: Dialect = {
       fee: terms.withdrawFee,
       address_pattern: terms.addressRegex,
       tag_pattern: terms.memoRegex,
+      opens_at: null,
+      quota: null,
     };
   },
 
@@ -227,7 +229,7 @@ export const binance: Dialect = {
   // letters and digits.
   withdrawalId: hashedId,
 
-  async withdraw(connection, { client_id, asset, network, address, tag, amount }, call) {
+  async withdraw(connection, { client_id, asset, network, address, tag, amount }, _quote, call) {
     const parameters = {
       coin: asset,
       network,
@@ -243,30 +245,7 @@ export const binance: Dialect = {
     ).id;
   },
 
-  async findWithdrawals(connection, { client_id, asset, period }, call) {
-    const found: WithdrawalRecord[] = [];
-    for (const { from, to } of windows(period, BY_CLIENT_ID)) {
-      const parameters = {
-        coin: asset,
-        withdrawOrderId: client_id,
-        startTime: from,
-        endTime: to,
-        limit: PAGE,
-      };
-      const page = await ask(
-        connection,
-        'sapiGetCapitalWithdrawHistory',
-        parameters,
-        call,
-        answers.withdrawals,
-      );
-      // Filtered here again: if Binance ignored the filter, another withdrawal would count as ours.
-      found.push(
-        ...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord),
-      );
-    }
-    return onceEach(found);
-  },
+  search: { by: 'client_id', find: findWithdrawals },
 
   async findDeposits(connection, { transaction, asset, period }, call) {
     const found = [];
@@ -367,6 +346,38 @@ export const binance: Dialect = {
     ];
   },
 };
+
+/** Returns every withdrawal with the client id in the period. */
+async function findWithdrawals(
+  connection: CexConnection,
+  {
+    client_id,
+    asset,
+    period,
+  }: { readonly client_id: string; readonly asset: string; readonly period: Period },
+  call: CallOptions,
+): Promise<readonly WithdrawalRecord[]> {
+  const found: WithdrawalRecord[] = [];
+  for (const { from, to } of windows(period, BY_CLIENT_ID)) {
+    const parameters = {
+      coin: asset,
+      withdrawOrderId: client_id,
+      startTime: from,
+      endTime: to,
+      limit: PAGE,
+    };
+    const page = await ask(
+      connection,
+      'sapiGetCapitalWithdrawHistory',
+      parameters,
+      call,
+      answers.withdrawals,
+    );
+    // Filtered here again: if Binance ignored the filter, another withdrawal would count as ours.
+    found.push(...page.filter((each) => each.withdrawOrderId === client_id).map(withdrawalRecord));
+  }
+  return onceEach(found);
+}
 
 /** Returns the records of a history whose pages are read by an `offset`. */
 function listedFrom<T extends { readonly id: string }>(
@@ -551,28 +562,6 @@ async function accountNames(
 }
 
 type ListedTransfer = ReturnType<typeof answers.transferHistory.parse>['result'][number];
-
-interface Schema<T> {
-  parse(value: unknown): T;
-}
-
-async function ask<T>(
-  connection: CexConnection,
-  method: string,
-  parameters: Parameters<CexConnection['ask']>[1],
-  call: Parameters<CexConnection['ask']>[2],
-  schema: Schema<T>,
-): Promise<T> {
-  return read(schema, await connection.ask(method, parameters, call));
-}
-
-function read<T>(schema: Schema<T>, answer: unknown): T {
-  try {
-    return schema.parse(answer);
-  } catch (error) {
-    throw toFault(error);
-  }
-}
 
 function spotPool({
   asset,

@@ -1,5 +1,11 @@
 /** The supported exchanges, keyed by ccxt's id of the exchange. */
 import type { Dialect } from '../dialect.ts';
 import { binance } from './binance.ts';
+import { kraken } from './kraken/dialect.ts';
+import { okx } from './okx/dialect.ts';
 
-export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([['binance', binance]]);
+export const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
+  ['binance', binance],
+  ['kraken', kraken],
+  ['okx', okx],
+]);

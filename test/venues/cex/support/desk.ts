@@ -5,11 +5,17 @@ import { join } from 'node:path';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../../domain/executor.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import { newId } from '../../../../platform/ids.ts';
+import { createLocalRequestDesk } from '../../../../platform/request-desk.ts';
+import { createCexAccounts, type CexAccounts } from '../../../../venues/cex/accounts.ts';
 import { cex } from '../../../../venues/cex/index.ts';
 import { parseVenueBindings } from '../../../../venues/bindings.ts';
 import type { CcxtVenue } from '../../../../venues/cex/config.ts';
+import { assetsOf, settings, type PoolName } from './books.ts';
 import { startExchange, type FakeExchange } from './exchange.ts';
+import type { Format } from './format.ts';
+import { binance } from './formats/binance.ts';
 
+/** Binance's sub-account. */
 export const SUB = 'sub-a@example.com';
 export const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 export const NO_JOURNAL = {
@@ -27,14 +33,17 @@ export interface Desk {
   keyFile(name: string, content: unknown, mode?: number): Promise<string>;
   /** Bindings with `changes` of the master's. */
   bindings(changes?: object, subChanges?: object): readonly CcxtVenue[];
+  /** The accounts of such bindings, with connections of their own. */
+  accounts(changes?: object, subChanges?: object): CexAccounts;
   close(): Promise<void>;
 }
 
 /**
- * An exchange with a master `cex-main` and a sub-account `cex-sub`, which has no key of its own.
+ * An exchange with a master `cex-main` and, where the format has a sub-account, `cex-sub`, which
+ * has no key of its own.
  */
-export async function openDesk(): Promise<Desk> {
-  const exchange = await startExchange([SUB]);
+export async function openDesk(format: Format = binance): Promise<Desk> {
+  const exchange = await startExchange(format);
   const folder = await mkdtemp(join(tmpdir(), 'cex-'));
   const keyFile = async (name: string, content: unknown, mode = 0o600): Promise<string> => {
     const path = join(folder, name);
@@ -47,37 +56,35 @@ export async function openDesk(): Promise<Desk> {
   const credentials_file = await keyFile('main.json', exchange.key(null));
   const common = {
     provider: 'ccxt',
-    exchange: 'binance',
+    exchange: format.exchange,
     base_url: exchange.url,
     timeout_seconds: 5,
+  };
+  const bindings = (changes: object = {}, subChanges: object = {}): readonly CcxtVenue[] => {
+    const master = {
+      ...common,
+      venue_key: 'cex-main',
+      account_role: 'master',
+      account: format.books.master,
+      credentials_file,
+      ...changes,
+    };
+    const subs = format.books.subs.slice(0, 1).map((account) => ({
+      ...common,
+      venue_key: 'cex-sub',
+      account_role: 'sub',
+      account,
+      master: 'cex-main',
+      ...subChanges,
+    }));
+    return cex.entries(parseVenueBindings({ venues: [master, ...subs] }));
   };
   return {
     exchange,
     folder,
     keyFile,
-    bindings: (changes = {}, subChanges = {}) =>
-      cex.entries(
-        parseVenueBindings({
-          venues: [
-            {
-              ...common,
-              venue_key: 'cex-main',
-              account_role: 'master',
-              account: 'master@example.com',
-              credentials_file,
-              ...changes,
-            },
-            {
-              ...common,
-              venue_key: 'cex-sub',
-              account_role: 'sub',
-              account: SUB,
-              master: 'cex-main',
-              ...subChanges,
-            },
-          ],
-        }),
-      ),
+    bindings,
+    accounts: (changes, subChanges) => accountsOf(bindings(changes, subChanges)),
     close: async () => {
       await exchange.close();
       await rm(folder, { recursive: true });
@@ -85,24 +92,37 @@ export async function openDesk(): Promise<Desk> {
   };
 }
 
+/** Accounts with a request desk of their own: the pace of one test is no concern of the next. */
+export function accountsOf(bindings: readonly CcxtVenue[]): CexAccounts {
+  return createCexAccounts(bindings, createLocalRequestDesk());
+}
+
 /** The books as every test begins with: 1,000 USDC, and the address in the exchange's own book. */
-export function freshBooks({ exchange: { books, reset } }: Desk): void {
+export function freshBooks({ exchange: { books, format, reset } }: Desk): void {
   reset();
+  const { subs, networks } = format.books;
   for (const list of [books.withdrawals, books.transfers, books.deposits, books.book])
     list.length = 0;
-  for (const account of [null, SUB])
-    for (const type of ['SPOT', 'USDT_FUTURE']) books.set(account, type, 'USDC', '0');
-  for (const account of [null, SUB]) books.forget(account, 'FUNDING');
+  books.nonces.clear();
+  books.assets.clear();
+  for (const [asset, terms] of assetsOf(networks)) books.assets.set(asset, terms);
+  books.subs.splice(0, Infinity, ...subs);
+  for (const account of [null, ...subs]) {
+    for (const pool of ['SPOT', 'USDT_FUTURE', 'FUNDING'] satisfies PoolName[])
+      books.forget(account, pool);
+    books.set(account, 'SPOT', 'USDC', '0');
+    books.set(account, 'USDT_FUTURE', 'USDC', '0');
+  }
   books.set(null, 'SPOT', 'USDC', '1000');
   books.book.push({
+    label: 'treasury',
     address: ADDRESS,
-    addressTag: '',
-    coin: 'USDC',
-    network: 'ETH',
-    whiteStatus: true,
-    name: 'treasury',
+    tag: null,
+    asset: 'USDC',
+    network: networks.open,
+    verified: true,
   });
-  Object.assign(books, { skew: 0, settles: true, withdrawable: true });
+  Object.assign(books, settings());
 }
 
 export function contextOf(

@@ -1,199 +1,241 @@
 /**
- * A local exchange that answers as Binance documents it: signatures, time windows, error bodies and
- * money are real; and it misbehaves on demand.
+ * A local exchange that answers as its format documents it: signatures, time windows, error bodies
+ * and money are real; and it misbehaves on demand.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBody, Refused, type Ask } from './protocol.ts';
-import { endpoints } from './endpoints.ts';
-import { createBooks, type Books } from './books.ts';
+import { createBooks, type Account, type Books } from './books.ts';
+import {
+  OwnAnswer,
+  type Credentials,
+  type Format,
+  type WireAnswer,
+  type WireRequest,
+} from './format.ts';
+import { binance } from './formats/binance.ts';
+import { misbehave, type Fault } from './misbehaviour.ts';
+import { Refusal } from './refusal.ts';
 
-/**
- * What goes wrong with the requests that come next; `done` faults hit after the request had its
- * effect.
- */
-export interface Fault {
-  /** Part of a path, such as `withdraw/apply`. */
-  readonly path: string;
-  readonly method?: 'GET' | 'POST';
-  readonly kind:
-    | 'error_500'
-    | 'done_then_500'
-    | 'done_then_hangup'
-    | 'hangup'
-    | 'slow'
-    | 'malformed'
-    | 'done_then_malformed'
-    | 'status'
-    | 'refuse';
-  readonly status?: number;
-  readonly body?: object;
-  readonly milliseconds?: number;
-  /** How many requests; 1 by default. */
-  readonly times?: number;
+export type { Fault } from './misbehaviour.ts';
+
+/** A request that arrived. */
+export interface Seen extends WireRequest {
+  /** Milliseconds since 1970, by this machine's clock. */
+  readonly at: number;
+  /** The API key that it names; null: none. */
+  readonly key: string | null;
+  /** In the units of the format's limits. */
+  readonly cost: number;
 }
 
 export interface FakeExchange {
   readonly url: string;
+  readonly format: Format;
   readonly books: Books;
   /** Every request that arrived, in order. */
-  readonly requests: {
-    readonly method: string;
-    readonly path: string;
-    readonly parameters: URLSearchParams;
-    readonly raw: string;
-  }[];
-  key(account: string | null): { readonly api_key: string; readonly secret: string };
+  readonly requests: Seen[];
+  /** What the credentials file of an account holds. */
+  key(account: Account): Credentials;
   fail(fault: Fault): void;
-  /** Calls `effect` once the next request to such a path has been served, before its answer. */
+  /**
+   * Calls `effect` once the next request to such a path, as of a fault, has been served, before its
+   * answer.
+   */
   afterNext(path: string, effect: () => void): void;
+  /** Whether a key's requests above the format's limits are answered as rate limited. */
+  limit(isLimited: boolean): void;
+  /** Forgets faults, effects and requests, and limits nothing. The books stay. */
   reset(): void;
   close(): Promise<void>;
 }
 
-const MASTER = null;
-
-export async function startExchange(
-  subs: readonly string[] = ['sub-a@example.com'],
-): Promise<FakeExchange> {
-  const keys = new Map(
-    [MASTER, ...subs].map((account) => [
-      `key-of-${account ?? 'master'}`,
-      { account, secret: `secret-of-${account ?? 'master'}-0123456789` },
-    ]),
-  );
-  const books = createBooks(subs);
-  const requests: FakeExchange['requests'] = [];
-  let faults: { fault: Fault; left: number }[] = [];
-  let effects: { readonly path: string; readonly effect: () => void }[] = [];
-
-  const take = (ask: { method: string; path: string }): Fault | undefined => {
-    const found = faults.find(
-      ({ fault, left }) =>
-        left > 0 && ask.path.includes(fault.path) && (fault.method ?? ask.method) === ask.method,
-    );
-    if (found !== undefined) found.left -= 1;
-    return found?.fault;
-  };
-
-  const runEffects = (path: string): void => {
-    const due = effects.filter((each) => path.includes(each.path));
-    effects = effects.filter((each) => !due.includes(each));
-    for (const { effect } of due) effect();
-  };
-
-  const check = (
-    request: IncomingMessage,
-    raw: string,
-    parameters: URLSearchParams,
-  ): string | null => {
-    if (request.url === '/api/v3/time') return null;
-    const key = keys.get(String(request.headers['x-mbx-apikey']));
-    if (key === undefined)
-      throw new Refused(401, -2015, 'Invalid API-key, IP, or permissions for action.');
-    const [signed = '', signature = ''] = raw.split('&signature=');
-    const expected = createHmac('sha256', key.secret).update(signed).digest('hex');
-    if (
-      signature.length !== expected.length ||
-      !timingSafeEqual(Buffer.from(signature), Buffer.from(expected))
-    ) {
-      throw new Refused(400, -1022, 'Signature for this request is not valid.');
-    }
-    const [timestamp, window] = [
-      Number(parameters.get('timestamp')),
-      Number(parameters.get('recvWindow') ?? 5_000),
-    ];
-    if (window > 60_000) throw new Refused(400, -1131, 'recvWindow must be less than 60000');
-    const now = books.now();
-    if (!(timestamp < now + 1_000 && now - timestamp <= window)) {
-      throw new Refused(400, -1021, 'Timestamp for this request is outside of the recvWindow.');
-    }
-    return key.account;
-  };
-
+export async function startExchange(format: Format = binance): Promise<FakeExchange> {
+  const books = createBooks(format.books);
+  const requests: Seen[] = [];
+  const trouble = createTrouble();
+  const meter = createMeter(format);
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = new URL(request.url ?? '/', 'http://exchange');
-    const body = await readBody(request);
-    const raw = request.method === 'GET' ? url.search.slice(1) : body;
-    const ask = {
-      method: request.method ?? '',
-      path: url.pathname,
-      parameters: new URLSearchParams(raw),
-      raw,
-    };
-    requests.push(ask);
-    const fault = take(ask);
-    if (fault?.kind === 'hangup') return void request.socket.destroy();
-    if (fault?.kind === 'slow') await sleep(fault.milliseconds ?? 300);
-    if (fault?.kind === 'error_500')
-      return answer(response, 500, {
-        code: -1000,
-        msg: 'An unknown error occurred while processing the request.',
-      });
-    if (fault?.kind === 'malformed') return answer(response, 200, '{"id": "7213');
-    if (fault?.kind === 'status' || fault?.kind === 'refuse')
-      return answer(response, fault.status ?? 400, fault.body ?? {});
-    const outcome = perform(() => {
-      const account = check(request, raw, ask.parameters);
-      const endpoint = endpoints[`${ask.method} ${ask.path}`];
-      if (endpoint === undefined)
-        throw new Refused(404, -1020, `no ${ask.method} ${ask.path} here`);
-      return endpoint(books, { account, parameters: ask.parameters } satisfies Ask);
+    const seen = await read(request, format);
+    requests.push(seen);
+    const answer = (reply: WireAnswer): void => send(response, reply);
+    if (meter.isOver(seen)) return answer(format.broken.rate_limited);
+    const hangUp = (): void => void request.socket.destroy();
+    const { before, after } = misbehave(trouble.take(seen), {
+      ...{ format, books, answer, hangUp },
+      restart: host.restart,
     });
-    runEffects(ask.path);
-    if (fault?.kind === 'done_then_hangup') return void request.socket.destroy();
-    if (fault?.kind === 'done_then_500')
-      return answer(response, 500, {
-        code: -1007,
-        msg: 'Timeout waiting for response from backend server. Send status unknown; execution status unknown.',
-      });
-    if (fault?.kind === 'done_then_malformed') return answer(response, 200, '{"id": "7213');
-    answer(response, outcome.status, outcome.body);
+    if (await before()) return;
+    const outcome = perform(format, seen, books);
+    trouble.runEffects(seen.path);
+    if (!after()) answer(outcome);
   };
-
-  const server = createServer((request, response) => {
+  const host = await startHost((request, response) => {
     serve(request, response).catch((error: unknown) =>
-      answer(response, 500, { code: -1000, msg: String(error) }),
+      send(response, { ...format.broken.error_500, body: String(error) }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    books,
-    requests,
-    key(account) {
-      const [api_key = '', { secret } = { secret: '' }] =
-        [...keys].find(([, key]) => key.account === account) ?? [];
-      return { api_key, secret };
-    },
-    fail: (fault) => void faults.push({ fault, left: fault.times ?? 1 }),
-    afterNext: (path, effect) => void effects.push({ path, effect }),
+    ...{ format, books, requests },
+    url: host.url,
+    key: format.keyOf,
+    fail: trouble.fail,
+    afterNext: trouble.afterNext,
+    limit: meter.limit,
     reset() {
-      faults = [];
-      effects = [];
+      trouble.reset();
+      meter.limit(false);
       requests.length = 0;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+    close: host.close,
+  };
+}
+
+/** Whether a fault or an effect for `wanted`, a whole path or a part of one, is for this path. */
+function isFor(wanted: string, path: string): boolean {
+  return wanted.startsWith('/') ? path === wanted : path.includes(wanted);
+}
+
+/** The faults and effects that are still to come. */
+function createTrouble() {
+  let faults: { fault: Fault; left: number }[] = [];
+  let effects: { readonly path: string; readonly effect: () => void }[] = [];
+  return {
+    fail: (fault: Fault): void => void faults.push({ fault, left: fault.times ?? 1 }),
+    afterNext: (path: string, effect: () => void): void => void effects.push({ path, effect }),
+    take({ method, path }: WireRequest): Fault | undefined {
+      const found = faults.find(
+        ({ fault, left }) =>
+          left > 0 && isFor(fault.path, path) && (fault.method ?? method) === method,
+      );
+      if (found !== undefined) found.left -= 1;
+      return found?.fault;
+    },
+    runEffects(path: string): void {
+      const due = effects.filter((each) => isFor(each.path, path));
+      effects = effects.filter((each) => !due.includes(each));
+      for (const { effect } of due) effect();
+    },
+    reset(): void {
+      faults = [];
+      effects = [];
     },
   };
 }
 
-function perform(work: () => unknown): { readonly status: number; readonly body: unknown } {
+/** Counts the requests of each API key, as the format's limits do. */
+function createMeter({ limits }: Format) {
+  const levels = new Map<string, { readonly level: number; readonly at: number }>();
+  let isLimited = false;
+  return {
+    limit(value: boolean): void {
+      isLimited = value;
+      levels.clear();
+    },
+    /** Whether the request is above the limits. One that is not counts. */
+    isOver({ key, cost, at }: Seen): boolean {
+      if (!isLimited || key === null) return false;
+      const last = levels.get(key) ?? { level: 0, at };
+      const drained = ((at - last.at) / 1_000) * limits.units_per_second;
+      const level = Math.max(0, last.level - drained) + cost;
+      if (level > limits.capacity) return true;
+      levels.set(key, { level, at });
+      return false;
+    },
+  };
+}
+
+interface Host {
+  readonly url: string;
+  readonly restart: (milliseconds: number) => void;
+  close(): Promise<void>;
+}
+
+async function startHost(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Host> {
+  const server = createServer(handle);
+  const listen = (port: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  const stop = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  };
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  let restarted: Promise<void> = Promise.resolve();
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    restart(milliseconds) {
+      restarted = stop()
+        .then(() => sleep(milliseconds))
+        .then(() => listen(port));
+    },
+    async close() {
+      await restarted;
+      await stop();
+    },
+  };
+}
+
+async function read(request: IncomingMessage, format: Format): Promise<Seen> {
+  const [method, target] = [request.method ?? '', request.url ?? '/'];
+  const url = new URL(target, 'http://exchange');
+  const body = await readBody(request);
+  const raw = method === 'GET' || method === 'HEAD' ? url.search.slice(1) : body;
+  const seen: WireRequest = {
+    ...{ method, body, raw },
+    path: url.pathname,
+    url: target,
+    headers: request.headers,
+    parameters: new URLSearchParams([
+      ...url.searchParams,
+      ...parametersOf(body, request.headers['content-type']),
+    ]),
+  };
+  return { ...seen, at: Date.now(), key: format.apiKeyOf(seen), cost: format.costOf(seen) };
+}
+
+/** The parameters of a body: a form, or the scalars of a JSON object. */
+function parametersOf(body: string, type = ''): readonly [string, string][] {
+  if (!type.includes('json')) return [...new URLSearchParams(body)];
+  const parsed: unknown = body === '' ? {} : JSON.parse(body);
+  return Object.entries(parsed as object).flatMap(([name, value]) =>
+    typeof value === 'object' ? [] : [[name, String(value)] as [string, string]],
+  );
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function perform(format: Format, request: WireRequest, books: Books): WireAnswer {
+  const { method, path, parameters, body } = request;
+  const name = `${method} ${path}`;
   try {
-    return { status: 200, body: work() };
+    const isPublic = format.publicRoutes.includes(name);
+    const account = isPublic ? null : format.authenticate(request, books);
+    const route = format.routes[name];
+    if (route === undefined) throw new Refusal('endpoint_unknown', name);
+    return { status: 200, body: route({ books, account, parameters, body }) };
   } catch (error) {
-    if (error instanceof Refused)
-      return { status: error.status, body: { code: error.code, msg: error.message } };
+    if (error instanceof OwnAnswer) return error.answer;
+    if (error instanceof Refusal) return format.refusal(error.kind, error.detail, path);
     throw error;
   }
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
+function send(response: ServerResponse, { status, body, headers = {} }: WireAnswer): void {
   if (response.destroyed) return;
-  response.writeHead(status, { 'content-type': 'application/json' });
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }

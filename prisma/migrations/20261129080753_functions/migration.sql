@@ -1,0 +1,617 @@
+-- Written by `npm run sql:migration` from prisma/functions/; not by hand.
+SELECT set_config('check_function_bodies', 'off', true);
+-- What functions with the owner's rights read and write is never a caller's temporary table.
+SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
+
+-- prisma/functions/attention.sql
+
+-- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
+-- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
+CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  left_over interval := m.expires_at - at;
+  stuck boolean;
+  found jsonb;
+BEGIN
+  IF m.request_state = 'PENDING_APPROVAL' THEN
+    RETURN CASE
+      WHEN left_over <= interval '0' THEN NULL
+      WHEN may_need_quorum(m.movement_id)
+        AND jsonb_path_exists(approvals_of(m, at), '$[*] ? (@.possible == false)')
+        THEN jsonb_build_object('reason', 'approval_unsatisfiable')
+      WHEN left_over <= least(interval '15 minutes', (m.expires_at - m.created_at) / 4)
+        THEN jsonb_build_object('reason', 'approval_expires_soon')
+      ELSE jsonb_build_object('reason', 'approval') END;
+  END IF;
+  -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
+  -- in store/attention.ts).
+  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
+    OR m.updated_at <= at - interval '7 days') THEN
+    RETURN NULL;
+  END IF;
+  -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
+  stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
+  SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
+    'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
+    'errors', n.error_count + n.unanswered,
+    'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
+      ELSE n.error_code END,
+    'error_message', n.error_message, 'observed_since',
+      CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
+    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END,
+    'executor_key', e.executor_key,
+    'executor_status', e.status, 'executor_health', e.health_state,
+    'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
+    'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
+    'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
+  INTO found
+  FROM movement_nodes n
+  LEFT JOIN executors e ON e.executor_key
+    = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
+  CROSS JOIN LATERAL (SELECT CASE
+    WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
+    WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
+      AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
+    -- The movement's message names the node whose failure ended the movement
+    -- (domain/commands/advance.ts). That node may be COMPLETED, if a condition on its edges could
+    -- not be evaluated. After a cancel, the nodes that continue may still fail.
+    WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+      AND m.error_message = 'node ' || n.node_key || ' failed'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+        AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
+    WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
+    WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND waits_in_vain(n.error_code) THEN 'observed_long'
+    WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+      AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
+        OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    -- VENUE_WAIT_CODES of domain/venue-waits.ts: the reason is the code in lower case.
+    WHEN n.state = 'READY' AND n.wait_overdue_at <= at
+      AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
+    WHEN overdue_at(n) <= at THEN 'observed_long'
+    END AS why) r
+  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
+    'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
+  LIMIT 1;
+  IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
+    found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
+      'error_message', m.error_message);
+  END IF;
+  -- Before every other reason, which goes on beside it; a failed movement may be retried. Usually no
+  -- key is compromised.
+  IF (m.ended_at IS NULL OR m.request_state = 'FAILED' AND m.acknowledged_at IS NULL)
+    AND EXISTS (SELECT FROM compromised_keys) AND approved_by_compromised(m) THEN
+    RETURN coalesce(found, '{}') || jsonb_build_object('reason', 'approval_compromised',
+      'besides', found ->> 'reason');
+  END IF;
+  RETURN found;
+END $$;
+
+-- prisma/functions/lanes.sql
+
+-- Returns why a send may not use its send lane now, as problems of a binding, or null. In a send
+-- lane, which an executor names in its prepared action, one send at a time is open: the venue has
+-- no id of ours, so the record of a send is told apart from that of another one only if the other
+-- one's is known. A send is open until its reference is known or it has ended. Call this under the
+-- movement's lock; a later statement of the caller sees what was open before it had the lane's.
+CREATE OR REPLACE FUNCTION send_lane_problem(movement uuid, key text, lane text) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('send_lane ' || lane, 0));
+  RETURN (
+    SELECT jsonb_build_array(jsonb_build_object('binding', 'send_lane', 'key', lane,
+      'reason', 'the send of node ' || n.node_key || ' of movement ' || n.movement_id
+        || ' is still open'))
+    FROM node_attempts a JOIN movement_nodes n USING (movement_id, node_key)
+    WHERE a.send_lane = lane AND a.attempt = n.attempt AND n.external_ref IS NULL
+      AND NOT (n.movement_id = movement AND n.node_key = key)
+      AND (n.recover_first OR n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'))
+    ORDER BY a.started_at, n.movement_id, n.node_key LIMIT 1);
+END $$;
+
+-- Returns what is known of the other sends in the lane of an attempt: {"since", when this attempt
+-- passed its fence, "references", of the others, "unexplained", how many of them from a day before
+-- it have no reference although they may have left}; null if the attempt has no lane.
+CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt integer)
+  RETURNS jsonb LANGUAGE sql STABLE AS $$
+  WITH own AS (
+    SELECT idempotency_key, send_lane, started_at FROM node_attempts
+    WHERE movement_id = movement AND node_key = key AND attempt = node_attempt
+      AND send_lane IS NOT NULL
+  ), others AS (
+    SELECT a.started_at, a.outcome, a.error_code, coalesce(a.external_ref,
+      CASE WHEN a.attempt = n.attempt THEN n.external_ref END) AS reference
+    FROM own JOIN node_attempts a
+      ON a.send_lane = own.send_lane AND a.idempotency_key <> own.idempotency_key
+    JOIN movement_nodes n ON n.movement_id = a.movement_id AND n.node_key = a.node_key
+  )
+  SELECT jsonb_build_object('since', wire_time(own.started_at),
+    'references', coalesce((SELECT jsonb_agg(DISTINCT reference) FROM others
+      WHERE reference IS NOT NULL), '[]'::jsonb),
+    'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
+      AND others.started_at > own.started_at - interval '1 day'
+      AND (outcome IS DISTINCT FROM 'FAILED'
+        OR error_code IN ('ABANDONED', 'RESOLVED_AS_FAILED'))))
+  FROM own
+$$;
+
+-- prisma/functions/phases.sql
+
+-- Returns what a phase reads about a node and its movement. A node may name another node whose
+-- effect it searches for (config.match_from), as a mint names its burn: `matched` has what that
+-- node recorded when it completed.
+CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object(
+    'movement_id', m.movement_id, 'movement_state', m.request_state, 'node_key', n.node_key,
+      'state', n.state,
+    'attempt', n.attempt, 'epoch', n.submit_epoch, 'amount', trim_scale(n.amount)::text,
+      'preflight_passed', n.preflight_passed,
+    'prepared_action', n.prepared_action, 'sign_request', n.sign_request,
+      'recover_first', n.recover_first, 'restored', n.restored,
+    'resumed', n.resumed, 'cancel_asked', coalesce(n.cancel_asked = n.attempt, false),
+    'error_count', n.error_count, 'unanswered', n.unanswered,
+    'unanswered_ms', extract(epoch FROM n.unanswered_since) * 1000,
+      'updated_ms', extract(epoch FROM n.updated_at) * 1000,
+    'wait_overdue_ms', extract(epoch FROM n.wait_overdue_at) * 1000,
+    'error_code', n.error_code, 'error_message', n.error_message, 'external_ref', n.external_ref,
+      'output', n.output,
+    'now_ms', extract(epoch FROM svc_now()) * 1000,
+      'started_ms', extract(epoch FROM n.started_at
+        + coalesce(svc_now() - n.frozen_since, interval '0')) * 1000,
+    'submitted_ms', extract(epoch FROM n.submitted_at) * 1000,
+      'send_not_after_ms', extract(epoch FROM n.send_not_after) * 1000,
+    'plan', w.plan_head || jsonb_build_object('intent', m.intent, 'input_params', w.input_params),
+    'node', p.plan, 'outlives_cancel',
+      n.on_cancel_target OR n.brings IS NOT NULL, 'conditional', n.conditional,
+    'conditions', CASE WHEN n.conditional THEN m.edge_conditions END,
+    'outputs', CASE WHEN n.amount IS NULL AND p.plan -> 'config' ? 'amount_ref' THEN coalesce((
+      SELECT jsonb_object_agg(o.node_key, o.output) FROM movement_nodes o
+      WHERE o.movement_id = m.movement_id AND o.state = 'COMPLETED' AND o.output IS NOT NULL),
+        '{}'::jsonb) ELSE '{}'::jsonb END,
+    'matched', CASE WHEN matched.name IS NOT NULL THEN (
+      SELECT jsonb_build_object('node_key', o.node_key, 'external_ref', CASE
+        WHEN o.state = 'COMPLETED' THEN o.external_ref END,
+        'output', CASE WHEN o.state = 'COMPLETED' THEN o.output END)
+      FROM movement_nodes o WHERE o.movement_id = m.movement_id
+        AND o.node_key = matched.name) END)
+  FROM movements m JOIN movement_nodes n ON n.movement_id = m.movement_id
+  JOIN movement_plans w ON w.movement_id = m.movement_id
+  -- OFFSET makes Postgres build the plan once, not at every use. The signer is read from the row,
+  -- since it may have been replaced after the plan was compiled.
+  CROSS JOIN LATERAL (SELECT node_plan(n.own_plan, w.input_params)
+    || jsonb_build_object('signer_binding', n.signer_binding) AS plan OFFSET 0) p
+  CROSS JOIN LATERAL (SELECT coalesce(n.brings,
+    CASE WHEN jsonb_typeof(p.plan -> 'config' -> 'match_from') = 'string'
+      THEN p.plan -> 'config' ->> 'match_from' END) AS name) matched
+  WHERE m.movement_id = movement AND n.node_key = key
+$$;
+
+-- prisma/functions/request-desk.sql
+
+-- Reserves `cost` of the budget of an API key and returns for how many milliseconds the request has
+-- to wait, a stop included. Returns NULL and reserves nothing if that is more than `within_ms`. A
+-- single time counts what is used: when the budget will be whole again. A request that costs more
+-- than `capacity` waits for a whole budget.
+CREATE OR REPLACE FUNCTION take_request_budget(key_hash text, cost double precision,
+  capacity double precision, units_per_second double precision, within_ms double precision)
+  RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+  spent interval := make_interval(secs => cost / units_per_second);
+  burst interval := make_interval(secs => greatest(capacity, cost) / units_per_second);
+  -- Read before this call waits for the row: a time that is too early only makes the wait longer.
+  at timestamptz := svc_now();
+  from_when timestamptz;
+BEGIN
+  INSERT INTO request_desks AS d (key, whole_at) VALUES (key_hash, at + spent)
+  -- Budget that is reserved during a stop is used after it: otherwise all would be sent at its end.
+  ON CONFLICT (key) DO UPDATE SET whole_at = greatest(d.whole_at, d.stopped_until, at) + spent
+    WHERE greatest(greatest(d.whole_at, d.stopped_until, at) + spent - burst, d.stopped_until)
+      <= at + make_interval(secs => within_ms / 1000)
+  RETURNING greatest(d.whole_at - burst, d.stopped_until, at) INTO from_when;
+  RETURN ceil(extract(epoch FROM from_when - at) * 1000);
+END $$;
+
+-- Returns for how many milliseconds nothing may be sent with the API key.
+CREATE OR REPLACE FUNCTION requests_stopped_for(key_hash text) RETURNS double precision
+  LANGUAGE sql VOLATILE AS $$
+  SELECT coalesce((SELECT greatest(0, extract(epoch FROM d.stopped_until - svc_now()) * 1000)
+    FROM request_desks d WHERE d.key = key_hash AND d.stopped_until > svc_now()), 0)
+$$;
+
+-- Stops the API key for so many milliseconds. A longer stop stays.
+CREATE OR REPLACE FUNCTION stop_requests(key_hash text, milliseconds double precision)
+  RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  until timestamptz := svc_now() + make_interval(secs => milliseconds / 1000);
+BEGIN
+  INSERT INTO request_desks AS d (key, whole_at, stopped_until)
+  VALUES (key_hash, svc_now(), until)
+  ON CONFLICT (key) DO UPDATE SET stopped_until = greatest(d.stopped_until, until);
+END $$;
+
+-- Takes the turn of the API key and returns its nonce; null while another holder has the turn. The
+-- nonce grows even if the clock does not.
+CREATE OR REPLACE FUNCTION take_request_turn(key_hash text, holder uuid,
+  milliseconds double precision) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  taken bigint;
+BEGIN
+  INSERT INTO request_desks AS d (key, whole_at, nonce, turn_holder, turn_until)
+  VALUES (key_hash, svc_now(), floor(extract(epoch FROM svc_now()) * 1000), holder,
+    svc_now() + make_interval(secs => milliseconds / 1000))
+  ON CONFLICT (key) DO UPDATE SET nonce = greatest(d.nonce + 1, excluded.nonce),
+    turn_holder = holder, turn_until = svc_now() + make_interval(secs => milliseconds / 1000)
+  WHERE d.turn_until IS NULL OR d.turn_until <= svc_now()
+  RETURNING d.nonce INTO taken;
+  RETURN taken;
+END $$;
+
+-- Ends a turn, unless it was over and another holder has it.
+CREATE OR REPLACE FUNCTION release_request_turn(key_hash text, holder uuid) RETURNS void
+  LANGUAGE sql AS $$
+  UPDATE request_desks SET turn_holder = NULL, turn_until = NULL
+  WHERE key = key_hash AND turn_holder = holder
+$$;
+
+-- prisma/functions/write-path.sql
+
+-- Applies one transition; see store/transition.ts for the shape of `doc`.
+CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  m record;
+  n record;
+  completed text[] := '{}';
+  settles boolean := false;
+  after movements;
+  nodes jsonb := coalesce(doc -> 'nodes', '[]'::jsonb);
+  part jsonb;
+  fields jsonb;
+  other jsonb;
+  tx evm_transactions;
+  at timestamptz;
+  refusal text;
+  problems jsonb;
+  send jsonb;
+  seq integer;
+  fenced text[];
+  frozen boolean;
+  unclaimed boolean := false;
+  holder jsonb;
+  lane text;
+BEGIN
+  -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
+  SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
+    WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
+  frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  -- These may wait for people; see ask_action.
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
+    PERFORM hold_approval_rules();
+  END IF;
+  -- A retry binds nodes to the present signers, so no rotation may run at the same time.
+  IF doc ->> 'command_kind' = 'retry' THEN PERFORM cutover_now(); END IF;
+  SELECT movement_id, request_state, approval_status, reservation_status, version, next_sequence,
+    current_frontier, error_code, callback_url, expires_at, pooled,
+           auto_approve_result ->> 'outcome' = 'approved'
+           AND auto_approve_result ? 'policy_id' AS budgeted
+  INTO m FROM movements WHERE movement_id = (doc ->> 'movement_id')::uuid FOR UPDATE;
+  at := svc_now();
+  IF m.movement_id IS NULL THEN
+    RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
+  END IF;
+
+  IF doc ? 'command_id'
+    AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+      'request_state', m.request_state,
+      'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+        'current_frontier', to_jsonb(m.current_frontier),
+      'expires_at', m.expires_at, 'repeated', true);
+  END IF;
+
+  refusal := CASE
+    WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'
+    WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
+    WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
+    WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
+    WHEN doc ? 'plan_hash' AND doc ->> 'plan_hash' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
+      THEN 'plan_hash' END;
+
+  -- After a cancel, a node that may have been sent before a restore becomes READY, so that recovery
+  -- searches for that send; the node passes no fence.
+  IF refusal IS NULL AND (fenced IS NOT NULL
+      OR doc -> 'set' ->> 'request_state' IN ('APPROVED', 'EXECUTING')
+      OR (doc -> 'set' ->> 'request_state' IS DISTINCT FROM 'CANCELLED'
+        AND jsonb_path_exists(nodes, '$[*].set.state ? (@ == "READY")')))
+    AND NOT (doc ?& ARRAY['approval', 'plan_hash'] OR is_approved(m.movement_id)) THEN
+    refusal := 'not_approved';
+  END IF;
+
+  -- Whoever sends says which plan's assertions it has verified; a cancelling transaction pays no
+  -- one.
+  IF refusal IS NULL AND (fenced IS NOT NULL
+      OR jsonb_path_exists(nodes, '$[*].version ? (@.kind != "cancel")'))
+    AND needs_proof(m.movement_id) AND doc ->> 'proven' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id) THEN
+    refusal := 'approval_not_proven';
+  END IF;
+
+  IF refusal IS NULL THEN
+    IF jsonb_array_length(nodes) > 1 THEN
+      nodes := (SELECT jsonb_agg(value ORDER BY value ->> 'node_key')
+        FROM jsonb_array_elements(nodes));
+    END IF;
+    FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
+      part := nodes -> i;
+      SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
+        pays, claims_when, output INTO n
+      FROM movement_nodes WHERE movement_id = m.movement_id
+        AND node_key = part ->> 'node_key' FOR UPDATE;
+      IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
+         OR n.attempt <> coalesce((part ->> 'attempt')::integer, n.attempt)
+         OR n.submit_epoch <> coalesce((part ->> 'epoch')::integer, n.submit_epoch)
+         -- The prepared action is checked before the fence and sent after it. So it changes only
+         -- together with attempt or epoch; a fence may set it only if none is stored.
+         OR (n.prepared_action IS NOT NULL AND part -> 'set' ? 'prepared_action'
+           AND (NOT part -> 'set' ?| ARRAY['attempt', 'submit_epoch']
+             OR part -> 'set' ->> 'state' = 'SUBMITTING'))
+         -- A completed node stays completed, with two exceptions: an allowance may run again, since
+         -- it moves nothing, and a node whose payment is reassigned waits again.
+         OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
+           AND n.pays <> 'spender' AND NOT part ? 'releases')
+         -- A node passes no fence before recovery has searched for its earlier send.
+         OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
+         -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
+         OR (n.node_kind = 'manual_gate'
+           AND part -> 'set' ->> 'state' NOT IN ('BLOCKED', 'READY', 'SKIPPED', 'CANCELLED')
+           AND part -> 'set' -> 'resumed' IS DISTINCT FROM 'true') THEN
+        refusal := 'node_state';
+        other := CASE WHEN n.node_key IS NOT NULL
+          THEN jsonb_build_object('node_key', n.node_key, 'state', n.state, 'attempt', n.attempt,
+            'epoch', n.submit_epoch) END;
+        EXIT;
+      END IF;
+      unclaimed := unclaimed OR part -> 'set' ->> 'state' = 'COMPLETED' AND n.state <> 'COMPLETED'
+        AND coalesce(jsonb_array_length(part -> 'claims'), 0) = 0 AND NOT part ? 'takes'
+        AND needs_claim(n.claims_when, CASE WHEN part -> 'set' ? 'output'
+          THEN part -> 'set' -> 'output' ELSE n.output END);
+      -- Keeps the earlier state in `was`: the writes below depend on it.
+      nodes := CASE WHEN part -> 'set' ? 'state'
+        THEN jsonb_set(nodes, ARRAY[i::text, 'was'], to_jsonb(n.state)) ELSE nodes END;
+      -- Whatever way a send takes, it takes the lane of the action that is sent.
+      lane := CASE WHEN part -> 'set' ->> 'state' = 'SUBMITTING'
+        THEN coalesce(part -> 'set' -> 'prepared_action', n.prepared_action) ->> 'send_lane' END;
+      IF lane IS NOT NULL THEN
+        nodes := jsonb_set(nodes, ARRAY[i::text, 'send_lane'], to_jsonb(lane));
+      END IF;
+    END LOOP;
+  END IF;
+  IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
+  IF refusal IS NULL AND frozen THEN
+    PERFORM freeze_node(m.movement_id, key, at) FROM unnest(fenced) AS key;
+    refusal := 'frozen';
+  END IF;
+  IF refusal IS NULL AND doc ? 'send_over' THEN
+    send := unsettled_send(m.movement_id, doc -> 'send_over', at);
+    refusal := send ->> 'reason';
+  END IF;
+  IF refusal IS NULL AND doc ? 'require' THEN
+    problems := binding_problems(doc -> 'require', m.movement_id);
+    IF problems IS NULL AND doc -> 'require' ? 'flow' THEN
+      problems := flow_problems(m.movement_id, doc -> 'require' -> 'flow');
+    END IF;
+    IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+  END IF;
+  FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
+    EXIT WHEN refusal IS NOT NULL;
+    IF part ? 'send_lane' THEN
+      problems := send_lane_problem(m.movement_id, part ->> 'node_key', part ->> 'send_lane');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+      CONTINUE WHEN refusal IS NOT NULL;
+    END IF;
+    IF part ? 'nonce' THEN
+      problems := lane_problem(m.movement_id, part ->> 'node_key', (part ->> 'attempt')::integer,
+        part -> 'nonce');
+      IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
+    ELSIF part ? 'version' THEN
+      -- Locks the lane, since a concurrent send might take over an unsigned claim.
+      PERFORM 1 FROM nonce_lanes l JOIN evm_transactions c
+        ON c.chain_id = l.chain_id AND c.address = l.address
+      WHERE c.transaction_id = (part -> 'version' ->> 'claim')::uuid FOR UPDATE OF l;
+      IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
+        refusal := 'node_state';
+      END IF;
+    ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
+      -- A condition of its own: combined with the one above, Postgres would plan this query for
+      -- every written node.
+      IF NOT EXISTS (
+        SELECT FROM evm_transactions t WHERE t.movement_id = m.movement_id
+          AND t.node_key = part ->> 'node_key'
+          AND t.attempt = (part -> 'set' ->> 'cancel_asked')::integer
+          AND t.raw_tx IS NOT NULL AND t.replaces IS NULL AND t.released_at IS NULL
+          AND t.final_at IS NULL) THEN
+        refusal := 'nothing_signed';
+      END IF;
+    ELSIF part ? 'claims' THEN
+      holder := claim_holder(m.movement_id, part ->> 'node_key', part -> 'claims', at);
+      IF holder IS NOT NULL THEN refusal := 'already_claimed'; END IF;
+    ELSIF part ? 'releases' OR part ? 'takes' THEN
+      IF NOT lock_claims(coalesce((part -> 'takes' ->> 'movement_id')::uuid, m.movement_id),
+        coalesce(part -> 'takes' ->> 'node_key', part ->> 'node_key')) THEN
+        refusal := 'claim_missing';
+      END IF;
+    END IF;
+  END LOOP;
+  IF refusal IS NOT NULL THEN
+    RETURN jsonb_build_object('ok', false, 'reason', refusal, 'problems', problems, 'at', at,
+      'version', m.version,
+      'request_state', m.request_state, 'approval_status', m.approval_status,
+        'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier), 'expires_at', m.expires_at,
+      'node', other, 'send', send, 'holder', holder);
+  END IF;
+
+  IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') AND NOT doc ? 'together' THEN
+    PERFORM ask_action(jsonb_build_array(doc || jsonb_build_object('nodes', nodes)), NULL);
+  END IF;
+
+  -- The plan's hash was compared with this one above.
+  IF doc ?& ARRAY['approval', 'plan_hash'] THEN
+    INSERT INTO movement_approvals (movement_id, plan_hash, approved_by, name, at)
+    VALUES (m.movement_id, doc ->> 'plan_hash', doc -> 'approval' ->> 'by',
+      doc -> 'approval' ->> 'name', at);
+  END IF;
+  FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
+    part := nodes -> i;
+    fields := part -> 'set';
+    UPDATE movement_nodes SET
+      state = coalesce(fields ->> 'state', state),
+      attempt = coalesce((fields ->> 'attempt')::integer, attempt),
+      amount = CASE WHEN fields ? 'amount' THEN (fields ->> 'amount')::numeric ELSE amount END,
+      preflight_passed = coalesce((fields ->> 'preflight_passed')::boolean, preflight_passed),
+      prepared_action = CASE WHEN fields ? 'prepared_action'
+        THEN nullif(fields -> 'prepared_action', 'null') ELSE prepared_action END,
+      sign_request = CASE WHEN fields ? 'sign_request'
+        THEN nullif(fields -> 'sign_request', 'null') ELSE sign_request END,
+      submit_epoch = coalesce((fields ->> 'submit_epoch')::integer, submit_epoch),
+      send_not_after = CASE WHEN fields ? 'send_not_after'
+        THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+      recover_first = coalesce((fields ->> 'recover_first')::boolean, recover_first),
+      restored = coalesce((fields ->> 'restored')::boolean, restored),
+      resumed = coalesce((fields ->> 'resumed')::boolean, resumed),
+      only_look = coalesce((fields ->> 'only_look')::boolean, only_look),
+      cancel_asked = coalesce((fields ->> 'cancel_asked')::integer, cancel_asked),
+      error_count = coalesce((fields ->> 'error_count')::integer, error_count),
+      unanswered = coalesce((fields ->> 'unanswered')::integer, unanswered),
+      unanswered_since = CASE WHEN fields ? 'unanswered'
+        THEN CASE WHEN fields -> 'unanswered' <> '0' THEN coalesce(unanswered_since, at) END
+          ELSE unanswered_since END,
+      external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
+        ELSE external_ref END,
+      output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
+      -- What passes its fence in a lane no longer waits for that lane.
+      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code'
+        WHEN part ? 'send_lane' THEN NULL ELSE error_code END,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        WHEN part ? 'send_lane' THEN NULL ELSE error_message END,
+      -- The time that a node waits at its fence in the mode `frozen` does not count towards its
+      -- time limit.
+      started_at = CASE WHEN fields ? 'started_at' THEN svc_time(fields -> 'started_at', at)
+        WHEN fields ? 'state' THEN started_at + coalesce(at - frozen_since, interval '0')
+        ELSE started_at END,
+      frozen_since = CASE WHEN NOT fields ? 'state' THEN frozen_since END,
+      -- Only a READY node waits for its venue, so any other state ends the wait.
+      wait_overdue_at = CASE WHEN fields ? 'state' THEN NULL
+        WHEN fields ? 'wait_overdue_at' THEN svc_time(fields -> 'wait_overdue_at', at)
+        ELSE wait_overdue_at END,
+      submitted_at = CASE WHEN fields ? 'submitted_at' THEN svc_time(fields -> 'submitted_at', at)
+        ELSE submitted_at END,
+      completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
+        ELSE completed_at END,
+      updated_at = at
+    WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
+    RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
+    settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
+    IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
+      INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at,
+        send_lane)
+      VALUES (m.movement_id || ':' || n.node_key || ':' || n.attempt, m.movement_id, n.node_key,
+        n.attempt, at, part ->> 'send_lane')
+      ON CONFLICT (idempotency_key) DO NOTHING;
+    ELSIF n.state IN ('COMPLETED', 'FAILED') AND part ->> 'was' <> n.state THEN
+      UPDATE node_attempts SET outcome = n.state, ended_at = at, external_ref = n.external_ref,
+        error_code = n.error_code
+      WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
+        AND ended_at IS NULL;
+      IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
+    END IF;
+    IF jsonb_array_length(part -> 'artifacts') > 0 THEN
+      INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
+      SELECT (a ->> 'artifact_id')::uuid, m.movement_id, n.node_key, n.attempt, a ->> 'kind',
+        a -> 'data', at
+      FROM jsonb_array_elements(part -> 'artifacts') AS a;
+    END IF;
+    IF part ? 'nonce' THEN tx := claim_nonce(m.movement_id, n.node_key, n.attempt, part -> 'nonce',
+      at); END IF;
+    IF part ? 'claims' THEN
+      PERFORM write_claims(m.movement_id, n.node_key, part -> 'claims', at);
+    END IF;
+    IF part ? 'takes' THEN PERFORM move_claims(part -> 'takes', m.movement_id, n.node_key); END IF;
+    IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
+    IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
+      WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
+  END LOOP;
+
+  fields := coalesce(doc -> 'set', '{}'::jsonb);
+  IF fields = '{}'::jsonb AND NOT doc ?| ARRAY['conditions', 'bump'] THEN
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
+      doc -> 'timeline', doc -> 'callback_types', at);
+    UPDATE movements SET next_sequence = seq, updated_at = at WHERE movement_id = m.movement_id;
+  ELSE
+    m.request_state := coalesce(fields ->> 'request_state', m.request_state);
+    m.approval_status := coalesce(fields ->> 'approval_status', m.approval_status);
+    m.reservation_status := coalesce(fields ->> 'reservation_status', m.reservation_status);
+    IF fields ? 'current_frontier' THEN
+      m.current_frontier := ARRAY(SELECT jsonb_array_elements_text(fields -> 'current_frontier'));
+    END IF;
+    IF fields ? 'error_code' THEN m.error_code := fields ->> 'error_code'; END IF;
+    IF coalesce((doc ->> 'bump')::boolean, false) THEN m.version := m.version + 1; END IF;
+    seq := append_timeline(m.movement_id, m.next_sequence, m.callback_url, m.request_state,
+      m.current_frontier, m.error_code,
+      doc -> 'timeline', doc -> 'callback_types', at);
+    UPDATE movements SET
+      request_state = m.request_state, approval_status = m.approval_status,
+        reservation_status = m.reservation_status,
+      version = m.version, next_sequence = seq, current_frontier = m.current_frontier,
+        error_code = m.error_code,
+      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+        ELSE error_message END,
+      approver_id = coalesce(fields ->> 'approver_id', approver_id),
+      approved_by = CASE WHEN fields ? 'approved_by' THEN fields ->> 'approved_by'
+        ELSE approved_by END,
+      ended_at = CASE WHEN fields ? 'ended_at' THEN svc_time(fields -> 'ended_at', at)
+        ELSE ended_at END,
+      -- A movement that runs again and fails again needs a person again.
+      acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
+        THEN svc_time(fields -> 'acknowledged_at', at)
+        WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
+      edge_conditions = CASE WHEN doc ? 'conditions'
+        THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
+      updated_at = at
+    WHERE movement_id = m.movement_id;
+    settles := settles OR fields ?| ARRAY['request_state', 'approval_status'];
+  END IF;
+  IF settles AND doc ->> 'command_kind' = 'retry' THEN
+    PERFORM follow_signers(m.movement_id, doc -> 'take', '{"type": "system"}'::jsonb, at);
+  END IF;
+  -- Holds and the use of a budget follow from the present states of movement and nodes.
+  IF settles AND (m.pooled OR m.budgeted) THEN
+    SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
+    IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
+    IF m.pooled THEN PERFORM note_sent(m.movement_id, completed, at); END IF;
+    IF m.budgeted AND after.approval_status = 'approved'
+      THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
+  END IF;
+  IF doc ? 'command_id' THEN
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, m.movement_id, doc ->> 'command_kind', at,
+      at + interval '2 seconds');
+  END IF;
+  IF jsonb_array_length(doc -> 'audit') > 0 THEN PERFORM write_audit(doc -> 'audit', at); END IF;
+  RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+    'request_state', m.request_state,
+    'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+      'current_frontier', to_jsonb(m.current_frontier),
+    'expires_at', m.expires_at, 'transaction',
+    CASE WHEN tx.transaction_id IS NOT NULL
+      THEN jsonb_build_object('transaction_id', tx.transaction_id, 'chain_id', tx.chain_id,
+      'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx,
+        'tx_hash', tx.tx_hash) END);
+END $$;

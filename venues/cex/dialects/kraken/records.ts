@@ -1,0 +1,70 @@
+/**
+ * Reads the books of an account of Kraken. Transfers are not among them: how the ledger shows one
+ * between accounts is unproven (docs/kraken-facts.md, 15 and 18).
+ */
+import type { CallOptions } from '../../../../domain/executor.ts';
+import { add } from '../../../../domain/money.ts';
+import type { VenueRecord } from '../../../../domain/reconcile/records.ts';
+import type { CexConnection } from '../../connection.ts';
+import type { ListedWithdrawal, Period } from '../../dialect.ts';
+import { assetsOf, type Assets } from './assets.ts';
+import { creditedAmount, readDeposits, type ListedDeposit } from './deposits.ts';
+import { depositState } from './states.ts';
+import { readWithdrawals } from './withdrawals.ts';
+
+/** As `records` of the dialect. */
+export async function readRecords(
+  connection: CexConnection,
+  { period }: { readonly period: Period },
+  call: CallOptions,
+): Promise<readonly VenueRecord[]> {
+  const assets = await assetsOf(connection, call);
+  const withdrawals = await readWithdrawals(connection, { period }, call);
+  const deposits = await readDeposits(connection, { asset: undefined, period }, call);
+  return [...withdrawals.map(withdrawalLine), ...deposits.map((each) => depositLine(each, assets))];
+}
+
+function withdrawalLine({ net_amount, fee, address, ...record }: ListedWithdrawal): VenueRecord {
+  return {
+    kind: 'withdrawal',
+    id: record.id,
+    // Kraken stores no id of ours (3).
+    client_id: null,
+    at: record.at,
+    status: record.status,
+    asset: record.asset,
+    amount: add(net_amount, fee),
+    fee,
+    network: record.network,
+    address: address === '' ? null : address,
+    tag: record.tag,
+    transaction: record.transaction,
+    source: null,
+    destination: null,
+  };
+}
+
+function depositLine(each: ListedDeposit, assets: Assets): VenueRecord {
+  return {
+    kind: 'deposit',
+    id: each.refid,
+    client_id: null,
+    at: each.time,
+    status: depositState(each)[0],
+    asset: assets.nameOf(each.asset),
+    amount: creditedAmount(each),
+    fee: each.fee ?? null,
+    network: null,
+    address: each.info,
+    tag: null,
+    transaction: onlySender(each) ?? each.txid,
+    source: null,
+    destination: null,
+  };
+}
+
+/** A sweep's own transaction is none of the sender's (6). */
+function onlySender({ originators }: ListedDeposit): string | null {
+  const [first = null, ...others] = new Set(originators ?? []);
+  return others.length === 0 ? first : null;
+}
