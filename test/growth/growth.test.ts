@@ -52,6 +52,7 @@ const NOT_MISSED: Readonly<Record<string, string>> = {
   callbacks_line: 'callbacks_sequence finds the same among all that a movement has',
   template_proposals_due: 'template_proposals_by_status finds what is due too, while it is little',
   template_proposals_by_authority: 'template_proposals_newest finds the same: here is one agent',
+  node_attempts_by_lane: 'is read by sends in a lane, and here are none',
   budget_reservations_movement: 'is read by an approval, and each can be granted only once',
   budget_reservations_window: 'budget_reservations_movement finds the window of all policies',
 };

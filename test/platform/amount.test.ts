@@ -2,7 +2,7 @@
 import { positiveDecimal, decimalString } from '../../api/http/schemas.ts';
 import { readDecimal } from '../../domain/money.ts';
 import { decimalText } from '../../platform/amount.ts';
-import { amount } from '../../venues/cex/dialects/binance-answers.ts';
+import { amount } from '../../venues/cex/dialects/binance/answers.ts';
 
 const TAKEN = [
   ['1.500', '1.5'],

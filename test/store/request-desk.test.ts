@@ -158,7 +158,7 @@ describe.each(DESKS)('a desk over %s', (_, open) => {
     expect(wait).toBeLessThanOrEqual(10_000);
   });
 
-  test('keeps its budget for those that still wait, when many have given up', async () => {
+  test('keeps its budget for those that still wait, when many have stopped waiting', async () => {
     const [one, other] = open();
     const budget = { capacity: 1, units_per_second: 20 };
     const key = newKey();

@@ -19,7 +19,7 @@ import type {
   TransferEndOfExchange,
   TransferRecord,
 } from './dialect.ts';
-import { toFault } from './errors.ts';
+import { toFault, UnsentFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
 
 const POLL_SECONDS = 2;
@@ -115,7 +115,7 @@ export function endOf(
 
 /**
  * Sends the transfer once. Returns pending with the exchange's id, or failed if the exchange's
- * refusal proves that nothing was moved.
+ * refusal, or that no request was sent, proves that nothing was moved.
  */
 export async function sendTransfer(
   { dialect, ofMaster }: CexAccount,
@@ -130,7 +130,7 @@ export async function sendTransfer(
     };
   } catch (error) {
     const fault = toFault(error);
-    if (fault.kind !== 'rejected') throw fault;
+    if (fault.kind !== 'rejected' && !(fault instanceof UnsentFault)) throw fault;
     return { status: 'failed', error_code: fault.code, error_message: fault.message };
   }
 }

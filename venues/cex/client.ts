@@ -18,7 +18,7 @@ import type { CcxtVenue } from './config.ts';
 import type { CexConnection, Parameters } from './connection.ts';
 import { readCredentials, type CexCredentials } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
-import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault } from './errors.ts';
+import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault, UnsentFault } from './errors.ts';
 import { createRequests } from './requests.ts';
 
 /** State of a running call, read by our transport below the library. */
@@ -303,14 +303,15 @@ function faultOf(
   if (error instanceof ExchangeAnswerError) return toFault(error);
   const { venue, state } = of;
   const where = state.sent ? '' : ', before anything was sent';
+  const Fault = state.sent ? ExecutorFault : UnsentFault;
   if (of.expired)
-    return new ExecutorFault(
+    return new Fault(
       'timeout',
       CEX_FAULTS.timeout,
       `${venue.exchange} did not answer in time${where}`,
     );
   if (of.call.signal.aborted)
-    return new ExecutorFault('timeout', CEX_FAULTS.aborted, `the call was aborted${where}`);
+    return new Fault('timeout', CEX_FAULTS.aborted, `the call was aborted${where}`);
   if (!state.sent) return unsent(error, venue);
   const code =
     error instanceof Error && 'code' in error && /^[A-Z0-9_]{1,40}$/.test(String(error.code))
@@ -330,7 +331,7 @@ function unsent(error: unknown, venue: CcxtVenue): ExecutorFault {
       `${venue.exchange} has no sandbox for this request; nothing was sent`,
     );
   }
-  return new ExecutorFault(
+  return new UnsentFault(
     'protocol',
     CEX_FAULTS.protocol,
     `the request to ${venue.exchange} could not be made; nothing was sent`,

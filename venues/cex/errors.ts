@@ -54,6 +54,12 @@ export class ExchangeAnswerError extends Error {
   }
 }
 
+/**
+ * A fault of a call whose request was not sent and, since its time is over, never will be. For a
+ * search that proves nothing; for a send it proves that nothing was done.
+ */
+export class UnsentFault extends ExecutorFault {}
+
 const LONGEST = 200;
 
 /**
@@ -94,6 +100,19 @@ function answerFault(error: ExchangeAnswerError): ExecutorFault {
   if (error.limited)
     return new ExecutorFault('server_error', CEX_FAULTS.rateLimited, error.message, after);
   return new ExecutorFault('server_error', CEX_FAULTS.error, error.message, after);
+}
+
+/**
+ * As {@link failWhenRefused}, for a send that is a single request: FAILED also if it was not sent,
+ * for example because its key's budget was used up until its time was over.
+ */
+export function failWhenNotSent<T>(work: () => Promise<T>): Promise<T | ExecutionResult> {
+  return failWhenRefused(() =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof UnsentFault)) throw error;
+      throw rejected(error.code, error.message);
+    }),
+  );
 }
 
 /**

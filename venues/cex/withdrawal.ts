@@ -20,7 +20,7 @@ import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts'
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
 import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
-import { failWhenRefused } from './errors.ts';
+import { failWhenNotSent, failWhenRefused } from './errors.ts';
 import { lifetimeOf, readAsset, recoverBy, requirePrepared, stillObserving } from './plan.ts';
 import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
 
@@ -118,7 +118,7 @@ async function submit(
 ): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(account, order));
-  return failWhenRefused(async () => {
+  return failWhenNotSent(async () => {
     const quote = quoteSchema.parse(prepared_action['quote']);
     const id = await account.dialect.withdraw(await account.own(), order, quote, call);
     return { next_state: 'SUBMITTED' as const, external_ref: id };

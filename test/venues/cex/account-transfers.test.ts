@@ -209,8 +209,10 @@ describe('a provider of transfers', () => {
   );
 
   test('does not send once the signal has aborted', async () => {
-    await expect(provider.submit(order(), call(AbortSignal.abort()))).rejects.toMatchObject({
-      kind: 'timeout',
+    await expect(provider.submit(order(), call(AbortSignal.abort()))).resolves.toMatchObject({
+      status: 'failed',
+      error_code: 'CEX_ABORTED',
+      error_message: expect.stringContaining('before anything was sent'),
     });
     expect(desk.exchange.requests).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { openConnection } from '../../../venues/cex/client.ts';
 import { exchangeClocks } from '../../../venues/cex/clock.ts';
 import type { CexConnection } from '../../../venues/cex/connection.ts';
 import { readCredentials } from '../../../venues/cex/credentials.ts';
-import { binance } from '../../../venues/cex/dialects/binance.ts';
+import { binance } from '../../../venues/cex/dialects/binance/dialect.ts';
 import { call, freshBooks, openDesk, type Desk } from './support/desk.ts';
 import { started } from '../../support/started.ts';
 

@@ -7,7 +7,7 @@ import type { RequestDesk } from '../../../domain/request-desk.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { openConnection } from '../../../venues/cex/client.ts';
 import type { Dialect } from '../../../venues/cex/dialect.ts';
-import { binance } from '../../../venues/cex/dialects/binance.ts';
+import { binance } from '../../../venues/cex/dialects/binance/dialect.ts';
 import { call, openDesk, type Desk } from './support/desk.ts';
 
 const READ = 'sapiGetAccountApiRestrictions';

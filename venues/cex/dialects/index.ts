@@ -1,6 +1,6 @@
 /** The supported exchanges, keyed by ccxt's id of the exchange. */
 import type { Dialect } from '../dialect.ts';
-import { binance } from './binance.ts';
+import { binance } from './binance/dialect.ts';
 import { kraken } from './kraken/dialect.ts';
 import { okx } from './okx/dialect.ts';
 

@@ -17,13 +17,13 @@
  *   their sender or by their destination ("fromEmail and toEmail cannot be sent at the same time"),
  *   and without both those that the master sent. The order is not documented.
  */
-import type { PoolBalance } from '../../../domain/balances.ts';
-import type { CallOptions } from '../../../domain/executor.ts';
-import { plainTransaction } from '../../../domain/chains/transaction.ts';
-import { add, compare } from '../../../domain/money.ts';
-import type { VenueRecord } from '../../../domain/reconcile/records.ts';
-import { hashedId } from '../client-id.ts';
-import type { CexConnection } from '../connection.ts';
+import type { PoolBalance } from '../../../../domain/balances.ts';
+import type { CallOptions } from '../../../../domain/executor.ts';
+import { plainTransaction } from '../../../../domain/chains/transaction.ts';
+import { add, compare } from '../../../../domain/money.ts';
+import type { VenueRecord } from '../../../../domain/reconcile/records.ts';
+import { hashedId } from '../../client-id.ts';
+import type { CexConnection } from '../../connection.ts';
 import type {
   Dialect,
   ExchangeTransfer,
@@ -32,12 +32,12 @@ import type {
   TransferEndOfExchange,
   TransferRecord,
   WithdrawalRecord,
-} from '../dialect.ts';
-import { ask, read, type Schema } from '../answers.ts';
-import { readHistory, readPages } from '../history.ts';
-import { windows } from '../windows.ts';
-import * as answers from './binance-answers.ts';
-import { BINANCE_REFUSALS } from './binance-refusals.ts';
+} from '../../dialect.ts';
+import { ask, read, type Schema } from '../../answers.ts';
+import { readHistory, readPages } from '../../history.ts';
+import { windows } from '../../windows.ts';
+import * as answers from './answers.ts';
+import { BINANCE_REFUSALS } from './refusals.ts';
 
 const DAY = 86_400_000;
 /**

@@ -1,7 +1,7 @@
 /** Schemas of Binance's answers, strict wherever money depends on them. */
 import { z } from 'zod';
-import { compare, normalize } from '../../../domain/money.ts';
-import { decimalText } from '../../../platform/amount.ts';
+import { compare, normalize } from '../../../../domain/money.ts';
+import { decimalText } from '../../../../platform/amount.ts';
 
 /** Binance sends amounts as texts; a JSON number would lose digits in parsing. */
 export const amount = decimalText('must be a text with a decimal amount');
