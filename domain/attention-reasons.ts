@@ -29,6 +29,12 @@ export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 export const LANE_BLOCKED = 'LANE_BLOCKED';
 
 /**
+ * Marks a node that waits until an earlier send of its send lane is explained. The SQL functions
+ * `attention_of` and `send_lane_problem` go with it.
+ */
+export const SEND_LANE_TAKEN = 'SEND_LANE_TAKEN';
+
+/**
  * Marks a node whose nonce must be used up by a zero-value transaction, but that transaction cannot
  * be signed or paid for. The SQL function `take_lanes` reads this code.
  */

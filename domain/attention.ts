@@ -14,7 +14,7 @@ import { reassignable, waitsAgain } from './commands/reassign.ts';
 import { isResolvable } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
-import type { AttentionReason } from './attention-reasons.ts';
+import { SEND_LANE_TAKEN, type AttentionReason } from './attention-reasons.ts';
 import { setsToZero, type Allowance } from './open-allowances.ts';
 import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
@@ -115,6 +115,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
         : `${node === '' ? 'The movement' : node} failed${node === '' ? '' : ', so the movement failed'}.${planAdvice(facts)}`;
     case 'lane_blocked': {
       const by = facts.blocked_by;
+      if (facts.error_code === SEND_LANE_TAKEN)
+        return `${node} is not sent before an earlier send to the same address is explained: ${facts.error_message ?? ''}.`;
       if (by === null || by === undefined)
         return `${node} waits for an earlier transaction of its account.`;
       return `${node} cannot be mined before transaction nonce ${String(by.nonce)} of ${by.address} on chain ${String(by.chain_id)}, which ${by.node_key} of movement ${by.movement_id} holds; the outcome of that transaction is unknown.`;

@@ -1,5 +1,5 @@
 /** Decides what follows when a node may not pass its fence. */
-import { LANE_BLOCKED } from '../../domain/attention-reasons.ts';
+import { LANE_BLOCKED, SEND_LANE_TAKEN } from '../../domain/attention-reasons.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { PhaseResult } from '../../domain/messages.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
@@ -16,9 +16,6 @@ import { alreadyBeyond, result } from './results.ts';
 import { phaseRow } from './row.ts';
 import { RESTORED_NODE_UNASKED } from './settle.ts';
 import { waitBeforeFence } from './wait-before-fence.ts';
-
-/** Marks a node that waits until an earlier send of its lane is explained. */
-const SEND_LANE_TAKEN = 'SEND_LANE_TAKEN';
 
 /** Makes the node wait, end, or try its fence again. */
 export async function notFenced(

@@ -145,6 +145,10 @@ BEGIN
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    -- The node waits before its fence (send_lane_problem); an answer that got lost is looked for
+    -- within that time.
+    WHEN n.state = 'READY' AND n.error_code = 'SEND_LANE_TAKEN'
+      AND n.updated_at <= at - interval '10 minutes' THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND waits_in_vain(n.error_code) THEN 'observed_long'

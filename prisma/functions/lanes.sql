@@ -293,7 +293,9 @@ CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt
       WHERE reference IS NOT NULL), '[]'::jsonb),
     'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
       AND others.started_at > own.started_at - interval '1 day'
-      AND (outcome IS DISTINCT FROM 'FAILED'
-        OR error_code IN ('ABANDONED', 'RESOLVED_AS_FAILED'))))
+      AND (outcome IS DISTINCT FROM 'FAILED' OR error_code = 'RESOLVED_AS_FAILED'))
+      -- A restored database may have forgotten sends.
+      + (SELECT count(*) FROM movement_nodes n WHERE n.movement_id = movement
+          AND n.node_key = key AND n.restored))
   FROM own
 $$;

@@ -2,7 +2,7 @@
  * Movements and capital transfers through a bound exchange: the real service, ccxt, and an exchange
  * whose answers get lost.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -94,6 +94,13 @@ test('the balances of its accounts are fetched, with whichever key may', async (
       ? balances
       : null;
   });
+});
+
+test('its requests are counted in the database, for every process of the key', async () => {
+  const key = createHash('sha256')
+    .update(desk.exchange.key(null).api_key ?? '')
+    .digest('hex');
+  expect(await own.query('SELECT 1 FROM request_desks WHERE key = $1', [key])).toHaveLength(1);
 });
 
 test('a withdrawal whose answer was lost is found by its client id and paid once', async () => {

@@ -264,6 +264,34 @@ test('a node that waits passes no fence', async () => {
   expect(desk.calls).toEqual(['preflight', 'prepare']);
 });
 
+test('a node whose send lane is taken waits, and shows which send is open', async () => {
+  const desk = deskOf();
+  desk.answers.prepare = { next_state: 'SUBMITTING', prepared_action: { send_lane: 'lane-1' } };
+  const [first, second] = [await ready(), await ready()];
+  for (const node of [first, second]) {
+    await phase('preflight', desk, node);
+    await phase('prepare', desk, node);
+  }
+  const { movement_id, node_key, attempt } = first;
+  const passed = await applyTransition(bench.db, {
+    movement_id,
+    nodes: [{ node_key, from: 'READY', moves: ['SUBMITTING'], attempt, set: { submit_epoch: 1 } }],
+    timeline: [],
+  });
+  expect(passed.ok).toBe(true);
+  expect(await phase('submit', desk, second)).toMatchObject({
+    state: 'READY',
+    next: 'submit',
+    delay_ms: 5_000,
+  });
+  expect(await nodeOf(second)).toMatchObject({
+    ...UNTOUCHED,
+    error_code: 'SEND_LANE_TAKEN',
+    error_message: `the send of node pay of movement ${movement_id} is still open`,
+  });
+  expect(desk.calls).not.toContain('a send or a look');
+});
+
 test('a node that only looks waits too', async () => {
   const desk = deskOf();
   const node = await ready({ shape: { nodes: [paying('pay', {}, 'observe')], edges: [] } });

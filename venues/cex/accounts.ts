@@ -1,5 +1,5 @@
 /** Lists the bound exchange accounts, each with the connections that may read it. */
-import { ExecutorFault, type CallOptions, type ExecutorHealth } from '../../domain/executor.ts';
+import type { CallOptions, ExecutorHealth } from '../../domain/executor.ts';
 import type { RequestDesk } from '../../domain/request-desk.ts';
 import { rejected } from '../node-plan.ts';
 import { openConnection } from './client.ts';
@@ -8,7 +8,7 @@ import type { CcxtVenue } from './config.ts';
 import { CredentialsError } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
-import { toFault } from './errors.ts';
+import { toFault, UnsentFault } from './errors.ts';
 
 export interface CexAccount {
   readonly venue: CcxtVenue;
@@ -87,7 +87,7 @@ function connect(venue: CcxtVenue, dialect: Dialect, desk: RequestDesk): Promise
     // The next call reads the credentials file again: the file may be corrected by then.
     connections.delete(venue);
     if (error instanceof CredentialsError)
-      throw new ExecutorFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
+      throw new UnsentFault('unreachable', 'CREDENTIALS_UNREADABLE', error.message);
     throw toFault(error);
   });
   connections.set(venue, opened);
@@ -107,14 +107,24 @@ export async function checkAccounts(
   return faults.length === 0 ? { state: 'up' } : { state: 'down', detail: faults.join('; ') };
 }
 
+/** How long a key that worked counts as working where each look uses the budget of sends. */
+const KEY_KEPT_MS = 600_000;
+const worked = new WeakMap<CcxtVenue, { readonly withdraw: boolean; readonly until: number }>();
+
 async function keyFault(
   { venue, dialect, own }: CexAccount,
   needs: { readonly withdraw: boolean },
   call: CallOptions,
 ): Promise<string | null> {
+  const known = worked.get(venue);
+  const isKnown =
+    known !== undefined && Date.now() < known.until && (known.withdraw || !needs.withdraw);
+  if (dialect.growing_nonce && isKnown) return null;
   try {
     const fault = await dialect.keyFault(await own(), needs, call);
-    return fault === null ? null : `${venue.venue_key}: ${fault}`;
+    if (fault !== null) return `${venue.venue_key}: ${fault}`;
+    worked.set(venue, { withdraw: needs.withdraw, until: Date.now() + KEY_KEPT_MS });
+    return null;
   } catch (error) {
     return `${venue.venue_key}: ${toFault(error).message}`;
   }

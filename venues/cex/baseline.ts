@@ -7,19 +7,22 @@
 import { createHash } from 'node:crypto';
 import { ExecutorFault, type CallOptions, type ExecutionContext } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { sameAddress } from '../../domain/allowlist/address.ts';
 import { add, compare } from '../../domain/money.ts';
 import type { CexAccount } from './accounts.ts';
 import type { ListedWithdrawal, WithdrawalOrder } from './dialect.ts';
 import { lifetimeOf } from './plan.ts';
-import { sameAddress } from './withdrawal-checks.ts';
 
 export interface Planned {
   readonly order: WithdrawalOrder;
   readonly context: ExecutionContext;
 }
 
-/** How much earlier than our fence the exchange's clock may put the record of a send. */
-const TOLERANCE_MS = 60_000;
+/**
+ * How much earlier than our fence the exchange's clock may put the record of a send: more than both
+ * clocks may differ. What is older is in the baseline, or is the record of another send.
+ */
+const TOLERANCE_MS = 600_000;
 /** Most records that an error message lists. */
 const MOST_LISTED = 5;
 
@@ -36,13 +39,15 @@ export async function baselineOf(
 ): Promise<JsonObject> {
   const { search } = account.dialect;
   if (search.by !== 'baseline') return {};
-  const { asset, address, tag } = order;
+  const { asset, address } = order;
   const period = lifetimeOf(context);
   const listed = await search.list(await account.own(), { asset, period }, call);
-  const { exchange, account: name } = account.venue;
   return {
-    send_lane: hash(JSON.stringify([exchange, name, asset, address.toLowerCase(), tag])),
-    known: listed.filter((each) => isToPayee(each, order)).map(({ id }) => hash(id)),
+    // Neither tag nor account: not every record shows its tag, and one account may be bound twice.
+    send_lane: hash(JSON.stringify([account.venue.exchange, asset, address.toLowerCase()])),
+    known: listed
+      .filter((each) => each.address === '' || isToPayee(each, order))
+      .map(({ id }) => hash(id)),
   };
 }
 
@@ -72,7 +77,9 @@ export function ownRecord(
   );
   const [first] = candidates;
   if (first === undefined) return null;
-  if (candidates.length === 1 && venue.exclusive && unexplained === 0) return first;
+  // Without lane and baseline, as after a restore, the record of another send would look the same.
+  const isProof = venue.exclusive && since !== undefined && Array.isArray(known);
+  if (candidates.length === 1 && isProof && unexplained === 0) return first;
   throw new ExecutorFault(
     'protocol',
     'WITHDRAWAL_AMBIGUOUS',

@@ -77,11 +77,13 @@ export async function openConnection(
       // and sends nothing.
       return await Promise.race([work, limit.over]);
     } catch (error) {
-      if (error instanceof ExchangeAnswerError && error.limited)
+      if (error instanceof ExchangeAnswerError && error.limited) {
+        const usual = dialect.rate_limit_pauses?.[error.exchangeCode ?? ''] ?? PAUSE_SECONDS;
         await requests
-          .limited((error.retryAfterSeconds ?? PAUSE_SECONDS) * 1_000)
+          .limited((error.retryAfterSeconds ?? usual) * 1_000)
           // The exchange limits the other processes itself.
           .catch(() => undefined);
+      }
       throw error;
     }
   };

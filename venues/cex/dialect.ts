@@ -184,6 +184,8 @@ export interface Dialect {
   readonly refusals: Readonly<Record<string, string>>;
   /** Codes that mean too many requests, with whatever status. */
   readonly rate_limit_codes?: readonly string[];
+  /** For how many seconds such a code stops the key; others, and without a header: ten seconds. */
+  readonly rate_limit_pauses?: Readonly<Record<string, number>>;
   /** The budget of an API key, in the library's units of cost; absent: the library's own rate. */
   readonly budget?: RequestBudget;
   /**

@@ -1,5 +1,6 @@
 /** Checks whether the exchange can carry out a planned withdrawal. */
 import type { CallOptions, ExecutionContext, ExecutionResult } from '../../domain/executor.ts';
+import { sameAddress } from '../../domain/allowlist/address.ts';
 import { compare, isMultiple } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
 import type { CexAccount } from './accounts.ts';
@@ -10,8 +11,8 @@ import { checkAssurance } from './plan.ts';
  * Returns null if the withdrawal is possible, and READY if the exchange does not make it at present
  * (`VENUE_SUSPENDED`, `WITHDRAWAL_QUOTA_EXHAUSTED`). Throws a `rejected` fault if it is not
  * possible: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`, `ADDRESS_INVALID`,
- * `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS` or
- * `ADDRESS_NOT_WHITELISTED`.
+ * `TAG_INVALID`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`, `AMOUNT_PRECISION`,
+ * `INSUFFICIENT_FUNDS` or `ADDRESS_NOT_WHITELISTED`.
  */
 export async function checkWithdrawal(
   account: CexAccount,
@@ -126,11 +127,4 @@ function isEntryFor(entry: BookEntry, order: WithdrawalOrder): boolean {
     (entry.asset === null || entry.asset === order.asset) &&
     (entry.network === null || entry.network === order.network)
   );
-}
-
-/** Compares addresses: EVM addresses without case, those of other chains with case. */
-export function sameAddress(left: string, right: string): boolean {
-  const plain = (text: string): string =>
-    /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text;
-  return plain(left) === plain(right);
 }

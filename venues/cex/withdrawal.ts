@@ -13,6 +13,7 @@ import {
   type SubmitInput,
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { sameAddress } from '../../domain/allowlist/address.ts';
 import { add, compare } from '../../domain/money.ts';
 import { readConfig, readAmount } from '../node-plan.ts';
 import { baselineOf, ownRecord, type Planned } from './baseline.ts';
@@ -22,9 +23,15 @@ import { sendingDescriptor } from './descriptor.ts';
 import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
 import { failWhenNotSent, failWhenRefused } from './errors.ts';
 import { lifetimeOf, readAsset, recoverBy, requirePrepared, stillObserving } from './plan.ts';
-import { sameAddress, checkWithdrawal } from './withdrawal-checks.ts';
+import { checkWithdrawal } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
+/** Where a key's requests go one at a time: each look uses the budget of sends. */
+const SLOW_POLL_SECONDS = 60;
+
+function pollSeconds({ dialect }: CexAccount): number {
+  return dialect.growing_nonce ? SLOW_POLL_SECONDS : POLL_SECONDS;
+}
 
 /** Returns an executor that stores nothing: the exchange keeps all state of a withdrawal. */
 export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
@@ -43,7 +50,8 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
     observe: async (context, call) => {
       const { account, order } = plan(accounts, context);
       return (
-        (await look(account, { order, context }, call)) ?? stillObserving(context, POLL_SECONDS)
+        (await look(account, { order, context }, call)) ??
+        stillObserving(context, pollSeconds(account))
       );
     },
     recover: async (context, call) => {
@@ -119,7 +127,7 @@ async function submit(
   const { account, order } = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenNotSent(async () => {
-    const quote = quoteSchema.parse(prepared_action['quote']);
+    const quote = quoteSchema.parse(prepared_action['quote'] ?? {});
     const id = await account.dialect.withdraw(await account.own(), order, quote, call);
     return { next_state: 'SUBMITTED' as const, external_ref: id };
   });
@@ -149,7 +157,11 @@ async function find(
           await search.list(await account.own(), { asset, period }, call),
         );
   if (record === null) return null;
-  if (record.asset === asset && sameAddress(record.address, planned.order.address)) return record;
+  const isToPayee =
+    // Found by its own id, it may show no address so far.
+    (search.by === 'baseline' && record.address === '') ||
+    sameAddress(record.address, planned.order.address);
+  if (record.asset === asset && isToPayee) return record;
   throw new ExecutorFault(
     'protocol',
     'WITHDRAWAL_MISMATCH',
@@ -172,7 +184,7 @@ async function look(
   call: CallOptions,
 ): Promise<ExecutionResult | null> {
   const record = await find(account, planned, call);
-  return record === null ? null : report(record, planned);
+  return record === null ? null : report(account, record, planned);
 }
 
 /** Cancels the withdrawal if the exchange allows that; only the record shows the outcome. */
@@ -186,13 +198,17 @@ async function cancel(
   if (record === null) return { next_state: 'SUBMITTING' };
   if (record.status === 'pending')
     await account.dialect.cancelWithdrawal?.(await account.own(), record.id, call);
-  return report(record, { order, context });
+  return report(account, record, { order, context });
 }
 
-function report(record: WithdrawalRecord, { order, context }: Planned): ExecutionResult {
+function report(
+  account: CexAccount,
+  record: WithdrawalRecord,
+  { order, context }: Planned,
+): ExecutionResult {
   const external_ref = record.id;
   if (record.status === 'pending')
-    return { next_state: 'OBSERVING', external_ref, retry_after_seconds: POLL_SECONDS };
+    return { next_state: 'OBSERVING', external_ref, retry_after_seconds: pollSeconds(account) };
   if (record.status === 'failed') {
     return {
       next_state: 'FAILED',

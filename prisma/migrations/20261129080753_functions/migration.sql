@@ -62,6 +62,10 @@ BEGIN
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
+    -- The node waits before its fence (send_lane_problem); an answer that got lost is looked for
+    -- within that time.
+    WHEN n.state = 'READY' AND n.error_code = 'SEND_LANE_TAKEN'
+      AND n.updated_at <= at - interval '10 minutes' THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND waits_in_vain(n.error_code) THEN 'observed_long'
@@ -135,8 +139,10 @@ CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt
       WHERE reference IS NOT NULL), '[]'::jsonb),
     'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
       AND others.started_at > own.started_at - interval '1 day'
-      AND (outcome IS DISTINCT FROM 'FAILED'
-        OR error_code IN ('ABANDONED', 'RESOLVED_AS_FAILED'))))
+      AND (outcome IS DISTINCT FROM 'FAILED' OR error_code = 'RESOLVED_AS_FAILED'))
+      -- A restored database may have forgotten sends.
+      + (SELECT count(*) FROM movement_nodes n WHERE n.movement_id = movement
+          AND n.node_key = key AND n.restored))
   FROM own
 $$;
 

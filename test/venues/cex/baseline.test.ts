@@ -68,7 +68,7 @@ const fails = () => Promise.reject(new Error('nothing is sent here'));
 
 function context(
   lane: Partial<NonNullable<ExecutionContext['send_lane']>> = {},
-  prior: ExecutionContext['prior'] = {},
+  prior: ExecutionContext['prior'] = { prepared_action: { known: [] } },
 ): ExecutionContext {
   return withdrawal(
     {},
@@ -90,13 +90,13 @@ test.each<[string, Partial<ListedWithdrawal>]>([
   ['another amount', { net_amount: '100.24' }],
   ['another address', { address: '0x0000000000000000000000000000000000000001' }],
   ['a tag that was not sent', { tag: '7' }],
-  ['a time before the send', { at: at(-61) }],
+  ['a time before the send', { at: at(-601) }],
 ])('a record with %s is none of ours, and none proves nothing', (_, changes) => {
   expect(own([record('A', changes)])).toBeNull();
 });
 
-test('a record of the minute before the fence may be ours: clocks differ', () => {
-  expect(own([record('A', { at: at(-59) })])?.id).toBe('A');
+test('a record of the minutes before the fence may be ours: clocks differ', () => {
+  expect(own([record('A', { at: at(-599) })])?.id).toBe('A');
 });
 
 test('what was listed before the send, or belongs to another send, is not ours', () => {
@@ -106,7 +106,7 @@ test('what was listed before the send, or belongs to another send, is not ours',
 });
 
 test('once the reference is known, only that record counts', () => {
-  const sent = context({}, { external_ref: 'B' });
+  const sent = context({}, { external_ref: 'B', prepared_action: { known: [] } });
   expect(own([record('A'), record('B', { net_amount: '1' })], sent)?.id).toBe('B');
   expect(own([record('A')], sent)).toBeNull();
   expect(own([record('A'), record('B')], sent, false)?.id).toBe('B');
@@ -130,9 +130,26 @@ test.each<[string, readonly ListedWithdrawal[], ExecutionContext, boolean]>([
   },
 );
 
+test('of a payee with a tag, a record without one may be ours, and one of another tag is not', () => {
+  const order = { ...ORDER, tag: '7' };
+  const found = (tag: string | null) =>
+    ownRecord(account(true), { order, context: context() }, [record('A', { tag })]);
+  expect([found(null)?.id, found('7')?.id, found('8')]).toEqual(['A', 'A', null]);
+});
+
+test.each<[string, ExecutionContext]>([
+  ['what is known of its lane', { ...withdrawal(), prior: { prepared_action: { known: [] } } }],
+  ['a baseline', context({}, {})],
+])('without %s, as after a restore, nothing is proven', (_, of) => {
+  expect(() => own([record('A')], of)).toThrow(
+    expect.objectContaining({ code: 'WITHDRAWAL_AMBIGUOUS' }),
+  );
+});
+
 describe('the baseline', () => {
   const listed = [
     record('A'),
+    record('C', { address: '' }),
     record('B', { address: '0x0000000000000000000000000000000000000001' }),
   ];
   const of = (changes: Partial<WithdrawalOrder> = {}) =>
@@ -144,16 +161,19 @@ describe('the baseline', () => {
 
   test('holds what is listed to the address, and neither ids nor addresses in clear', async () => {
     const { known, send_lane } = await of();
-    expect(known).toEqual([hash('A')]);
+    expect(known).toEqual([hash('A'), hash('C')]);
     expect(send_lane).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  test('has one lane for an account, asset and destination, whatever the amount', async () => {
+  test('has one lane for an exchange, asset and address, whatever the amount', async () => {
     const { send_lane } = await of();
     expect((await of({ amount: '7', address: ADDRESS.toLowerCase() }))['send_lane']).toBe(
       send_lane,
     );
-    for (const change of [{ asset: 'ETH' }, { tag: '1' }, { address: `${ADDRESS.slice(0, -1)}0` }])
+    // Not every list shows the tag or the network, so records of two of them may be mistaken.
+    for (const change of [{ tag: '1' }, { network: 'Arbitrum One' }])
+      expect((await of(change))['send_lane']).toBe(send_lane);
+    for (const change of [{ asset: 'ETH' }, { address: `${ADDRESS.slice(0, -1)}0` }])
       expect((await of(change))['send_lane']).not.toBe(send_lane);
   });
 });

@@ -3,11 +3,18 @@
  * what happened, and money is exact. Each dialect runs over HTTP against the local exchange. What
  * an exchange shows is in `dialects-reading.test.ts`.
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestDesk } from '../../../domain/request-desk.ts';
+import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
+import { createCexAccounts } from '../../../venues/cex/accounts.ts';
+import { sendingDescriptor } from '../../../venues/cex/descriptor.ts';
 import { DIALECTS } from '../../../venues/cex/dialects/index.ts';
+import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
 import { started } from '../../support/started.ts';
-import { ADDRESS, call, observe } from './support/desk.ts';
+import { ADDRESS, call, NO_JOURNAL, observe } from './support/desk.ts';
 import { FORMATS } from './support/formats/index.ts';
+import { madeWithdrawal } from './support/made.ts';
 import { recovered, runOnce } from './support/run.ts';
 import { DONE, EXCHANGES, NOT_DONE, startWorlds, type World } from './support/world.ts';
 
@@ -48,6 +55,16 @@ test('every dialect has a format', () => {
   expect(FORMATS.map(({ exchange }) => exchange).sort()).toEqual([...DIALECTS.keys()].sort());
 });
 
+test('several exchanges have the longest time to settle, and the weakest promise', () => {
+  const of = (settle_seconds: number, same_key_safe = false) => ({ settle_seconds, same_key_safe });
+  for (const all of [
+    [of(60), of(300)],
+    [of(300), of(60)],
+  ])
+    expect(sendingDescriptor('withdrawal', all)).toMatchObject({ settle_seconds: 300 });
+  expect(sendingDescriptor('withdrawal', [of(1, true), of(1)]).same_key_safe).toBe(false);
+});
+
 describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
   test('is paid once, with exact money', async () => {
     const world = worlds.open(format);
@@ -85,6 +102,46 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
     });
     expectPaid(world, 1);
     expect(world.sends()).toBe(1);
+  });
+
+  test('carries the nonces of its turns, where nonces grow', async () => {
+    const world = worlds.open(format);
+    if (world.dialect.growing_nonce !== true) return;
+    const FIRST = 1_900_000_000_000_000_000n;
+    let last = FIRST;
+    const local = createLocalRequestDesk();
+    const desk: RequestDesk = {
+      ...local,
+      async takeTurn(key, milliseconds) {
+        const turn = await local.takeTurn(key, milliseconds);
+        return turn === null ? null : { ...turn, nonce: String((last += 1n)) };
+      },
+    };
+    const accounts = createCexAccounts(world.desk.bindings(), desk);
+    await runOnce(createCexWithdrawalExecutor(accounts), world.node());
+    const nonces = world.desk.exchange.requests
+      .filter(({ path }) => path.includes('/private/'))
+      .map(({ parameters }) => BigInt(parameters.get('nonce') ?? ''));
+    expect(nonces.length).toBeGreaterThan(1);
+    expect(nonces.every((each) => each > FIRST && each <= last)).toBe(true);
+    expectPaid(world, 1);
+  });
+
+  test('is FAILED, and never unknown, when its request was not sent', async () => {
+    const world = worlds.open(format);
+    const shared = createLocalRequestDesk();
+    const accounts = createCexAccounts(world.desk.bindings({ timeout_seconds: 1 }), shared);
+    const executor = createCexWithdrawalExecutor(accounts);
+    const node = world.node();
+    const { prepared_action = {} } = await executor.prepare(node, call());
+    const { api_key = '' } = format.keyOf(null);
+    await shared.stop(createHash('sha256').update(api_key).digest('hex'), 60_000);
+    const input = { context: node, prepared_action, journal: NO_JOURNAL };
+    expect(await executor.submit(input, call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'CEX_TIMEOUT',
+    });
+    expectPaid(world, 0);
   });
 
   test('stays within the limits of its key', async () => {
@@ -163,6 +220,24 @@ describe.each(EXCHANGES)('a withdrawal whose answer is lost at %s', (exchange, f
       while (world.books.withdrawals.length === 0) await sleep(50);
       expect(await recovered(executor, context)).toMatchObject(landing(world, exclusive));
       expectPaid(world, 1);
+    });
+  });
+
+  test('is never mistaken for an equal one of before', async () => {
+    const world = worlds.open(format, { exclusive: true });
+    const executor = world.executorOf('cex_withdrawal');
+    const { label } = world.books.book[0]!;
+    const of = { network: format.books.networks.open, address: ADDRESS, label };
+    world.books.withdrawals.push(madeWithdrawal({ id: 'earlier', net_amount: '100.25', ...of }));
+    world.fail('hangup');
+    const lost = await runOnce(executor, world.node());
+    expect(lost.reported).toBeNull();
+    expect(await recovered(executor, lost.context)).toEqual({ next_state: 'READY' });
+    world.fail('done_then_hangup');
+    const { context } = await runOnce(executor, world.node());
+    expect(await recovered(executor, context)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: world.books.withdrawals[1]!.id,
     });
   });
 

@@ -76,6 +76,10 @@ test.each([
   // A listed code proves nothing beside a status that leaves the outcome open.
   [500, '58350', 'server_error', 'CEX_ERROR'],
   [408, '58350', 'server_error', 'CEX_ERROR'],
+  [409, '58350', 'server_error', 'CEX_ERROR'],
+  [425, '58350', 'server_error', 'CEX_ERROR'],
+  [302, '58350', 'server_error', 'CEX_ERROR'],
+  [418, '58350', 'server_error', 'CEX_RATE_LIMITED'],
   [429, '58350', 'server_error', 'CEX_RATE_LIMITED'],
   [200, '50011', 'server_error', 'CEX_RATE_LIMITED'],
   // Names that every object has are no codes.
@@ -115,6 +119,7 @@ describe('a search', () => {
 
   test.each([
     [500, '58215'],
+    [409, '58215'],
     [429, '58215'],
     [200, '58999'],
     [200, '50011'],

@@ -2,6 +2,8 @@ import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { subtract } from '../../../domain/money.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { Dialect } from '../../../venues/cex/dialect.ts';
+import { checkWithdrawal } from '../../../venues/cex/withdrawal-checks.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
 import {
   ADDRESS,
@@ -33,6 +35,32 @@ describe('preflight', () => {
   test('passes what the exchange can do, and sends nothing', async () => {
     expect(await preflight(withdrawal())).toBeNull();
     expect(applied()).toBe(0);
+  });
+
+  test.each([
+    ['100.499999', 'USDC', 'WITHDRAWAL_QUOTA_EXHAUSTED'],
+    ['100.5', 'USDC', null],
+    ['0', 'USD', 'WITHDRAWAL_QUOTA_EXHAUSTED'],
+    // The service knows no exchange rates, so 1 USD may be enough.
+    ['1', 'USD', null],
+  ])('with %s %s left of the quota it has the wait %s', async (left, unit, code) => {
+    const found = desk.accounts().get('cex-main');
+    const withdrawalTerms: Dialect['withdrawalTerms'] = async (...of) => {
+      const terms = await found.dialect.withdrawalTerms(...of);
+      return terms === null ? null : { ...terms, quota: { left, unit } };
+    };
+    const account = { ...found, dialect: { ...found.dialect, withdrawalTerms } };
+    const order = {
+      client_id: 'c',
+      asset: 'USDC',
+      network: 'ETH',
+      address: ADDRESS,
+      tag: null,
+      amount: '100.5',
+    };
+    const answer = await checkWithdrawal(account, { order, context: withdrawal() }, call());
+    if (code === null) expect(answer).toBeNull();
+    else expect(answer).toMatchObject({ next_state: 'READY', error_code: code });
   });
 
   const refused: readonly (readonly [string, JsonObject, Partial<ExecutionContext>])[] = [

@@ -94,7 +94,7 @@ describe('an error', () => {
         .split(', ')
         .map((code) => [code, ours] as const),
     );
-    expect(proposed).toHaveLength(12);
+    expect(proposed).toHaveLength(11);
     expect(kraken.refusals).toEqual(Object.fromEntries(proposed));
   });
 

@@ -20,6 +20,8 @@ const ORDER: WithdrawalOrder = {
   tag: null,
   amount: '1',
 };
+/** When a quote ends that may still be used. */
+const LATER = '2100-01-01T00:00:00.000Z';
 const PERIOD: Period = { from: 1_700_000_000_000, to: 1_700_000_000_000 + DAY };
 
 const currency = (changes: object = {}): object => changed('withdrawal terms', changes);
@@ -130,7 +132,7 @@ describe('a send', () => {
   test('names what arrives, and the chain always', async () => {
     await expect(send()).resolves.toEqual({
       id: '67485',
-      quote: { fee: '0.00005', step: '0.00000001' },
+      quote: { fee: '0.00005', step: '0.00000001', until: expect.any(String) },
       body: {
         ccy: 'BTC',
         chain: 'BTC-Bitcoin',
@@ -169,16 +171,18 @@ describe('a send', () => {
   test.each<[Readonly<Record<string, string>>, string]>([
     [{}, 'protocol'],
     [{ fee: '0.00005' }, 'protocol'],
-    [{ fee: '-1', step: '0.1' }, 'protocol'],
-    [{ fee: '2', step: '0.1' }, 'rejected'],
-    [{ fee: '0.00005', step: '0.1' }, 'rejected'],
+    [{ fee: '-1', step: '0.1', until: LATER }, 'protocol'],
+    [{ fee: '0.00005', step: '0.00000001' }, 'protocol'],
+    [{ fee: '2', step: '0.1', until: LATER }, 'rejected'],
+    [{ fee: '0.00005', step: '0.1', until: LATER }, 'rejected'],
+    [{ fee: '0.00005', step: '0.00000001', until: '2026-01-01T00:00:00.000Z' }, 'rejected'],
   ])('sends nothing with the quote %j', async (quote, kind) => {
     await expect(withQuote(quote)).resolves.toMatchObject({ kind, sent: 0 });
   });
 
   test('without an id in the answer stays open', async () => {
     const { connection } = scripted({ [SEND]: good() });
-    const quote = { fee: '0.00005', step: '0.00000001' };
+    const quote = { fee: '0.00005', step: '0.00000001', until: LATER };
     const fault = await faultOf(okx.withdraw(connection, ORDER, quote, call));
     expect(fault.kind).toBe('protocol');
   });

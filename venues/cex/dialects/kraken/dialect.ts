@@ -24,7 +24,7 @@ import { findDeposits } from './deposits.ts';
 import { readError } from './errors.ts';
 import { keyFault } from './key.ts';
 import { readRecords } from './records.ts';
-import { KRAKEN_RATE_LIMITS, KRAKEN_REFUSALS } from './refusals.ts';
+import { KRAKEN_PAUSES, KRAKEN_RATE_LIMITS, KRAKEN_REFUSALS } from './refusals.ts';
 import {
   cancelWithdrawal,
   listWithdrawals,
@@ -48,6 +48,7 @@ export const kraken: Dialect = {
   errors_with_success: true,
   refusals: KRAKEN_REFUSALS,
   rate_limit_codes: KRAKEN_RATE_LIMITS,
+  rate_limit_pauses: KRAKEN_PAUSES,
   budget: {
     capacity: COUNTER * LIBRARY_UNITS,
     units_per_second: (HUNDREDTHS_PER_SECOND * LIBRARY_UNITS) / 100,

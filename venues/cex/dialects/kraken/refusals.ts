@@ -1,7 +1,8 @@
 /**
  * Codes by which Kraken refuses a request before it does anything: the rows of
  * docs/kraken-facts.md, 8 with a yes. All others leave the outcome unknown: an error is about the
- * request, and a withdrawal may have been made all the same.
+ * request, and a withdrawal may have been made all the same. So an invalid nonce is none: it is
+ * what the second copy of a request is answered with whose first copy was carried out.
  */
 const KEY = 'EXCHANGE_KEY_REFUSED';
 const ACCOUNT = 'ACCOUNT_NOT_ALLOWED';
@@ -13,8 +14,6 @@ export const INVALID_ADDRESS = 'Invalid withdrawal address';
 export const KRAKEN_REFUSALS: Readonly<Record<string, string>> = {
   'EAPI:Invalid key': KEY,
   'EAPI:Invalid signature': KEY,
-  // Proves it for this request alone, not for an earlier one with the same content.
-  'EAPI:Invalid nonce': 'EXCHANGE_REFUSED',
   'EGeneral:Permission denied': KEY,
   'EGeneral:Invalid arguments': 'EXCHANGE_REFUSED',
   'EAccount:Invalid permissions': ACCOUNT,
@@ -26,6 +25,8 @@ export const KRAKEN_REFUSALS: Readonly<Record<string, string>> = {
   [INVALID_ADDRESS]: BOOK,
 };
 
+const LOCKOUT = 'EGeneral:Temporary lockout';
+
 /** Kraken limits the key, the account or the address of this machine. */
 export const KRAKEN_RATE_LIMITS: readonly string[] = [
   'EAPI:Rate limit exceeded',
@@ -34,5 +35,8 @@ export const KRAKEN_RATE_LIMITS: readonly string[] = [
   'EAuth:Too many requests',
   'EFunding:Rate limit exceeded',
   'EService:Throttled',
-  'EGeneral:Temporary lockout',
+  LOCKOUT,
 ];
+
+/** "each attempt resets the timer" of a lockout of 15 minutes (docs/kraken-facts.md, 8). */
+export const KRAKEN_PAUSES: Readonly<Record<string, number>> = { [LOCKOUT]: 960 };

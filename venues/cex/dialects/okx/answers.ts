@@ -106,7 +106,7 @@ export const chainTerms = z.object({
 });
 
 /** What the send of a withdrawal names besides its order: `quote` of the dialect. */
-export const quote = z.object({ fee: amount, step: amount });
+export const quote = z.object({ fee: amount, step: amount, until: z.iso.datetime() });
 
 export const withdrawn = z.object({ wdId: name });
 export const withdrawal = z.object({

@@ -44,8 +44,10 @@ export const okx: Dialect = {
     if (!parsed.success) return null;
     const { code, msg, data } = parsed.data;
     const own = itemError(data);
-    if (own !== null) return own;
-    return code === '0' ? null : { code, message: msg ?? '' };
+    const found = own ?? (code === '0' ? null : { code, message: msg ?? '' });
+    // What has an id was done, whatever is said beside it.
+    if (found === null || !hasId(data)) return found;
+    return { ...found, code: `${found.code} beside a result` };
   },
   errors_with_success: true,
   refusals: OKX_REFUSALS,
@@ -96,6 +98,13 @@ export const okx: Dialect = {
 
   records: readRecords,
 };
+
+/** Returns whether the only item names a withdrawal or a transfer that was made. */
+function hasId(data: unknown): boolean {
+  if (!Array.isArray(data) || data.length !== 1) return false;
+  const { wdId, transId } = (data[0] ?? {}) as Readonly<Record<string, unknown>>;
+  return [wdId, transId].some((id) => id !== undefined && id !== null && id !== '');
+}
 
 /**
  * Returns the error of the only item; null without one. Its code counts instead of that of the

@@ -66,6 +66,9 @@ export async function withdrawalTerms(
   };
 }
 
+/** How long a fee that was read may be used: a node may wait at its fence after it. */
+const QUOTE_MS = 600_000;
+
 /** As `quote` of the dialect: the fee is read before the send, and is added to what is sent. */
 export async function quoteWithdrawal(
   connection: CexConnection,
@@ -75,7 +78,8 @@ export async function quoteWithdrawal(
   const terms = await readTerms(connection, order, call);
   if (terms === null)
     throw rejected('NETWORK_UNKNOWN', `OKX does not have ${order.asset} on ${order.network}`);
-  const quote = { fee: feeOf(terms), step: stepOf(terms.wdTickSz) };
+  const until = new Date(Date.now() + QUOTE_MS).toISOString();
+  const quote = { fee: feeOf(terms), step: stepOf(terms.wdTickSz), until };
   paymentOf(order, quote);
   return quote;
 }
@@ -88,12 +92,19 @@ export async function withdraw(
   call: CallOptions,
 ): Promise<string> {
   const { client_id, asset, network } = order;
+  const { until, ...terms } = read(answers.quote, quote);
+  // OKX adds the fee of now, so an old quote would take more from the account than was approved.
+  if (Date.now() > Date.parse(until))
+    throw rejected(
+      'QUOTE_EXPIRED',
+      'the fee was read too long before the send, and may be another one now; nothing was sent',
+    );
   const parameters = {
     ccy: asset,
     // Without it OKX takes the main chain of the currency (docs/okx-facts.md, 1).
     chain: chainOf(asset, network),
     dest: ON_CHAIN,
-    ...paymentOf(order, read(answers.quote, quote)),
+    ...paymentOf(order, terms),
     clientId: client_id,
   };
   const schema = answers.oneOf(answers.withdrawn);
@@ -201,7 +212,7 @@ async function readTerms(
  */
 function paymentOf(
   { amount, address, tag }: WithdrawalOrder,
-  { fee, step }: z.output<typeof answers.quote>,
+  { fee, step }: Pick<z.output<typeof answers.quote>, 'fee' | 'step'>,
 ): { readonly amt: string; readonly toAddr: string } {
   const amt = subtract(amount, fee);
   if (!isPositive(amt))
