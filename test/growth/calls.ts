@@ -30,6 +30,7 @@ import { readTransactions, readUnknownNonces } from '../../store/evm-transaction
 import { readSealedSecret } from '../../store/keys.ts';
 import { noteLane, takeLanes } from '../../store/lanes.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
+import { createRequestDesk } from '../../store/request-desk.ts';
 import { readFigures } from '../../store/metrics.ts';
 import { readPerpTerms } from '../../store/perp-terms.ts';
 import {
@@ -565,6 +566,13 @@ export const CALLS: readonly Call[] = [
     await takeLeases(db, { names: ['balances', 'attention'], holder: 'growth', seconds: 30 });
     await returnLeases(db, 'growth');
   }),
+  own('createRequestDesk', async (db) => {
+    const [desk, key] = [createRequestDesk(db), 'a'.repeat(64)];
+    await desk.take(key, 1, { capacity: 100, units_per_second: 100 }, 1_000);
+    await desk.stoppedFor(key);
+    await desk.stop(key, 0);
+    await (await desk.takeTurn(key, 1_000))?.release();
+  }),
   own('expireDue', (db) => expireDue(db)),
   own('createProposal', async (db) => {
     await createProposal(db, PROPOSAL);
@@ -796,6 +804,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   tryFence: 'is that transition with its checks, all by key',
   findFence: 'reads an event and its node by key',
   mayBeWritten: 'reads an error',
+  readSendLane: 'reads its attempt by key, and those of a lane, which no attempt here has',
   readKept: 'commits nothing but a record of its own',
   applyTransferStep: BY_KEY,
   fillNonce: BY_KEY,
