@@ -100,8 +100,8 @@ export const moneyRules: readonly Rule[] = [
     test: { file: RERUN, name: 'returns what is recorded and calls no executor' },
     broken: {
       file: 'activities/phases/preflight.ts',
-      find: "    return row.preflight_passed ? result('READY', 'continue') : null;",
-      replace: '    return null;',
+      find: 'const isChecked = row.preflight_passed && row.wait_overdue_ms === null;',
+      replace: 'const isChecked = false;',
     },
   },
   {
@@ -198,8 +198,9 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/prepare.ts',
-      find: "if (answer.next_state !== 'SUBMITTING') {",
-      replace: "if (answer.next_state !== 'SUBMITTING' && answer.next_state !== 'COMPLETED') {",
+      find: "if (answer.next_state !== 'SUBMITTING') return",
+      replace:
+        "if (answer.next_state !== 'SUBMITTING' && answer.next_state !== 'COMPLETED') return",
     },
   },
   {
@@ -585,11 +586,11 @@ export const moneyRules: readonly Rule[] = [
       file: 'activities/phases/preflight.ts',
       find:
         'return stopBeforeSend(\n' +
-        '        deps,\n' +
-        '        row,\n' +
-        "        answer.error_code ?? 'PREFLIGHT_FAILED',\n" +
-        "        answer.error_message ?? 'the executor refused',\n" +
-        '      );',
+        '      deps,\n' +
+        '      row,\n' +
+        "      answer.error_code ?? 'PREFLIGHT_FAILED',\n" +
+        "      answer.error_message ?? 'the executor refused',\n" +
+        '    );',
       replace:
         "return (await import('./settle.ts')).failNode(deps, row, answer.error_code ?? 'PREFLIGHT_FAILED', answer.error_message ?? '', ['FAILED']);",
     },
