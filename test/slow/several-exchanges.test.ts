@@ -90,7 +90,7 @@ test('OKX: a withdrawal whose answer was lost is found by its client id and paid
   assertConsistent(movement, await own.api.timeline(id));
 }, 120_000);
 
-test('Kraken: of two equal withdrawals at once, the one whose answer was lost is told apart', async () => {
+test('Kraken: of two equal withdrawals at once, the one whose answer was lost is the one found', async () => {
   const { exchange } = deskOf('kraken');
   exchange.fail({ path: kraken.paths.withdraw, method: 'POST', kind: 'done_then_hangup' });
   const ids = await Promise.all([start('kraken', '100.5'), start('kraken', '100.5')]);

@@ -47,9 +47,7 @@ export const kraken: Format = {
   keyOf,
   apiKeyOf,
   authenticate(request, books) {
-    const account = [null, ...books.subs].find(
-      (each) => keyOf(each).api_key === apiKeyOf(request),
-    );
+    const account = [null, ...books.subs].find((each) => keyOf(each).api_key === apiKeyOf(request));
     if (account === undefined) throw new Refusal('key_unknown');
     const { api_key, secret } = keyOf(account);
     const nonce = request.parameters.get('nonce') ?? '';
@@ -96,13 +94,16 @@ export const kraken: Format = {
           [...books.assets].map(([asset, networks]) => [idOf(asset), assetView(asset, networks)]),
         ),
       ),
-    'POST /0/private/GetApiKeyInfo': ({ books, account }) => ok(keyView(books, keyOf(account).api_key)),
+    'POST /0/private/GetApiKeyInfo': ({ books, account }) =>
+      ok(keyView(books, keyOf(account).api_key)),
     'POST /0/private/BalanceEx': (context) => {
       needPermission(context, 'read');
-      const pools = context.books.pools(context.account, 'SPOT').map(
-        ({ asset, amount, locked }) =>
-          [idOf(asset), { balance: add(amount, locked), hold_trade: locked }] as const,
-      );
+      const pools = context.books
+        .pools(context.account, 'SPOT')
+        .map(
+          ({ asset, amount, locked }) =>
+            [idOf(asset), { balance: add(amount, locked), hold_trade: locked }] as const,
+        );
       return ok(Object.fromEntries(pools));
     },
     'POST /0/private/WithdrawMethods': (context) => {
@@ -237,9 +238,7 @@ function labelled(context: RouteContext): {
   const { books } = context;
   const asset = assetOf(context, true);
   const key = needed(context, 'key');
-  const entry = books.book.find(
-    (each) => each.label === key && (each.asset ?? asset) === asset,
-  );
+  const entry = books.book.find((each) => each.label === key && (each.asset ?? asset) === asset);
   if (entry === undefined) throw new Refusal('address_not_listed');
   return { asset, entry, terms: books.termsOf(asset, networkOf(books, entry, asset)) };
 }
