@@ -84,4 +84,32 @@ export const processRules: readonly Rule[] = [
       replace: "WHERE status <> 'pending'",
     },
   },
+  {
+    id: 'a-budget-is-one-for-all-processes',
+    section,
+    rule: 'Processes that share an exchange account reserve no unit of its request budget twice.',
+    test: {
+      file: 'test/store/request-desk.test.ts',
+      name: 'processes that reserve at the same time reserve no unit twice and lose none',
+    },
+    broken: {
+      file: 'prisma/functions/request-desk.sql',
+      find: 'SET whole_at = greatest(d.whole_at, d.stopped_until, at) + spent',
+      replace: 'SET whole_at = at + spent',
+    },
+  },
+  {
+    id: 'nonces-grow-over-all-processes',
+    section,
+    rule: 'A nonce of an API key is larger than each one before it, whichever process had that, whatever the clock says.',
+    test: {
+      file: 'test/store/request-desk.test.ts',
+      name: 'a nonce is larger than the last one, whatever the clock says',
+    },
+    broken: {
+      file: 'prisma/functions/request-desk.sql',
+      find: 'SET nonce = greatest(d.nonce + 1, excluded.nonce)',
+      replace: 'SET nonce = excluded.nonce',
+    },
+  },
 ];
