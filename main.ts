@@ -3,8 +3,8 @@
  * `node dist/main.js [all|api|worker]`; `all` becomes `api` with SVC_WORKERS_ENABLED=false.
  */
 import { Leaving } from './activities/leaving.ts';
-import { installSdkLog } from './activities/sdk-log.ts';
-import { environment, readConfig } from './platform/config.ts';
+import { installSdk } from './activities/sdk.ts';
+import { environment, readConfig, type Config } from './platform/config.ts';
 import { PROCESS_ROLES, type ProcessRole } from './platform/config/role.ts';
 import { createLogger } from './platform/log.ts';
 import { planApi, startApi } from './service/api.ts';
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   const plan = planApi(config);
   const [stops, leaving] = [createStops(), new Leaving()];
   const log = createLogger(config, role);
-  if (role !== 'api') installSdkLog(log);
+  if (role !== 'api') installSdk(log, sdkMetricsAddress(config));
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
   const parts = await connect({ config, role, log, leaving, stops });
@@ -29,6 +29,11 @@ async function main(): Promise<void> {
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
   await startOps(parts, { table: plan.table, apiPort, work });
+}
+
+function sdkMetricsAddress({ opsHost, sdkMetricsPort }: Config): string | undefined {
+  if (sdkMetricsPort === undefined) return undefined;
+  return `${opsHost.includes(':') ? `[${opsHost}]` : opsHost}:${String(sdkMetricsPort)}`;
 }
 
 function roleOf(text: string | undefined): ProcessRole {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
-import { installSdkLog } from '../activities/sdk-log.ts';
+import { installSdk } from '../activities/sdk.ts';
 import { takeSignals } from '../dev/stack/foreground.ts';
 import { addCosts } from './sections/costs.ts';
 import { connectApi } from './load/api.ts';
@@ -45,7 +45,7 @@ async function bench({
   process.stderr.write('Starting Postgres and Temporal …\n');
   stack = await startBenchStack((line) => process.stderr.write(`${line}\n`));
   const collect = new Collector();
-  installSdkLog(pino({ level: 'silent' }));
+  installSdk(pino({ level: 'silent' }));
   // Counted, not timed, and with a worker of its own, so before the bench's worker polls.
   await addCosts(stack.settings, collect);
   await stack.startProcesses(profile === null ? null : resolve(profile));

@@ -5,7 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { withoutCallStacks } from '../../activities/bundle.ts';
-import { installSdkLog } from '../../activities/sdk-log.ts';
+import { installSdk } from '../../activities/sdk.ts';
 import { WORKER_TUNING } from '../../activities/worker.ts';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
@@ -14,7 +14,7 @@ import { BASELINE_QUEUE, type BaselineActivities } from '../baseline/messages.ts
 import { NAMESPACE, POOL_SIZE, runPart } from './part.ts';
 
 runPart(async ({ databaseUrl, temporalAddress }) => {
-  installSdkLog(createLogger({ logLevel: 'warn' }, 'bench-baseline'));
+  installSdk(createLogger({ logLevel: 'warn' }, 'bench-baseline'));
   const db = connectDatabase({ url: databaseUrl, poolSize: POOL_SIZE });
   const activities: BaselineActivities = {
     step: ({ job_id, step }) => writeStep(db, job_id, step),

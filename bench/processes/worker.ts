@@ -2,7 +2,7 @@
  * The service's worker process with all its loops as main.ts composes it, with the bench's
  * executors.
  */
-import { installSdkLog } from '../../activities/sdk-log.ts';
+import { installSdk } from '../../activities/sdk.ts';
 import { planApi } from '../../service/api.ts';
 import { startOps } from '../../service/operations.ts';
 import { startWork } from '../../service/worker.ts';
@@ -12,7 +12,7 @@ import { benchParts, stopParts } from './service.ts';
 
 runPart(async (settings) => {
   const parts = await benchParts(settings, 'worker');
-  installSdkLog(parts.log);
+  installSdk(parts.log);
   const work = await startWork(parts);
   const { table } = planApi(parts.config);
   await startOps(parts, { table, apiPort: settings.apiPort, work });

@@ -61,6 +61,12 @@ const LISTENING = {
     '9465',
     'Port of the operations listener; 0 takes any free one.',
   ),
+  SVC_SDK_METRICS_PORT: optional(
+    'sdkMetricsPort',
+    whole(1, 65_535),
+    "Port on which a process with a worker serves the metrics of Temporal's SDK under `/metrics`, beside the operations listener; unset: none.",
+    OF_WORKER,
+  ),
   SVC_ALLOWED_HOSTS_CSV: optional(
     'allowedHosts',
     HOSTS,

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { installSdkLog } from '../../activities/sdk-log.ts';
+import { installSdk } from '../../activities/sdk.ts';
 import { startCostService, type CostService } from '../../bench/costs/service.ts';
 import { instantExecutor } from '../../bench/executors.ts';
 import { startBenchStack, type BenchStack } from '../../bench/stack.ts';
@@ -95,7 +95,7 @@ function noting(): Executor {
 }
 
 beforeAll(async () => {
-  installSdkLog(pino({ level: 'silent' }));
+  installSdk(pino({ level: 'silent' }));
   stack = await startBenchStack(() => undefined);
   db = connectDatabase({ url: stack.settings.databaseUrl });
   service = await startCostService({

@@ -2,7 +2,7 @@
  * What a movement costs where noise cannot reach: a change that makes it dearer has to say so here.
  */
 import { pino } from 'pino';
-import { installSdkLog } from '../../activities/sdk-log.ts';
+import { installSdk } from '../../activities/sdk.ts';
 import { COST_LIMITS } from '../../bench/costs/limits.ts';
 import { COST_NODES, measureCosts, type Costs } from '../../bench/costs/measure.ts';
 import { startBenchStack, type BenchStack } from '../../bench/stack.ts';
@@ -11,7 +11,7 @@ let stack: BenchStack | undefined;
 let costs: Costs;
 
 beforeAll(async () => {
-  installSdkLog(pino({ level: 'silent' }));
+  installSdk(pino({ level: 'silent' }));
   stack = await startBenchStack(() => undefined);
   costs = await measureCosts(stack.settings);
 }, 120_000);

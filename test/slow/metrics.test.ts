@@ -1,7 +1,12 @@
 /** The metrics page of a real stack: every figure, and the page itself while Postgres is away. */
 import { eventually, ownStack } from '../support/own-stack.ts';
 
-const own = ownStack({ env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1' } });
+/** Of the dynamic ports, so that hardly anything has it; the SDK cannot say which one it took. */
+const SDK_PORT = String(49_152 + Math.floor(Math.random() * 16_000));
+
+const own = ownStack({
+  env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_SDK_METRICS_PORT: SDK_PORT },
+});
 
 async function page(): Promise<string> {
   const answer = await fetch(`${own.stack.opsUrl}/metrics`, { signal: AbortSignal.timeout(8_000) });
@@ -100,6 +105,18 @@ test('shows what waits, what is held, what signers have and how long phases took
     /svc_http_requests_total\{method="POST",route="createMovement",status="201"\} 5/,
   );
 }, 90_000);
+
+test('the SDK serves its own metrics on a port of their own', async () => {
+  const answer = await fetch(`http://127.0.0.1:${SDK_PORT}/metrics`);
+  const text = await answer.text();
+  expect(answer.status).toBe(200);
+  for (const name of [
+    'temporal_workflow_completed_total',
+    'temporal_activity_schedule_to_start_latency_seconds_bucket',
+    'temporal_worker_task_slots_available',
+  ])
+    expect([name, text.includes(`${name}{`)]).toEqual([name, true]);
+});
 
 test('answers while Postgres is away: its figures are missing, the others stay', async () => {
   await own.stack.kill('postgres');

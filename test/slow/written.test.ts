@@ -7,7 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import type pg from 'pg';
-import { installSdkLog } from '../../activities/sdk-log.ts';
+import { installSdk } from '../../activities/sdk.ts';
 import { startCostService, type CostService } from '../../bench/costs/service.ts';
 import { forEach } from '../../bench/load/each.ts';
 import type { CreatedMovement } from '../../bench/load/api.ts';
@@ -27,7 +27,7 @@ let service: CostService | undefined;
 let db: Database | undefined;
 
 beforeAll(async () => {
-  installSdkLog(pino({ level: 'silent' }));
+  installSdk(pino({ level: 'silent' }));
   stack = await startBenchStack(() => undefined);
   // Whole pages come into the log after each checkpoint, whatever was changed of them: their number
   // is the clock's.
