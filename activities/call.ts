@@ -22,10 +22,11 @@ export function callOptions(): CallOptions {
   };
 }
 
-/** Returns the same options with a signal that also aborts after `milliseconds`. */
+/** Returns the same options with a signal and a last moment that also end after `milliseconds`. */
 export function within(options: CallOptions, milliseconds: number): CallOptions {
   return {
     ...options,
+    notAfter: Math.min(options.notAfter ?? Infinity, Date.now() + milliseconds),
     signal: AbortSignal.any([options.signal, AbortSignal.timeout(milliseconds)]),
   };
 }

@@ -56,6 +56,7 @@ const TARGETS = {
   fundctl: { needsTemporal: false, run: runProgram('embedded-fundctl') },
   mcp: { needsTemporal: false, run: runProgram('fund-mcp') },
   fundagent: { needsTemporal: false, run: runProgram('embedded-fundagent') },
+  executor: { needsTemporal: false, run: runProgram('executor') },
   'executor:check': { needsTemporal: false, run: runProgram('executor-check') },
   'client:pack': { needsTemporal: false, run: runProgram('client-pack') },
   'client:types': { needsTemporal: false, run: runProgram('client-types') },

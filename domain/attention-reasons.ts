@@ -47,6 +47,12 @@ export const LANE_STUCK = 'LANE_STUCK';
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /**
+ * Marks an UNKNOWN node whose exchange paid, and charged a fee above the limit of the plan: only
+ * what a person makes of that is open.
+ */
+export const WITHDRAWAL_FEE_ABOVE_LIMIT = 'WITHDRAWAL_FEE_ABOVE_LIMIT';
+
+/**
  * Payload of the attention signal: the reason, and the node that causes it (null: no single node).
  * Null: the movement's state already shows the reason.
  */

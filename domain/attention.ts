@@ -14,7 +14,11 @@ import { reassignable, waitsAgain } from './commands/reassign.ts';
 import { isResolvable } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
-import { SEND_LANE_TAKEN, type AttentionReason } from './attention-reasons.ts';
+import {
+  SEND_LANE_TAKEN,
+  WITHDRAWAL_FEE_ABOVE_LIMIT,
+  type AttentionReason,
+} from './attention-reasons.ts';
 import { setsToZero, type Allowance } from './open-allowances.ts';
 import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
@@ -108,6 +112,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'manual_gate':
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':
+      if (facts.error_code === WITHDRAWAL_FEE_ABOVE_LIMIT)
+        return `${node} was paid; its fee was above the limit of the plan: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'

@@ -1,6 +1,7 @@
 /** Balances: what a venue holds, and how much of it may still be taken. */
 import type { JsonObject } from './json.ts';
 import { subtract } from './money.ts';
+import type { WithdrawalOutlook } from './withdrawal-outlook.ts';
 
 /**
  * The balance of one pool of a venue's account, as a fetch returned it. Null: the venue does not
@@ -17,14 +18,22 @@ export interface PoolBalance {
   readonly details: JsonObject | null;
 }
 
+/** One fetch of a venue. */
+export interface FetchedBalances {
+  /** All pools of the account. */
+  readonly pools: readonly PoolBalance[];
+  /** Null: the venue shows none, or it could not be read this time. */
+  readonly outlook: WithdrawalOutlook | null;
+}
+
 /**
- * Reads all balances of one account. Throws if the venue's answer is not usable; a returned list is
- * always complete.
+ * Reads all balances of one account. Throws if the venue's answer is not usable; a returned list of
+ * pools is always complete.
  */
 export interface BalanceFetcher {
   readonly venue_key: string;
   readonly interval_seconds: number;
-  fetch(call: { readonly signal: AbortSignal }): Promise<readonly PoolBalance[]>;
+  fetch(call: { readonly signal: AbortSignal }): Promise<FetchedBalances>;
 }
 
 /**

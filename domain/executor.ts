@@ -294,6 +294,11 @@ export interface CallOptions {
   readonly requestId?: string;
   /** Headers that continue the trace in the called service. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
+  /**
+   * The last moment at which something may be sent, in milliseconds since 1970; absent: as long as
+   * the call runs. `signal` aborts then too, but another process may not see that.
+   */
+  readonly notAfter?: number;
 }
 
 export interface ExecutorHealth {

@@ -1,7 +1,14 @@
-/** Serves an executor over the HTTP protocol. */
+/** Serves an executor, or other routes of the same kind, over the HTTP protocol. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isExecutorPhase } from '../executors/protocol.ts';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { CallOptions } from '../domain/executor.ts';
+import { isExecutorPhase, NOT_AFTER_HEADER } from '../executors/protocol.ts';
+import { deadline } from '../platform/deadline.ts';
 import { Rejected, Unavailable } from './answers.ts';
 import { bearerCheck } from './bearer.ts';
 import type { DefinedExecutor } from './define.ts';
@@ -12,7 +19,7 @@ export interface ServeOptions {
   readonly port: number;
   /** Address to listen on; default 127.0.0.1, which only this machine can reach. */
   readonly host?: string;
-  /** A file with the bearer token that every call must carry. */
+  /** A file with the bearer tokens, one on each line, of which every call must carry one. */
   readonly authTokenFile?: string;
   readonly maxBodyBytes?: number;
   /** Milliseconds that running calls get to finish at a stop; 10 000 when left out. */
@@ -27,15 +34,29 @@ export interface ServedExecutor {
   stop(): Promise<void>;
 }
 
-interface Reply {
+export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A call of a route. `signal` aborts when the caller has gone, or after its `x-not-after`. */
+export interface RouteCall extends CallOptions {
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** `body` is undefined for GET. A thrown Rejected is a 4xx, Unavailable a 503, others a 500. */
+  answer(body: unknown, call: RouteCall): Promise<Reply>;
+}
+
+/** Returns what is served under a path, which is split at its slashes; undefined: nothing. */
+export type Routes = (path: readonly string[]) => Route | undefined;
+
 type Allowed = (header: string | undefined) => boolean;
 type Server = {
-  readonly executor: DefinedExecutor;
+  readonly routes: Routes;
   readonly allowed: Allowed;
   readonly maxBodyBytes: number;
   stopping: boolean;
@@ -48,15 +69,24 @@ type Server = {
  *
  * @throws Error when the port is taken or the token file holds no token.
  */
-export async function serveExecutor(
+export function serveExecutor(
   executor: DefinedExecutor,
   options: ServeOptions,
 ): Promise<ServedExecutor> {
+  return serveRoutes(routesOf(executor), options);
+}
+
+/**
+ * Listens, and serves these routes.
+ *
+ * @throws Error when the port is taken or the token file holds no token.
+ */
+export async function serveRoutes(routes: Routes, options: ServeOptions): Promise<ServedExecutor> {
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
   const allowed =
     options.authTokenFile === undefined ? () => true : bearerCheck(options.authTokenFile);
   const parts: Server = {
-    executor,
+    routes,
     allowed,
     maxBodyBytes: options.maxBodyBytes ?? BODY_LIMIT_BYTES,
     stopping: false,
@@ -120,9 +150,9 @@ async function respond(
 }
 
 async function route(
-  { executor, allowed, maxBodyBytes }: Server,
+  { routes, allowed, maxBodyBytes }: Server,
   request: IncomingMessage,
-  signal: AbortSignal,
+  gone: AbortSignal,
 ): Promise<Reply> {
   if (!allowed(request.headers.authorization)) {
     return {
@@ -130,27 +160,59 @@ async function route(
       headers: { 'www-authenticate': 'Bearer' },
     };
   }
-  const [first = '', ...rest] = pathOf(request);
-  if (isExecutorPhase(first) && rest.length === 0) {
-    if (request.method !== 'POST') return notAllowed('POST');
-    const id = request.headers['x-request-id'];
-    const body = await readJsonBody(request, maxBodyBytes);
-    const answer = await executor.answer(first, body, {
-      signal,
-      ...(typeof id === 'string' ? { requestId: id } : {}),
-    });
-    return answer === null ? { status: 204 } : { status: 200, body: answer };
+  const found = routes(pathOf(request));
+  if (found === undefined) throw new Rejected('NOT_FOUND', 'this executor has no such route', 404);
+  if (request.method !== found.method) return notAllowed(found.method);
+  const { headers } = request;
+  const body = found.method === 'POST' ? await readJsonBody(request, maxBodyBytes) : undefined;
+  const id = headers['x-request-id'];
+  return inTime(headers[NOT_AFTER_HEADER], gone, (signal) =>
+    found.answer(body, { signal, headers, ...(typeof id === 'string' ? { requestId: id } : {}) }),
+  );
+}
+
+/** Runs `work` until the time in the header, if there is one. */
+async function inTime(
+  header: string | string[] | undefined,
+  gone: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Reply>,
+): Promise<Reply> {
+  if (header === undefined) return work(gone);
+  const left = Date.parse(String(header)) - Date.now();
+  if (Number.isNaN(left))
+    throw new Rejected('INVALID_REQUEST', `${NOT_AFTER_HEADER} must be a time in ISO 8601`, 400);
+  if (left <= 0) throw new Unavailable('the call arrived after its time; nothing was started');
+  const limit = deadline(gone, Math.min(left, 2 ** 31 - 1));
+  try {
+    return await work(limit.signal);
+  } finally {
+    limit.clear();
   }
-  const isEffects = first === 'effects' && rest.length === 1 && executor.effects !== undefined;
-  if (!isEffects && !(first === 'health' && rest.length === 0))
-    throw new Rejected('NOT_FOUND', 'this executor has no such route', 404);
-  if (request.method !== 'GET') return notAllowed('GET');
-  return {
-    status: 200,
-    body: isEffects
-      ? { effects: await executor.effects?.(rest[0] ?? '') }
-      : await executor.health(),
+}
+
+function routesOf(executor: DefinedExecutor): Routes {
+  return ([first = '', ...rest]) => {
+    if (isExecutorPhase(first) && rest.length === 0) {
+      return {
+        method: 'POST',
+        answer: async (body, { headers: _, ...call }) =>
+          phaseReply(await executor.answer(first, body, call)),
+      };
+    }
+    const { effects } = executor;
+    if (first === 'effects' && rest.length === 1 && effects !== undefined)
+      return read(async () => ({ effects: await effects(rest[0] ?? '') }));
+    return first === 'health' && rest.length === 0 ? read(() => executor.health()) : undefined;
   };
+}
+
+/** Returns the reply of a phase: 204 for a passed preflight. */
+function phaseReply(answer: unknown): Reply {
+  return answer === null ? { status: 204 } : { status: 200, body: answer };
+}
+
+function read(body: () => Promise<unknown>): Route {
+  return { method: 'GET', answer: async () => ({ status: 200, body: await body() }) };
 }
 
 function pathOf(request: IncomingMessage): string[] {

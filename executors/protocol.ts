@@ -26,7 +26,7 @@ const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
 /** Codes that only the service may set: they decide plan edges, alarms and nonce lanes. */
-const OWN_CODES: readonly string[] = [
+export const OWN_CODES: readonly string[] = [
   'NODE_TIMED_OUT',
   'TRANSACTION_CANCELLED',
   LANE_BLOCKED,
@@ -87,6 +87,12 @@ const signRequest = z.object({
 });
 const artifact = z.object({ kind: text(64), data: object });
 
+/**
+ * Header with the time, ISO 8601, at which the caller gives up: a call that arrives later starts
+ * nothing, and one that still runs then is aborted. Optional; the service's registry sends none.
+ */
+export const NOT_AFTER_HEADER = 'x-not-after';
+
 export const executionResultSchema = z.object({
   next_state: z.enum(EXECUTION_STATES),
   error_code: text(128)
@@ -134,6 +140,14 @@ export const executionContextSchema = z.object({
       node_key: text(128),
       external_ref: text(512).exactOptional(),
       output: object.exactOptional(),
+    })
+    .exactOptional(),
+  // Strict and complete: a missing count would turn a guess into a proof (venues/cex/baseline.ts).
+  send_lane: z
+    .strictObject({
+      since: z.iso.datetime({ offset: true }),
+      references: z.array(text(512)).max(100_000),
+      unexplained: z.int().min(0),
     })
     .exactOptional(),
 }) satisfies z.ZodType<ExecutionContext>;

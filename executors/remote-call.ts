@@ -14,6 +14,8 @@ export interface RemoteCall {
   readonly idempotencyKey?: string;
   readonly authTokenFile?: string;
   readonly timeoutSeconds: number;
+  /** Largest answer in bytes; RESPONSE_LIMIT_BYTES when absent. */
+  readonly limitBytes?: number;
   readonly dispatcher: Dispatcher;
 }
 
@@ -36,7 +38,7 @@ export async function callRemote(call: RemoteCall, options: CallOptions): Promis
       body,
       authTokenFile,
       timeoutMs: call.timeoutSeconds * 1000,
-      limitBytes: RESPONSE_LIMIT_BYTES,
+      limitBytes: call.limitBytes ?? RESPONSE_LIMIT_BYTES,
       dispatcher,
       signal: options.signal,
     });
@@ -72,7 +74,8 @@ function faultOf(error: CallError): ExecutorFault {
     case 'too_long':
       return new ExecutorFault('protocol', 'EXECUTOR_PROTOCOL_ERROR', message);
     case 'token':
-      return unreachable(`the executor's ${message}`, cause);
+      // The cause shows that no request was sent: the token is read before.
+      return unreachable(`the executor's ${message}`, error);
     case 'unreachable':
       return unreachable(`no complete answer from the executor (${message})`, cause);
   }

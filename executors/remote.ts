@@ -37,12 +37,35 @@ export interface RemoteExecutor extends Executor {
   close(): Promise<void>;
 }
 
+/** Reads the answers of a remote executor. */
+export interface AnswerReader {
+  /** Returns whether the answer states that a preflight passed. */
+  hasPassed(answer: RemoteAnswer): boolean;
+  /**
+   * Returns the result of a phase.
+   *
+   * @throws ExecutorFault for an answer that holds none.
+   */
+  resultOf(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult;
+}
+
+const PROTOCOL: AnswerReader = {
+  hasPassed: ({ status }) => status === 204,
+  resultOf(phase, answer) {
+    if (answer.status < 200 || answer.status > 299) throw statusFault(answer);
+    return parseResult(phase, readJson(answer.body));
+  },
+};
+
 /**
  * Creates the executor at `settings.url`. Every phase throws ExecutorFault: `timeout`,
  * `unreachable`, `server_error` (5xx, 429), `rejected` (other 4xx) or `protocol`; `health` never
- * throws.
+ * throws. `reader` may read the answers in another way.
  */
-export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteExecutor {
+export function createRemoteExecutor(
+  settings: RemoteExecutorSettings,
+  reader: AnswerReader = PROTOCOL,
+): RemoteExecutor {
   const kept = new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 4_000 });
   // The other side may close a reused connection just as a request is sent, and then it is unknown
   // whether the request arrived. A phase without an effect is simply repeated, but a submit would
@@ -75,13 +98,13 @@ export function createRemoteExecutor(settings: RemoteExecutorSettings): RemoteEx
     context: ExecutionContext,
     body: unknown,
     call: CallOptions,
-  ) => readResult(phase, await post(phase, context, body, call));
+  ) => reader.resultOf(phase, await post(phase, context, body, call));
 
   return {
     descriptor: describeRemote(settings),
     preflight: async (context, call) => {
       const answer = await post('preflight', context, context, call);
-      return answer.status === 204 ? null : readResult('preflight', answer);
+      return reader.hasPassed(answer) ? null : reader.resultOf('preflight', answer);
     },
     prepare: (context, call) => ask('prepare', context, context, call),
     submit: ({ context, prepared_action, sign_result }, call) =>
@@ -133,11 +156,6 @@ function describeRemote(settings: RemoteExecutorSettings): ExecutorDescriptor {
   };
 }
 
-function readResult(phase: ExecutorPhase, answer: RemoteAnswer): ExecutionResult {
-  if (answer.status < 200 || answer.status > 299) throw statusFault(answer);
-  return parseResult(phase, readJson(answer.body));
-}
-
 async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHealth> {
   try {
     const answer = await ask();
@@ -154,7 +172,8 @@ async function readHealth(ask: () => Promise<RemoteAnswer>): Promise<ExecutorHea
   }
 }
 
-function readJson(body: Buffer): unknown {
+/** Parses an answer. Throws an ExecutorFault `protocol` unless it is JSON in UTF-8. */
+export function readJson(body: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {

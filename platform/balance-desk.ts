@@ -1,6 +1,6 @@
 /** Fetches balances: one fetch at a time for each venue; all callers during a fetch share it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BalanceFetcher, PoolBalance } from '../domain/balances.ts';
+import type { BalanceFetcher, FetchedBalances } from '../domain/balances.ts';
 
 export interface BalanceDesk {
   readonly venues: readonly BalanceFetcher[];
@@ -36,7 +36,7 @@ const ANSWER_WITHIN_MS = 10_000;
  */
 export function createBalanceDesk(
   fetchers: readonly BalanceFetcher[],
-  store: (venueKey: string, fetch: () => Promise<readonly PoolBalance[]>) => Promise<void>,
+  store: (venueKey: string, fetch: () => Promise<FetchedBalances>) => Promise<void>,
 ): BalanceDesk {
   const byKey = new Map(fetchers.map((fetcher) => [fetcher.venue_key, fetcher]));
   const last = new Map<string, Fetch>();

@@ -63,7 +63,9 @@ export async function connect(
   const balances = createSignerBalances(bound.venues.chains);
   const desk = createBalanceDesk(bound.venues.fetchers, (venueKey, fetch) =>
     config.duties.includes('worker')
-      ? refreshBalances(db, venueKey, fetch)
+      ? refreshBalances(db, venueKey, fetch, (err) =>
+          log.warn({ err, venue_key: venueKey }, 'the withdrawal outlook was not stored'),
+        )
       : looks.balances(venueKey),
   );
   return {

@@ -130,7 +130,7 @@ function metricsPage(
     statementTimeoutMs: 2_000,
   });
   const operation = createOperationMetrics({
-    read: () => readFigures(opsDb),
+    read: () => readFigures(opsDb, config.balanceStaleSeconds),
     balances,
     certificateDaysLeft,
   });

@@ -1,5 +1,5 @@
 /** Stores balance snapshots, and reads the amounts that are reserved against them. */
-import type { PoolBalance } from '../domain/balances.ts';
+import type { FetchedBalances } from '../domain/balances.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
@@ -54,19 +54,26 @@ export async function readBalances(
 }
 
 /**
- * Fetches and stores one venue's balances. The snapshot's time is the database's clock before the
- * fetch, so that an outflow that ends during the fetch still counts. Throws what `fetch` throws;
- * then the old rows stay.
+ * Fetches and stores one venue's balances, and its outlook if there is one. The snapshot's time is
+ * the database's clock before the fetch, so that an outflow that ends during the fetch still
+ * counts. Throws what `fetch` throws; then the old rows stay. An old outlook also stays when a
+ * fetch could not read it, or it cannot be stored, of which `onUnstored` gets the error: it keeps
+ * its time, and the balances are stored without it.
  */
 export async function refreshBalances(
   db: Database,
   venueKey: string,
-  fetch: () => Promise<readonly PoolBalance[]>,
+  fetch: () => Promise<FetchedBalances>,
+  onUnstored: (error: unknown) => void,
 ): Promise<void> {
   const [began] = await run(() => db.sql<{ at: string }>`SELECT svc_now()::text AS at`);
-  const rows = JSON.stringify(await fetch());
+  const at = began?.at ?? null;
+  const { pools, outlook } = await fetch();
+  const rows = JSON.stringify(pools);
+  await run(() => db.sql`SELECT store_balances(${venueKey}, ${at}::timestamptz, ${rows}::jsonb)`);
+  if (outlook === null) return;
+  const shown = JSON.stringify(outlook);
   await run(
-    () =>
-      db.sql`SELECT store_balances(${venueKey}, ${began?.at ?? null}::timestamptz, ${rows}::jsonb)`,
-  );
+    () => db.sql`SELECT store_outlook(${venueKey}, ${at}::timestamptz, ${shown}::jsonb)`,
+  ).catch(onUnstored);
 }

@@ -13,6 +13,14 @@ export interface PoolHold {
   readonly held: string;
 }
 
+export interface QuotaLeft {
+  readonly venue_key: string;
+  /** An asset, or `USD`. */
+  readonly unit: string;
+  /** A decimal. */
+  readonly left: string;
+}
+
 /** Ages are in seconds, by the database's clock; 0 when nothing waits. */
 export interface OperationFigures {
   readonly movements: Readonly<Record<string, number>>;
@@ -26,11 +34,19 @@ export interface OperationFigures {
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
+  /** What accounts may still withdraw; a figure above the threshold's age is missing. */
+  readonly quotas: readonly QuotaLeft[];
   readonly lanes: readonly LaneView[];
 }
 
-/** Reads all figures at one moment. The connection's settings limit what one call may cost. */
-export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationFigures> {
+/**
+ * Reads all figures at one moment. The connection's settings limit what one call may cost.
+ * `staleAfterSeconds`: the age from which a venue's quota is unknown.
+ */
+export async function readFigures(
+  db: Pick<Database, 'sql'>,
+  staleAfterSeconds: number,
+): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
     WITH counts AS MATERIALIZED (SELECT kept_counts() AS of)
     SELECT jsonb_build_object(
@@ -57,6 +73,11 @@ export async function readFigures(db: Pick<Database, 'sql'>): Promise<OperationF
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),
+      'quotas', (SELECT coalesce(
+        jsonb_agg(jsonb_build_object('venue_key', venue_key, 'unit', quota_unit,
+        'left', quota_left::text)), '[]') FROM venue_outlooks
+        WHERE quota_left IS NOT NULL
+          AND read_at >= svc_now() - make_interval(secs => ${staleAfterSeconds}::integer)),
       'lanes', lane_views()
     ) AS figures FROM counts`;
   const [row] = rows;

@@ -66,6 +66,8 @@ interface SendRow extends NodeRow {
   readonly network: string | null;
   readonly address: string | null;
   readonly tag: string | null;
+  /** May be any text: the executor, which reads it, may not have seen it yet. */
+  readonly fee_limit: string | null;
   readonly source_venue: string;
   readonly source_type: string;
   readonly destination_venue: string | null;
@@ -85,14 +87,12 @@ async function readSends(
         CASE WHEN l.latest THEN n.external_ref ELSE a.external_ref END AS external_ref,
         c.plan ->> 'asset' AS asset,
         -- A withdrawal within the exchange has no transaction hash, and its fee was returned.
-        CASE WHEN l.latest AND c.kind = 'withdrawal' AND n.output ->> 'tx_hash' IS NULL
-            AND n.output ->> 'exchange_transaction' IS NOT NULL
-            AND n.output ->> 'received_amount' IS NOT NULL
-          THEN n.output ->> 'received_amount'
+        CASE WHEN b.booked THEN n.output ->> 'received_amount'
           ELSE coalesce(s.amount, trim_scale(n.amount)::text) END AS amount,
         CASE WHEN l.latest THEN n.output ->> 'fee_amount' END AS fee,
         c.config ->> 'network' AS network, c.config ->> 'destination_address' AS address,
         c.config ->> 'tag' AS tag,
+        CASE WHEN NOT b.booked THEN c.config ->> 'fee_limit' END AS fee_limit,
         c.config ->> 'venue' AS source_venue,
         upper(coalesce(c.config ->> 'account_type', 'SPOT')) AS source_type,
         c.config ->> 'destination_venue' AS destination_venue,
@@ -107,6 +107,9 @@ async function readSends(
       CROSS JOIN LATERAL (SELECT w.plan, w.plan -> 'config' AS config,
         ${KINDS}::jsonb ->> n.action_type AS kind) c
       CROSS JOIN LATERAL (SELECT a.attempt = n.attempt AS latest) l
+      CROSS JOIN LATERAL (SELECT l.latest AND c.kind = 'withdrawal'
+        AND n.output ->> 'tx_hash' IS NULL AND n.output ->> 'exchange_transaction' IS NOT NULL
+        AND n.output ->> 'received_amount' IS NOT NULL AS booked) b
       -- The amount of each attempt stands in the timeline; the node has that of the last one.
       LEFT JOIN LATERAL (SELECT e.data ->> 'amount' AS amount FROM timeline_events e
         WHERE e.movement_id = a.movement_id AND e.event_type = 'node_submitting'
@@ -121,13 +124,16 @@ async function readSends(
       LIMIT ${limit}::integer`,
   );
   return rows.map((row): StoredRecord => {
-    const { source_venue, source_type, destination_venue, destination_type, ...send } = row;
+    const { source_venue, source_type, destination_venue, destination_type, ...rest } = row;
+    const { fee_limit, ...send } = rest;
+    const limit = readDecimal(fee_limit);
     const isTransfer = row.kind === 'transfer';
     return {
       ...send,
       ...partsOf(row),
       transfer_id: null,
       fee: readDecimal(row.fee),
+      ...(limit === null ? {} : { fee_limit: limit }),
       transaction: null,
       source: isTransfer ? sideOf(source_venue, source_type) : null,
       destination:

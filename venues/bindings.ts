@@ -102,27 +102,34 @@ export function chainAssets(bindings: readonly VenueEntry[]): readonly BoundChai
  */
 async function withSecrets(
   bindings: readonly VenueEntry[],
-  folder: string,
+  { folder, isUsed }: { readonly folder: string; readonly isUsed: (entry: VenueEntry) => boolean },
 ): Promise<readonly VenueEntry[]> {
   const located = bindings.map((binding) =>
     VENUES.reduce((entry, venue) => venue.locate(entry, folder), binding),
   );
   const faults: string[] = [];
   for (const [index, binding] of located.entries())
-    for (const venue of VENUES)
+    for (const venue of isUsed(binding) ? VENUES : [])
       for (const fault of await venue.secretFaults(binding))
         faults.push(`venues[${index}].${fault}`);
   if (faults.length > 0) throw new VenueBindingsError(faults);
-  return located;
+  return located.filter(isUsed);
 }
 
 /**
  * Reads and checks the venues file at `path`, and its key files unless `secrets` is `left` (for a
- * process that calls no exchange). Throws {@link VenueBindingsError}.
+ * process that calls no exchange). Throws {@link VenueBindingsError}. With `isUsed`, only the
+ * entries that it accepts are returned, and only their key files are read.
  */
 export async function loadVenueBindings(
   path: string,
-  { secrets }: { readonly secrets: 'checked' | 'left' } = { secrets: 'checked' },
+  {
+    secrets,
+    isUsed = () => true,
+  }: {
+    readonly secrets: 'checked' | 'left';
+    readonly isUsed?: (entry: VenueEntry) => boolean;
+  } = { secrets: 'checked' },
 ): Promise<readonly VenueEntry[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new VenueBindingsError([`${path}: cannot be read (${error.code ?? 'unknown reason'})`]);
@@ -134,5 +141,7 @@ export async function loadVenueBindings(
     throw new VenueBindingsError([`${path}: is not valid JSON`]);
   }
   const bindings = parseVenueBindings(content);
-  return secrets === 'left' ? bindings : withSecrets(bindings, dirname(path));
+  return secrets === 'left'
+    ? bindings.filter(isUsed)
+    : withSecrets(bindings, { folder: dirname(path), isUsed });
 }

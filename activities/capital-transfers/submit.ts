@@ -62,7 +62,8 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
       { err: error, transfer_id },
       'the send of a capital transfer got no usable answer; a look calls its provider',
     );
-    await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver: true }));
+    const isOver = provider.in_process;
+    await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver }));
   }
 }
 

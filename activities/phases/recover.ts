@@ -32,12 +32,15 @@ import { noteUnanswered, unanswered } from './faults.ts';
 import {
   ANSWERED,
   completeNode,
+  doubtCode,
+  doubtText,
   failNode,
   INCONCLUSIVE,
   isLookedFor,
   movesTo,
   reported,
   sentAmount,
+  unknownByAnswer,
   unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
@@ -47,6 +50,8 @@ const FORGOTTEN =
   'the database was restored and may have lost a later attempt; the executor shows no send of this attempt, and cannot be called about lost attempts';
 const UNPROVEN =
   'the executor says that nothing landed, but only a FAILED that it signs in recover proves this; nothing is sent again';
+const NOT_FOUND =
+  'no send is found; a retry looks once more, and may send again under the same idempotency key';
 const UNDER_WAY = 'the send is under way, but its end was not observed in time';
 
 export const recover: PhaseSteps = {
@@ -131,7 +136,7 @@ async function conclude(
           )
         : notLanded(deps, row);
     case 'UNKNOWN':
-      return inconclusive(deps, row, answer.error_message ?? 'the executor cannot tell');
+      return inconclusive(deps, row, answer);
     case 'SUBMITTING':
     case 'SUBMITTED':
     case 'OBSERVING':
@@ -314,9 +319,19 @@ async function goOn(
   return sendAgain({ ...row, error_count: kept.error_count });
 }
 
-function inconclusive(deps: PhaseDependencies, row: PhaseRow, why: string): Promise<PhaseResult> {
-  const fault = new ExecutorFault('server_error', INCONCLUSIVE, why);
-  return unanswered(deps, row, fault, { impatient: true, person: () => unknown(deps, row, why) });
+function inconclusive(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+): Promise<PhaseResult> {
+  return unanswered(deps, row, doubtOf(answer), {
+    impatient: true,
+    person: () => unknownByAnswer(deps, row, answer, movesTo(row, 'UNKNOWN')),
+  });
+}
+
+function doubtOf(answer: ExecutionResult): ExecutorFault {
+  return new ExecutorFault('server_error', doubtCode(answer), doubtText(answer));
 }
 
 /** Builds the call about an UNKNOWN node. The epoch stays: no worker can still write for it. */
@@ -345,7 +360,7 @@ async function stillUnknown(
   row: PhaseRow,
   outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  if ('fault' in outcome) return waits(deps, row, outcome.fault.message, row.unanswered + 1);
+  if ('fault' in outcome) return waits(deps, row, silence(row, outcome.fault), row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {
     case 'COMPLETED':
@@ -367,21 +382,32 @@ async function stillUnknown(
           answer.error_message ?? 'nothing landed',
           ['FAILED'],
         );
-      return waits(
-        deps,
-        row,
-        'no send is found; a retry looks once more, and may send again under the same idempotency key',
-        0,
-      );
-    case 'UNKNOWN':
-      return waits(deps, row, answer.error_message ?? 'the executor cannot tell', 0);
+      return waits(deps, row, inDoubt(NOT_FOUND), 0);
+    case 'UNKNOWN': {
+      const { external_ref } = answer;
+      if (external_ref !== undefined)
+        await keepReported(deps, row, { next_state: 'UNKNOWN', external_ref });
+      return waits(deps, row, doubtOf(answer), 0);
+    }
     case 'SUBMITTING':
     case 'SUBMITTED':
     case 'OBSERVING':
       if (!isLate(row)) return landed(deps, row, answer);
       await keepReported(deps, row, answer);
-      return waits(deps, row, UNDER_WAY, 0);
+      return waits(deps, row, inDoubt(UNDER_WAY), 0);
   }
+}
+
+function inDoubt(why: string): ExecutorFault {
+  return new ExecutorFault('server_error', INCONCLUSIVE, why);
+}
+
+/** Returns what an UNKNOWN node shows after silence, which takes nothing back that was reported. */
+function silence({ error_code, error_message }: PhaseRow, fault: ExecutorFault): ExecutorFault {
+  const isReported = error_code !== null && error_code !== INCONCLUSIVE && error_message !== null;
+  return isReported
+    ? new ExecutorFault('server_error', error_code, error_message, { cause: fault })
+    : inDoubt(fault.message);
 }
 
 /** Stores what the executor reported, for the next call of the executor. */
@@ -403,13 +429,13 @@ async function keepReported(
 async function waits(
   deps: PhaseDependencies,
   row: PhaseRow,
-  why: string,
+  doubt: ExecutorFault,
   count: number,
 ): Promise<PhaseResult> {
-  const news =
-    storable(why, 1_000) !== row.error_message || (count === 0) !== (row.unanswered === 0);
-  if (news)
-    await noteUnanswered(deps, row, new ExecutorFault('server_error', INCONCLUSIVE, why), count);
+  const isKnown =
+    doubt.code === row.error_code && storable(doubt.message, 1_000) === row.error_message;
+  if (!isKnown || (count === 0) !== (row.unanswered === 0))
+    await noteUnanswered(deps, row, doubt, count);
   const pause = unhurriedSeconds(deps);
   await noteNextLook(deps.db, row, pause);
   throw stillWaiting(row, pause);

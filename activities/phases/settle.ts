@@ -10,6 +10,7 @@ import { sendKey } from '../../domain/send/key.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
 import { NOW, type NodeFields } from '../../domain/transition.ts';
+import { OWN_CODES } from '../../executors/protocol.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
 import { hasStartedSubmit } from '../../store/questions.ts';
@@ -85,21 +86,52 @@ export async function failNode(
 
 export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
 
+/**
+ * Returns the code of an UNKNOWN node: the executor's, or {@link INCONCLUSIVE} without one and in
+ * place of a code that only the service may set.
+ */
+export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): string {
+  return OWN_CODES.includes(error_code) ? INCONCLUSIVE : error_code;
+}
+
+/** Returns why an answer leaves the outcome unknown. */
+export function doubtText({ error_message }: ExecutionResult): string {
+  return error_message ?? 'the executor cannot tell';
+}
+
 /** Makes the node UNKNOWN: a person decides, and nothing is sent again automatically. */
-export async function unknownNode(
+export function unknownNode(
   deps: PhaseDependencies,
   row: PhaseRow,
   why: string,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
+  return unknownByAnswer(deps, row, { next_state: 'UNKNOWN', error_message: why }, moves);
+}
+
+/** As {@link unknownNode}, with the code and the reference that the executor reported. */
+export async function unknownByAnswer(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult,
+  moves: readonly NodeState[],
+): Promise<PhaseResult> {
+  const [error_code, why] = [doubtCode(answer), doubtText(answer)];
+  const { external_ref } = answer;
+  const reference = external_ref === undefined ? {} : { external_ref };
   await mustWrite(deps, row, {
     moves,
-    set: { error_code: INCONCLUSIVE, error_message: storable(why, 1_000), recover_first: false },
+    set: {
+      ...reference,
+      error_code,
+      error_message: storable(why, 1_000),
+      recover_first: false,
+    },
     event: 'node_unknown',
     message: storable(`Unknown: ${why}`, 500),
-    data: { error_code: INCONCLUSIVE, idempotency_key: sendKey(row.movement_id, row) },
+    data: { error_code, ...reference, idempotency_key: sendKey(row.movement_id, row) },
   });
-  return result('UNKNOWN', 'settled', INCONCLUSIVE);
+  return result('UNKNOWN', 'settled', error_code);
 }
 
 /**

@@ -2,13 +2,14 @@
 import type { z } from 'zod';
 import { effectiveReason, effectiveWithdrawable } from '../../domain/balances.ts';
 import { readBalances } from '../../store/balances.ts';
+import { readOutlooks } from '../../store/outlooks.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
 import type { balancesQuery, BalancesResponse } from './schema.ts';
 
 /**
- * Returns the latest balance of each pool. With `fresh` and a venue, the venue is read first; if
- * the venue does not answer, the stored balance is returned.
+ * Returns the latest balance of each pool, and what its venue shows of withdrawals. With `fresh`
+ * and a venue, the venue is read first; if the venue does not answer, what is stored is returned.
  */
 export async function list(
   input: { readonly query: z.output<typeof balancesQuery> },
@@ -23,7 +24,11 @@ export async function list(
       );
     });
   }
-  const rows = await readBalances(db, filter, settings.balanceStaleSeconds);
+  const [rows, outlooks] = await Promise.all([
+    readBalances(db, filter, settings.balanceStaleSeconds),
+    readOutlooks(db, settings.balanceStaleSeconds),
+  ]);
+  const venues = [...new Set(rows.map(({ venue_key }) => venue_key))];
   return {
     status: 200,
     body: {
@@ -35,6 +40,10 @@ export async function list(
           movements: holding_movements,
           transfers: holding_transfers,
         }),
+      })),
+      venues: venues.map((venue_key) => ({
+        venue_key,
+        withdrawals: outlooks.get(venue_key) ?? null,
       })),
     },
   };

@@ -17,7 +17,7 @@ export const balanceRoutes: readonly Route[] = [
     summary: 'Read the latest balances',
     description:
       'The latest snapshot of each (venue, asset, account type). `fresh=true` with a `venue_key` asks the venue first; ' +
-      'when it does not answer, the last snapshot is returned.',
+      'when it does not answer, the last snapshot is returned. `venues` has what each venue showed of its withdrawals.',
     params: noParams,
     query: balancesQuery,
     body: noBody,

@@ -1,6 +1,7 @@
 /** The wire contract of a create's preview. */
 import { z } from 'zod';
-import { jsonObject, listOf } from '../http/schemas.ts';
+import { VENUE_WAIT_CODES } from '../../domain/venue-waits.ts';
+import { jsonObject, listOf, oneOf, timestamp } from '../http/schemas.ts';
 import { naming, outflow } from './responses.ts';
 import { balances, limits, listing, sends, wouldFail } from './review-schema.ts';
 
@@ -42,6 +43,19 @@ const addressPreview = z
     }),
   })
   .meta({ id: 'AddressPreview' });
+
+const waiting = z
+  .object({
+    node_key: z.string(),
+    error_code: oneOf(VENUE_WAIT_CODES),
+    message: z.string().meta({
+      example: 'the exchange does not pay out USDC on ERC20 at present',
+    }),
+    opens_at: timestamp
+      .nullable()
+      .meta({ description: 'When the venue expects to pay out again; null: not known.' }),
+  })
+  .meta({ id: 'WouldWait' });
 
 const blockingReason = z.looseObject({ error: z.string(), message: z.string() }).meta({
   id: 'BlockingReason',
@@ -85,6 +99,11 @@ export const previewResponse = z
         '(`MAX_AMOUNT_EXCEEDED`), which can be created and fail before anything is sent: `would_create` is true with those alone.',
     }),
     would_fail: wouldFail,
+    would_wait: listOf(waiting).meta({
+      description:
+        'Withdrawals that would wait before anything is sent, as their venue showed itself with its last balances. It blocks ' +
+        'nothing, and may have changed when they are reached. A venue that shows nothing, or not lately, has none here.',
+    }),
   })
   .meta({ id: 'MovementPreview' });
 export type PreviewResponse = z.input<typeof previewResponse>;

@@ -25,6 +25,7 @@ import { namingOf, normalForm } from './request.ts';
 import { limitFailures, reviewOf, switchedOff } from './review.ts';
 import type { ReviewView } from './review-schema.ts';
 import type { CreateBody } from './schema.ts';
+import { wouldWait } from './would-wait.ts';
 
 type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type BlockingReason = PreviewResponse['blocking_reasons'][number];
@@ -68,6 +69,7 @@ export async function preview(
   const refused = [...repeated, ...shut, ...[...now, ...refusals].map(reasonOf)];
   const review =
     compiled === null ? NO_REVIEW : await reviewOf(compiled.plan, { addresses, statuses }, deps);
+  const waiting = compiled === null ? [] : await wouldWait(compiled.plan, deps);
   return {
     status: 200,
     body: {
@@ -88,6 +90,7 @@ export async function preview(
       outflow: compiled?.plan.outflow ?? null,
       auto_approve: evaluation === null ? null : asJson(evaluation.result),
       blocking_reasons: [...refused, ...limitFailures(review.limits)],
+      would_wait: waiting,
     },
   };
 }

@@ -60,7 +60,10 @@ const send = z
     tag: text.meta({
       description: 'Behind an address that many share, it chooses whom the exchange pays.',
     }),
-    max_fee: text.meta({ description: 'Of a burn: how much of it the attester may keep.' }),
+    max_fee: text.meta({
+      description:
+        'Of a burn: how much of it the attester may keep; of a withdrawal: the most that the exchange may charge.',
+    }),
     finality: text.meta({ description: 'Of a burn: after which finality it is attested.' }),
     destination_caller: text.meta({
       description: 'Of a burn: who alone may mint it; null: anybody.',

@@ -52,6 +52,7 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       'Whether the figures that come from Postgres are on this page (1) or missing (0).',
     ).set(read === null ? 0 : 1);
     if (read !== null) show(read, gauge);
+    if (read !== null) showQuotas(read, gauge);
     if (read !== null) showLanes(read, gauge);
     const native = gauge(
       'svc_signer_native_balance',
@@ -110,6 +111,16 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
       Number(pool.held),
     );
   }
+}
+
+function showQuotas({ quotas }: OperationFigures, gauge: MakeGauge): void {
+  const left = gauge(
+    'svc_withdrawal_quota_left',
+    `What an account may still withdraw at present, in its unit. ${DISPLAY}`,
+    ['venue', 'unit'],
+  );
+  for (const quota of quotas)
+    left.set({ venue: quota.venue_key, unit: quota.unit }, Number(quota.left));
 }
 
 /** Shows for each account on each chain how many of its nonces are not mined, and since when. */

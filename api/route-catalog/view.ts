@@ -10,9 +10,11 @@ import {
 import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
 import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
+import { expectedWait, type WithdrawalOutlook } from '../../domain/withdrawal-outlook.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { readBridgeRegistry } from '../../store/bridge-registry.ts';
 import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
+import { readOutlooks } from '../../store/outlooks.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
@@ -31,13 +33,15 @@ export async function visibleRoutes(
     readFundRouteFacts(deps.db),
   ]);
   const healthOf = healthOver(deps.executors.list(), facts.executors);
-  const [world, problems] = await Promise.all([
+  const [world, problems, outlooks] = await Promise.all([
     bridgeWorld(routes, deps),
     problemsOf(routes, deps),
+    outlooksFor(routes, deps),
   ]);
   const candidateOf = (route: FundRoute): Candidate => {
     const bridge = routeBridge(route.bridge_legs, asset, world);
     const reasons = new Map([
+      ...waiting(route, { asset, outlooks }, healthOf),
       ...unusable(route, bridge, healthOf),
       ...unmet(route, problems, healthOf),
     ]);
@@ -72,6 +76,37 @@ async function bridgeWorld(
   );
   const registry = asks ? await readBridgeRegistry(db) : null;
   return { chains, registry, maxAgeSeconds: settings.bridgeSnapshotMaxAgeSeconds };
+}
+
+type Outlooks = ReadonlyMap<string, WithdrawalOutlook>;
+
+/** Returns what venues show of their withdrawals; reads it only if a route needs it. */
+async function outlooksFor(
+  routes: readonly FundRoute[],
+  { db, settings }: ApiDependencies,
+): Promise<Outlooks> {
+  const needed = routes.some(({ withdrawals }) => withdrawals.length > 0);
+  if (!needed) return new Map<string, WithdrawalOutlook>();
+  return readOutlooks(db, settings.balanceStaleSeconds);
+}
+
+/** Returns the executors whose withdrawals on the route would wait now, each with the reason. */
+function waiting(
+  { withdrawals }: FundRoute,
+  { asset: requested, outlooks }: { readonly asset: string | null; readonly outlooks: Outlooks },
+  healthOf: HealthOf,
+): readonly (readonly [string, string])[] {
+  return withdrawals.flatMap(({ venue, network, asset: own, selector }) => {
+    const outlook = outlooks.get(venue);
+    const asset = own ?? requested;
+    if (outlook === undefined || asset === null) return [];
+    const wait = expectedWait(outlook, { asset, network, amount: null });
+    if (wait === null) return [];
+    return healthOf([selector]).executors.map(({ executor_key }): [string, string] => [
+      executor_key,
+      `${wait.code}: ${wait.message}`,
+    ]);
+  });
 }
 
 /** Returns the executors that cannot bridge funds on the route, each with its first reason. */

@@ -57,7 +57,7 @@ export function sendsText(view: View, sends: readonly SendView[], labels: Labels
 /** Returns a node's terms with their names, in display order. */
 export function termsOf(terms: SendTerms): readonly (readonly [string, Cell])[] {
   const { max_fee, finality, destination_caller } = terms;
-  const burns = max_fee !== null || finality !== null || destination_caller !== null;
+  const burns = finality !== null || destination_caller !== null;
   const accounts = {
     from: together(terms.venue, terms.account_type),
     to: together(terms.destination_venue, terms.destination_account_type),

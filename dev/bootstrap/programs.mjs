@@ -5,6 +5,7 @@ import { ROOT } from './install.mjs';
 
 export const PROGRAMS = {
   main: 'main.ts',
+  executor: 'venues/cex/served/main.ts',
   fundadmin: 'tools/fundadmin.ts',
   fundctl: 'clients/fundctl/main.ts',
   'executor-check': 'executor-kit/check/main.ts',
@@ -65,8 +66,11 @@ export const PROGRAMS = {
 /** Commands that people run by name, as in `bin` of package.json, and wait for. */
 export const COMMANDS = ['fundadmin', 'fundctl', 'fundagent', 'fund-mcp'];
 
-/** What production runs: the service, and the commands of administrators and operators. */
-export const SHIPPED = ['main', 'fundadmin', 'fundctl'];
+/**
+ * What production runs: the service, exchanges in processes of their own, and the commands of
+ * administrators and operators.
+ */
+export const SHIPPED = ['main', 'executor', 'fundadmin', 'fundctl'];
 
 /** Libraries that our plain JavaScript imports from dist/. */
 export const LIBRARIES = {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { isObject } from '../../domain/json.ts';
 import { readRegistryFile } from '../../executors/registry-file.ts';
 import { loadVenueBindings } from '../../venues/bindings.ts';
 import { DevSettingError, ROOT } from './ports.ts';
@@ -10,7 +11,8 @@ type Entry = Readonly<Record<string, unknown>>;
 export type Lists = Readonly<Record<string, readonly Entry[]>>;
 
 /**
- * For each list: the field with the entry's name, and the fields with paths relative to the file.
+ * For each list: the field with the entry's name, and the fields with paths relative to the file;
+ * `a.b` is the field b of the object a.
  */
 const KINDS: Readonly<
   Record<
@@ -28,7 +30,11 @@ const KINDS: Readonly<
     paths: ['private_key_file', 'auth_token_file'],
     called: 'signer',
   },
-  venues: { key: 'venue_key', paths: ['credentials_file'], called: 'venue' },
+  venues: {
+    key: 'venue_key',
+    paths: ['credentials_file', 'served_at.auth_token_file'],
+    called: 'venue',
+  },
 };
 
 /** The combined lists for the stack's own files, and one line about each addition for people. */
@@ -74,9 +80,12 @@ export async function withSettingFile(
 }
 
 function located(entry: Entry, paths: readonly string[], folder: string): Entry {
-  const found = paths.flatMap((field) => {
-    const path = entry[field];
-    return typeof path === 'string' ? [[field, resolve(folder, path)]] : [];
+  const found = paths.flatMap((place) => {
+    const [field = '', ...inner] = place.split('.');
+    const value = entry[field];
+    if (inner.length > 0 && isObject(value))
+      return [[field, located(value, [inner.join('.')], folder)]];
+    return inner.length === 0 && typeof value === 'string' ? [[field, resolve(folder, value)]] : [];
   });
   return { ...entry, ...(Object.fromEntries(found) as Entry) };
 }

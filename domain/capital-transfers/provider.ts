@@ -61,6 +61,11 @@ export interface TransferProvider {
   /** Longest time of one call. */
   readonly timeout_seconds: number;
   /**
+   * True: this process itself calls the venue, so after its call has ended nothing more is sent.
+   * False: another process does so, and may still send until the send's window is over.
+   */
+  readonly in_process: boolean;
+  /**
    * Sends the order once. Throws `ExecutorFault` unless the answer is proven: the caller then
    * cannot know whether anything was moved, and calls `find`. Must not repeat anything by itself,
    * and must stop when `signal` aborts.

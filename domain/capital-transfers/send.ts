@@ -15,7 +15,9 @@ export const MOST_SENDS = 5;
 
 /**
  * Returns the seconds from the fence (the last check before a send) to `send_not_after`. The
- * provider is a module of the sending process, so no time is added for a worker to take the task.
+ * sending process calls its provider at once, so no time is added for a worker to take the task. A
+ * provider whose venue another process calls starts nothing after the window
+ * (`CallOptions.notAfter`).
  */
 export function transferWindow({
   timeout_seconds,

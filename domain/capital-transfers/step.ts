@@ -118,7 +118,7 @@ export function submitting(
 /**
  * Returns the step for a send without a usable answer. The sender can no longer write, and the
  * service asks the provider for the outcome. With `isOver` the sender itself reports that its call
- * has ended.
+ * has ended, and that no other process works on it.
  */
 export function takenOver(
   row: At,

@@ -52,8 +52,18 @@ export interface FundRoute {
     readonly kind: RequirementSpec['kind'];
     readonly selector: ExecutorSelector;
   }[];
+  /** The nodes that an exchange pays out, as far as the version names account and network. */
+  readonly withdrawals: readonly RouteWithdrawal[];
   /** The nodes that cross from one chain to another. */
   readonly bridge_legs: readonly BridgeLeg[];
+}
+
+export interface RouteWithdrawal {
+  readonly venue: string;
+  readonly network: string;
+  /** In upper case; null: the movement's asset. */
+  readonly asset: string | null;
+  readonly selector: ExecutorSelector;
 }
 
 /** Results of a version's movements that ended in the present and the previous month. */
@@ -93,8 +103,17 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
       const { requires } = specOf(node.action_type);
       return requires === null ? [] : [{ kind: requires.kind, selector: selectorOf(node) }];
     }),
+    withdrawals: nodes.flatMap(withdrawalOf),
     bridge_legs: bridgeLegs(nodes, edges, selectorOf),
   };
+}
+
+function withdrawalOf(node: TemplateNode): readonly RouteWithdrawal[] {
+  const { venue, network, asset } = node.config ?? {};
+  if (specOf(node.action_type).pool !== 'exchange') return [];
+  if (typeof venue !== 'string' || typeof network !== 'string') return [];
+  const own = typeof asset === 'string' && asset !== '' ? asset.toUpperCase() : null;
+  return [{ venue, network, asset: own, selector: selectorOf(node) }];
 }
 
 function selectorOf({ executor_selector, action_type }: TemplateNode): ExecutorSelector {

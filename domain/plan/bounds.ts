@@ -13,7 +13,8 @@ export const MOST_PLAN_BYTES = 1_024 * 1_024;
  * Config keys that only a template may set. With them a caller could weaken the template's checks
  * (for example by the balance from which an increase is counted), choose the source of the funds,
  * choose by `tag` the payee at an address that several payees of an exchange share (the allowlist
- * cannot distinguish them), or choose who may mint a burn and how much of it the attester keeps.
+ * cannot distinguish them), choose who may mint a burn and how much of it the attester keeps, or
+ * choose how much an exchange may charge for a withdrawal.
  */
 export const TEMPLATE_ONLY_KEYS = [
   'completion_assurance',
@@ -26,6 +27,7 @@ export const TEMPLATE_ONLY_KEYS = [
   'destination_caller',
   'max_fee',
   'finality',
+  'fee_limit',
 ] as const;
 
 /** Returns the keys of `input_params.node_config` that a caller may not set. */

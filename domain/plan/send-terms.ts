@@ -30,7 +30,10 @@ export interface SendTerms {
   readonly network: string | null;
   /** At an address that many payees share, the tag selects the payee. */
   readonly tag: string | null;
-  /** For a burn: how much of it the attester may keep. */
+  /**
+   * For a burn: how much of it the attester may keep. For a withdrawal: the most that the fee of
+   * the exchange may be.
+   */
   readonly max_fee: string | null;
   /** For a burn: the finality after which it is attested. */
   readonly finality: string | null;
@@ -46,7 +49,7 @@ export function sendTerms({
     const value = config[name];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   };
-  const { defaults } = specOf(action_type);
+  const { defaults, pool } = specOf(action_type);
   const said = (name: DefaultField): string | null => of(name) ?? defaults[name] ?? null;
   const ref = config['amount'] === undefined ? of('amount_ref') : null;
   return {
@@ -65,7 +68,8 @@ export function sendTerms({
     burn_from: of('burn_from'),
     network: of('network'),
     tag: of('tag'),
-    max_fee: said('max_fee'),
+    // Each of the two is read by its own executors alone.
+    max_fee: pool === 'exchange' ? of('fee_limit') : said('max_fee'),
     finality: said('finality'),
     destination_caller: of('destination_caller'),
   };

@@ -5,7 +5,7 @@
  */
 import { sameAddress } from '../allowlist/address.ts';
 import { plainTransaction } from '../chains/transaction.ts';
-import { add, compare } from '../money.ts';
+import { add, compare, subtract } from '../money.ts';
 import type { OurRecord, VenueRecord, VenueRecordKind } from './records.ts';
 
 /**
@@ -227,7 +227,12 @@ const AGREES: Readonly<
 };
 
 function amountAgrees(our: OurRecord, { amount, fee }: VenueRecord): boolean {
-  if (our.amount === null || compare(our.amount, amount) === 0) return true;
+  if (our.amount === null) return true;
+  if (our.fee_limit !== undefined) {
+    const left = add(subtract(our.amount, our.fee_limit), fee ?? '0');
+    return compare(fee ?? '0', our.fee_limit) <= 0 && compare(left, amount) === 0;
+  }
+  if (compare(our.amount, amount) === 0) return true;
   // A fee that the exchange returns, of a withdrawal within it whose node has no output yet.
   return (
     our.kind === 'withdrawal' &&

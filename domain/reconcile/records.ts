@@ -54,6 +54,11 @@ interface OurFields {
   readonly amount: string | null;
   /** The exchange's fee by our output; null: not known. */
   readonly fee: string | null;
+  /**
+   * Of a withdrawal whose exchange adds a fee that is only known afterwards: the most that the fee
+   * may be, which is kept back from what is sent; absent: the amount is what leaves.
+   */
+  readonly fee_limit?: string;
   readonly network: string | null;
   readonly address: string | null;
   readonly tag: string | null;

@@ -20,9 +20,9 @@ export function fenced(
 /**
  * Returns the fields that are written before the outcome of a send is looked up; after them, the
  * send's process can write nothing. `is_over`: the sender itself reports that its call has ended.
- * Only a module of this process can report that (a transfer's provider): an executor may be its own
- * process, which works on a call until its window ends, also after the caller has abandoned the
- * call.
+ * Only a module of this process can report that (a transfer's provider that is `in_process`): an
+ * executor, or a process with an exchange's keys, works on a call until its window ends, also after
+ * the caller has abandoned the call.
  */
 export function takenOver(
   epoch: number,

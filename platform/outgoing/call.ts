@@ -78,8 +78,13 @@ async function requestHeaders(call: OutgoingCall): Promise<Record<string, string
   return headers;
 }
 
-/** Reads the token at each call: a rotated token applies at once and none stays in memory. */
-async function readToken(file: string): Promise<string> {
+/**
+ * Returns the token in the file. Read at each call: a rotated token applies at once and none stays
+ * in memory.
+ *
+ * @throws CallError `token` if there is no usable one.
+ */
+export async function readToken(file: string): Promise<string> {
   let token: string;
   try {
     token = (await readFile(file, 'utf8')).trim();

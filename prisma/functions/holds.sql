@@ -181,3 +181,16 @@ BEGIN
     fetched_at = began
   WHERE venue_key = venue AND fetched_at < began;
 END $$;
+
+-- Stores what a fetch of a venue showed of its withdrawals. An older fetch never replaces a younger
+-- one.
+CREATE OR REPLACE FUNCTION store_outlook(venue text, began timestamptz, outlook jsonb) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO venue_outlooks AS o (venue_key, quota_left, quota_unit, closed, read_at)
+  VALUES (venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
+    outlook -> 'closed', began)
+  ON CONFLICT (venue_key) DO UPDATE
+    SET quota_left = excluded.quota_left, quota_unit = excluded.quota_unit,
+    closed = excluded.closed, read_at = excluded.read_at
+  WHERE o.read_at <= excluded.read_at
+$$;

@@ -254,9 +254,9 @@ $$;
 
 -- Returns why a send may not use its send lane now, as problems of a binding, or null. In a send
 -- lane, which an executor names in its prepared action, one send at a time is open: the venue has
--- no id of ours, so the record of a send is told apart from that of another one only if the other
--- one's is known. A send is open until its reference is known or it has ended. Call this under the
--- movement's lock; a later statement of the caller sees what was open before it had the lane's.
+-- no id of ours, so two open sends could not be assigned to two new records. A send is open until
+-- its reference is known or it has ended. Call this under the movement's lock; a later statement
+-- of the caller sees what was open before it had the lane's.
 CREATE OR REPLACE FUNCTION send_lane_problem(movement uuid, key text, lane text) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 BEGIN

@@ -47,6 +47,7 @@ const MONEY: Readonly<Record<string, Money>> = {
       tag: 'memo-17',
       destination_address: TO,
       chain_id: 144,
+      fee_limit: '0.0078125',
     },
     silent: ['SPOT'],
     read: (config) => withdrawalConfigSchema.safeParse(config),

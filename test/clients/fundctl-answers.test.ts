@@ -58,6 +58,7 @@ const PREVIEW = {
   sends: [],
   balances: [],
   would_fail: [],
+  would_wait: [],
 };
 const create = ['movements', 'create', '--template', 'a@1', '--asset', 'USDC', '--amount', '1'];
 const keyOf = (body: string) => (JSON.parse(body) as { idempotency_key: string }).idempotency_key;

@@ -30,7 +30,7 @@ test('production has the programs that it runs, and nothing of tests and develop
     .filter((file) => statSync(join(app, file)).isFile());
   const programs = files.filter((file) => /^dist\/(?!shared-|.*-code\.js)[\w-]+\.js$/.test(file));
   expect(programs.sort()).toEqual(
-    ['fundadmin', 'fundctl', 'main', 'workflows'].map((name) => `dist/${name}.js`),
+    ['executor', 'fundadmin', 'fundctl', 'main', 'workflows'].map((name) => `dist/${name}.js`),
   );
   expect(files.filter((file) => /\.ts$|^(dev|test|bench|examples)\//.test(file))).toEqual([]);
   const maps = files.filter((file) => file.endsWith('.map'));
@@ -42,6 +42,7 @@ test('production has the programs that it runs, and nothing of tests and develop
 
 test.each([
   ['main.js', [], /The settings cannot be used:\n {2}- SVC_DATABASE_URL: must be set/],
+  ['executor.js', ['--venue', 'main', '--venues-file', 'venues.json'], /--token-file is missing/],
   ['fundadmin.js', ['keys', 'list'], /SVC_DATABASE_URL/],
   ['fundctl.js', ['whoami', '--api-url', 'http://127.0.0.1:9'], /./],
 ])('%s finds there all that it loads', async (program, args, says) => {

@@ -350,6 +350,26 @@ describe('the fields', () => {
     expect(fieldsOf({ ...our, amount: '100.25' }, returned)).toEqual([]);
   });
 
+  test('a fee that is only known afterwards is no difference below its limit', () => {
+    const limited = { ...our, fee: null, fee_limit: '0.25' };
+    expect(fieldsOf(limited, { amount: '100.35', fee: '0.1' })).toEqual([]);
+    // Nothing shows the fee so far, or a booking within the exchange has none.
+    expect(fieldsOf(limited, { amount: '100.25', fee: null })).toEqual([]);
+    expect(fieldsOf({ ...limited, fee: '0.1' }, { amount: '100.35', fee: '0.1' })).toEqual([]);
+    expect(fieldsOf(limited, { amount: '100.3', fee: '0.1' })).toMatchObject([{ field: 'amount' }]);
+    // The whole amount left, and another one than was planned arrived.
+    expect(fieldsOf(limited, { amount: '100.5', fee: '0.1' })).toMatchObject([{ field: 'amount' }]);
+    // More left than was approved.
+    expect(fieldsOf(limited, { amount: '100.55', fee: '0.3' })).toMatchObject([
+      { field: 'amount' },
+    ]);
+    expect(fieldsOf(limited, { amount: '100.5', fee: '0.25' })).toEqual([]);
+    expect(fieldsOf(our, { amount: '100.35', fee: '0.1' })).toMatchObject([
+      { field: 'amount' },
+      { field: 'fee' },
+    ]);
+  });
+
   test('an address of another family is compared with its case', () => {
     expect(fieldsOf({ ...our, address: 'TXyz' }, { address: 'Txyz' })).toMatchObject([
       { field: 'address' },

@@ -215,6 +215,14 @@ test('with a token file every route asks for the token, and a new token holds at
     await status('/health', 'Bearer first'),
     await status('/health', 'Bearer second'),
   ]).toEqual([401, 200]);
+  // While callers change to a new one, both are accepted, and nothing between them.
+  writeFileSync(authTokenFile, 'second\n\nthird\r\n');
+  const statusOf = (token: string) => status('/health', `Bearer ${token}`);
+  expect(await Promise.all(['second', 'third', 'first', 'secondthird'].map(statusOf))).toEqual([
+    200, 200, 401, 401,
+  ]);
+  writeFileSync(authTokenFile, 'second\nnot one token');
+  expect(await statusOf('second')).toBe(500);
   rmSync(folder, { recursive: true });
 });
 

@@ -201,6 +201,26 @@ describe('request bodies', () => {
   });
 });
 
+describe('the send lane of a context', () => {
+  const LANE = { since: '2026-01-02T03:04:05.678Z', references: ['r'], unexplained: 1 };
+  const read = (send_lane: object) =>
+    executionContextSchema.safeParse({ ...contextOf(), send_lane });
+
+  test('is read whole', () => {
+    expect(read(LANE).data?.send_lane).toEqual(LANE);
+  });
+
+  test.each<[string, object]>([
+    ['without its start', { since: undefined }],
+    ['without references', { references: undefined }],
+    ['without a count', { unexplained: undefined }],
+    ['with a count below zero', { unexplained: -1 }],
+    ['with another field', { another: 1 }],
+  ])('%s is refused', (_name, changes) => {
+    expect(read({ ...LANE, ...changes }).success).toBe(false);
+  });
+});
+
 test('a message that is cut in the middle of a pair can be stored', () => {
   const { error_message } = parseResult('submit', {
     next_state: 'FAILED',

@@ -444,7 +444,7 @@ export const CALLS: readonly Call[] = [
   ...get('listAgentWallets', `${PERP_BINDING}/agent-wallets`),
   ...get('getEmergencyState', `${PERP_BINDING}/emergency-state`),
   ...get('getEmergencyState', `${PERP_BINDING}/emergency-state`, [{}], 'agent'),
-  own('readFigures', (db) => readFigures(db), true),
+  own('readFigures', (db) => readFigures(db, 300), true),
 
   // What the loops of every worker ask, every second or more often.
   own('readDue', (db) => readDue(db)),
@@ -586,7 +586,16 @@ export const CALLS: readonly Call[] = [
   }),
   // What the fence of a deposit at the perps venue asks of the others.
   own('other_deposits', (db) => db.sql`SELECT other_deposits(${randomUUID()}::uuid, 'n1', now())`),
-  own('refreshBalances', (db) => refreshBalances(db, 'venue-9', () => Promise.resolve([]))),
+  own('refreshBalances', (db) =>
+    refreshBalances(
+      db,
+      'venue-9',
+      () => Promise.resolve({ pools: [], outlook: { quota: null, closed: [] } }),
+      (error) => {
+        throw error;
+      },
+    ),
+  ),
   own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
 
   // What the phases of a movement and of a transfer ask.

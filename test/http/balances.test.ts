@@ -45,6 +45,7 @@ interface BalanceView {
 // What it holds is compared with before.
 alone('the treasury wallet');
 
+const CLOSED = { asset: 'USDC', network: 'ERC20', opens_at: '2026-12-24T06:00:00.000Z' };
 const ACCOUNT = 'paper-sub-b';
 /** Only this file pays from it. */
 const TREASURY = 'local-chain:dev-treasury';
@@ -230,6 +231,38 @@ test('an older fetch never replaces a younger one, and an asset that is gone is 
   expect(await read(`venue_key=${venue}`)).toMatchObject([
     { withdrawable: '0', fetched_at: '2026-11-21T10:00:02.000Z' },
   ]);
+});
+
+test('beside them stands what their venue showed of its withdrawals, while that is not too old', async () => {
+  const venue = 'made-up-outlook';
+  const pool = { account_type: 'SPOT', asset: 'USDC', available: '1', withdrawable: '1' };
+  await sql('SELECT store_balances($1, svc_now(), $2::jsonb)', [venue, JSON.stringify([pool])]);
+  const shown = async (): Promise<unknown> =>
+    (await must(200, get<{ venues: unknown }>(`/balances?venue_key=${venue}`))).venues;
+  const store = (at: string, quota: object | null): Promise<unknown> => {
+    const outlook = JSON.stringify({ quota, closed: [CLOSED] });
+    const time = `date_trunc('hour', svc_now()) + $2::interval`;
+    return sql(`SELECT store_outlook($1, ${time}, $3::jsonb)`, [venue, at, outlook]);
+  };
+  expect(await shown()).toEqual([{ venue_key: venue, withdrawals: null }]);
+  await store('2 hours', { left: '9000.50', unit: 'USD' });
+  const young = [
+    {
+      venue_key: venue,
+      withdrawals: {
+        quota: { left: '9000.5', unit: 'USD' },
+        closed: [CLOSED],
+        read_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/),
+      },
+    },
+  ];
+  expect(await shown()).toEqual(young);
+  await store('1 hour', null);
+  expect(await shown()).toEqual(young);
+  const older = `read_at = read_at - interval '3 days'`;
+  await sql(`UPDATE venue_outlooks SET ${older} WHERE venue_key = $1`, [venue]);
+  expect(await shown()).toEqual([{ venue_key: venue, withdrawals: null }]);
+  expect(await must(200, get('/balances?venue_key=nowhere'))).toEqual({ balances: [], venues: [] });
 });
 
 test('what is not there cannot be promised: holds beside each other never exceed the balance', async () => {

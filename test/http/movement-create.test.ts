@@ -351,6 +351,7 @@ describe('a create that is refused', () => {
     'destination_caller',
     'max_fee',
     'finality',
+    'fee_limit',
   ])('whose node_config says %s is 422', async (key) => {
     const of = await registered([noop('a')]);
     expectInvalid(

@@ -132,6 +132,7 @@ describe('a preview', () => {
       sends: expect.any(Array),
       balances: expect.any(Array),
       would_fail: expect.any(Array),
+      would_wait: [],
     });
   });
 

@@ -11,7 +11,13 @@ function desk(takes: () => number | Error): {
 } {
   const began: number[] = [];
   const made = createBalanceDesk(
-    [{ venue_key: VENUE, interval_seconds: 60, fetch: () => Promise.resolve([]) }],
+    [
+      {
+        venue_key: VENUE,
+        interval_seconds: 60,
+        fetch: () => Promise.resolve({ pools: [], outlook: null }),
+      },
+    ],
     async () => {
       const took = takes();
       began.push(performance.now());

@@ -3,6 +3,7 @@
  * database records it when a transaction ends (machine/database.ts).
  */
 import { PAYEES } from './payees.ts';
+import { WITHDRAWAL } from './plans.ts';
 
 export interface Act {
   /** Its place in the order of all commits. */
@@ -35,7 +36,8 @@ const UNDOES = 'undo';
 export function payeesOf({ node_key, executor_key }: Needs): readonly string[] {
   if (executor_key === 'keyed.desk' || executor_key === 'blind.desk') return [PAYEES['desk'] ?? ''];
   const own = PAYEES[node_key];
-  return executor_key?.startsWith('evm.') === true && own !== undefined ? [own] : [];
+  const paysOwn = executor_key?.startsWith('evm.') === true || executor_key === WITHDRAWAL;
+  return paysOwn && own !== undefined ? [own] : [];
 }
 
 /** Whether it switches off the cutover mode, an executor, a signer or an address. */

@@ -6,8 +6,8 @@
 import type { Dice } from '../chaos/random.ts';
 import { sleep, type Caller } from './caller.ts';
 import type { Machine } from './machine/machine.ts';
-import { PAYEES } from './payees.ts';
-import { DESKS } from './plans.ts';
+import { PAYEES, TRANSFERS } from './payees.ts';
+import { DESKS, WITHDRAWAL } from './plans.ts';
 import { SIGNER_KEYS } from './worlds/binding.ts';
 
 export type Stopped =
@@ -36,7 +36,12 @@ const IS_FREEZE = 0.6;
 /** Milliseconds before a request from which it counts as one that is under way. */
 const AHEAD_MS = 500;
 
-export function planStops(dice: Dice, begin: number): readonly PlannedStop[] {
+/** `others`: what may be stopped besides the cutover mode. */
+export function planStops(
+  dice: Dice,
+  begin: number,
+  others: readonly Other[] = OTHERS,
+): readonly PlannedStop[] {
   const long: PlannedStop = {
     stopped: { what: 'mode' },
     at: begin + dice.between(...FROZEN_AT_MS),
@@ -48,14 +53,19 @@ export function planStops(dice: Dice, begin: number): readonly PlannedStop[] {
     const isBeside = at + lasts < long.at || at > long.at + long.lasts;
     const mode: Stopped = { what: 'mode' };
     const stopped =
-      isBeside && dice.chance(IS_FREEZE) ? mode : dice.pick(OTHERS, ({ weight }) => weight).stop;
+      isBeside && dice.chance(IS_FREEZE) ? mode : dice.pick(others, ({ weight }) => weight).stop;
     short.push({ stopped, at, lasts });
     at += lasts + dice.between(...PAUSE_MS);
   }
   return [...short, long].sort((a, b) => a.at - b.at);
 }
 
-const OTHERS: readonly { readonly stop: Stopped; readonly weight: number }[] = [
+interface Other {
+  readonly stop: Stopped;
+  readonly weight: number;
+}
+
+export const OTHERS: readonly Other[] = [
   ...[...DESKS.knowing, ...DESKS.forgetful, 'evm.transfer'].map((key) => ({
     stop: { what: 'executors', key } as const,
     weight: 1,
@@ -64,6 +74,15 @@ const OTHERS: readonly { readonly stop: Stopped; readonly weight: number }[] = [
   ...Object.values(PAYEES).map((key) => ({
     stop: { what: 'addresses', key } as const,
     weight: key === PAYEES['desk'] ? 2 : 0.3,
+  })),
+];
+
+/** Where every movement withdraws from an exchange. */
+export const AT_EXCHANGE: readonly Other[] = [
+  { stop: { what: 'executors', key: WITHDRAWAL }, weight: 2 },
+  ...TRANSFERS.map((name) => ({
+    stop: { what: 'addresses', key: PAYEES[name] ?? '' } as const,
+    weight: 1,
   })),
 ];
 

@@ -124,6 +124,29 @@ function stoppedBy(stop: Act): Partial<Facts> {
   return { acts: [stop, ...sound.acts] };
 }
 
+/** The movement withdraws from an exchange, which has paid it as its node says. */
+const withdrawn = {
+  ...order,
+  key: `${ID}:one:1`,
+  node_key: 'one',
+  payee: PAYEES['one'] ?? '',
+  id: '7',
+  arrives_within_ms: 100_000,
+};
+const again = { ...withdrawn, key: `${ID}:one:2`, id: '8' };
+const atExchange: Partial<Facts> = {
+  lives: [{ ...life, template: 'simulation/exchange-one', transfers: [] }],
+  nodes: [{ ...node, node_key: 'one', executor_key: 'ccxt.withdrawal', external_ref: '7' }],
+  acts: [{ ...act, node_key: 'one' }],
+  orders: [withdrawn],
+  transfers: [],
+  sends: [],
+};
+
+test('books of an exchange that agree contradict nothing', () => {
+  expect(contradictions({ ...sound, ...atExchange })).toEqual([]);
+});
+
 const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
   ['an attempt is paid once at most', { orders: [order, order] }],
   ['a node is paid once at most', { orders: [order, { ...order, key: `${ID}:pay:2` }] }],
@@ -133,6 +156,28 @@ const PLANTED: readonly (readonly [rule: string, planted: Partial<Facts>])[] = [
     { nodes: [{ ...node, state: 'CANCELLED' }, sent] },
   ],
   ['what is paid is what was wanted and approved', { orders: [{ ...order, amount: '5.002' }] }],
+  [
+    'a node is COMPLETED if and only if it is paid',
+    { ...atExchange, orders: [{ ...withdrawn, state: 'refused' }] },
+  ],
+  ['a node is paid once at most', { ...atExchange, orders: [withdrawn, again] }],
+  ['an attempt is paid once at most', { ...atExchange, orders: [withdrawn, withdrawn] }],
+  [
+    'a node names the order that is its own',
+    { ...atExchange, orders: [{ ...withdrawn, id: '8' }] },
+  ],
+  [
+    'a node names the order that is its own',
+    { ...atExchange, orders: [{ ...withdrawn, movement_id: OTHER }] },
+  ],
+  [
+    'what is paid is what was wanted and approved',
+    { ...atExchange, orders: [{ ...withdrawn, payee: PAYEES['desk'] ?? '' }] },
+  ],
+  [
+    'what leaves has passed its fence, and in its time',
+    { ...atExchange, orders: [{ ...withdrawn, arrives_within_ms: 10 }] },
+  ],
   ['what is paid is what was wanted and approved', { orders: [{ ...order, payee: '0xcd' }] }],
   ['what is paid is what was wanted and approved', { approvals: [] }],
   ['what is paid is what was wanted and approved', { orders: [{ ...order, asset: 'BTC' }] }],

@@ -8,7 +8,7 @@ import type { Statements } from './machine/database.ts';
 import type { Life, Lives } from './life.ts';
 import { stillnessOf, type Stillness } from './liveness.ts';
 import { PAYEES } from './payees.ts';
-import { COURSES, DEAR, FIXED, MOST } from './plans.ts';
+import { COURSES, DEAR, FIXED, MOST, WITHDRAWAL } from './plans.ts';
 import type { Server } from './runtime/server.ts';
 import type { Chain, MinedTransfer } from './worlds/chain.ts';
 import {
@@ -20,6 +20,8 @@ import {
   type Desk,
   type Order,
 } from './worlds/desk.ts';
+import { ordersAt } from './worlds/exchange-orders.ts';
+import type { Exchange } from './worlds/exchange.ts';
 import type { Received, Receiver } from './worlds/receiver.ts';
 
 /** A contradiction: what was found, in words, and of which movement. */
@@ -43,6 +45,8 @@ export interface Facts {
     readonly attempt: number;
     readonly executor_key: string | null;
     readonly signer_key: string | null;
+    /** What the payer calls it; absent: not read. */
+    readonly external_ref?: string | null;
   }[];
   /** What was committed, in the order of the commits. */
   readonly acts: readonly Act[];
@@ -105,6 +109,7 @@ const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED', 'EXPIRED'];
 export async function judge(world: {
   readonly statements: Statements;
   readonly desks: readonly Desk[];
+  readonly exchange: Exchange | null;
   readonly chain: Pick<Chain, 'transfers' | 'sends' | 'strangers' | 'waiting'>;
   readonly receiver: Receiver;
   readonly lives: Lives;
@@ -119,7 +124,7 @@ export async function judge(world: {
     `SELECT movement_id::text, request_state, reservation_status, amount::text FROM movements`,
   );
   const nodes = await statements.ask<Facts['nodes'][number]>(
-    `SELECT movement_id::text, node_key, state, attempt,
+    `SELECT movement_id::text, node_key, state, attempt, external_ref,
        executor_binding ->> 'executor_key' AS executor_key,
        signer_binding ->> 'signer_key' AS signer_key FROM movement_nodes`,
   );
@@ -164,7 +169,10 @@ export async function judge(world: {
     runs: new Map(
       movements.map(({ movement_id }) => [movement_id, server.statusOf(`movement/${movement_id}`)]),
     ),
-    orders: world.desks.flatMap(({ orders }) => orders),
+    orders: [
+      ...world.desks.flatMap(({ orders }) => orders),
+      ...ordersAt(world.exchange?.sent ?? [], nodes, acts),
+    ],
     callbacks: await statements.ask(
       `SELECT movement_id::text, event_id::text, sequence::integer, status FROM callbacks`,
     ),
@@ -207,6 +215,10 @@ function movementOf({ movements }: Facts, movementId: string | null) {
 
 type Found = readonly [movement_id: string | null, found: string];
 
+/** Whether what pays for the node has orders in its books. */
+const isOfOrders = (executor: string | null): boolean =>
+  executor?.endsWith('.desk') === true || executor === WITHDRAWAL;
+
 const paidOf = ({ orders }: Facts): readonly Order[] =>
   orders.filter(({ state }) => state === 'paid' || state === 'taken');
 
@@ -240,14 +252,13 @@ function isWanted(
   return compare(amount, intended) === 0;
 }
 
-/** Whom the desk of a node is to pay. */
+/** Whom the desk or the exchange of a node is to pay. */
 function payeeOf({ nodes }: Facts, movementId: string, nodeKey: string): string {
   const executor = nodes.find(
     ({ movement_id, node_key }) => movement_id === movementId && node_key === nodeKey,
   )?.executor_key;
-  return executor === 'plain.desk' || executor === 'bare.desk'
-    ? OWN_ACCOUNT
-    : (PAYEES['desk'] ?? '');
+  if (executor === 'plain.desk' || executor === 'bare.desk') return OWN_ACCOUNT;
+  return PAYEES[executor === WITHDRAWAL ? nodeKey : 'desk'] ?? '';
 }
 
 function transfersOf(facts: Facts) {
@@ -274,16 +285,33 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
         .map(({ movement_id, node_key }) => `${movement_id} ${node_key}`),
     );
     return facts.nodes
-      .filter(({ executor_key }) => executor_key?.endsWith('.desk') === true)
+      .filter(({ executor_key }) => isOfOrders(executor_key))
       .filter(
         ({ movement_id, node_key, state }) =>
           (state === 'COMPLETED') !== paid.has(`${movement_id} ${node_key}`),
       )
       .map(({ movement_id, node_key, state }) => [
         movement_id,
-        `${node_key} is ${state}, and the desk has ${paid.has(`${movement_id} ${node_key}`) ? '' : 'not '}paid it`,
+        `${node_key} is ${state}, and it is ${paid.has(`${movement_id} ${node_key}`) ? '' : 'not '}paid`,
       ]);
   },
+  'a node names the order that is its own': (facts) =>
+    facts.nodes
+      .filter(
+        ({ movement_id, node_key, executor_key, external_ref }) =>
+          executor_key === WITHDRAWAL &&
+          external_ref != null &&
+          !facts.orders.some(
+            (order) =>
+              order.movement_id === movement_id &&
+              order.node_key === node_key &&
+              order.id === external_ref,
+          ),
+      )
+      .map(({ movement_id, node_key, external_ref }) => [
+        movement_id,
+        `${node_key} names ${String(external_ref)}, which is not its own`,
+      ]),
   'what is paid is what was wanted and approved': (facts) => {
     const approved = new Set(facts.approvals.map(({ movement_id }) => movement_id));
     return facts.orders
@@ -379,14 +407,14 @@ const RULES: Readonly<Record<string, (facts: Facts) => Found[]>> = {
     const fences = fencesOf(facts.acts);
     return facts.orders
       .filter(
-        ({ movement_id, node_key, key, at }) =>
+        ({ movement_id, node_key, key, at, arrives_within_ms = ARRIVES_WITHIN_MS }) =>
           !fences.some(
             (fence) =>
               `${fence.subject}:${fence.node_key ?? ''}:${String(fence.attempt)}` === key &&
               fence.subject === movement_id &&
               fence.node_key === node_key &&
               fence.at <= at &&
-              at <= fence.at + ARRIVES_WITHIN_MS,
+              at <= fence.at + arrives_within_ms,
           ),
       )
       .map(({ movement_id, key, at }) => [

@@ -2,6 +2,7 @@
 import type { PlannedStop } from './administrator.ts';
 import type { Machine } from './machine/machine.ts';
 import type { Api } from './service.ts';
+import type { AtExchange } from './worlds/at-exchange.ts';
 import type { Chain } from './worlds/chain.ts';
 import type { Desk } from './worlds/desk.ts';
 
@@ -59,6 +60,8 @@ export interface LivesOptions {
   readonly movements: number;
   readonly desks: readonly Desk[];
   readonly chain: Pick<Chain, 'transferOf'>;
+  /** Where every movement withdraws; null: movements pay through the desks and the chain. */
+  readonly exchange: AtExchange | null;
   /** An API that is up; null while none is. */
   readonly api: () => Api | null;
   readonly isCalm: () => boolean;

@@ -1,5 +1,6 @@
 /** How long movements stood still that nothing held up: no stop, no person, no other movement. */
 import { switchesOff, type Act } from './acts.ts';
+import { WITHDRAWAL } from './plans.ts';
 
 export interface Stillness {
   readonly movement_id: string;
@@ -50,8 +51,8 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
   const found: Stillness[] = [];
   for (const movement_id of new Set(nodes.map((node) => node.movement_id))) {
     const own = nodes.filter((node) => node.movement_id === movement_id);
-    // What waits for the nonce of another movement is that one's to move.
-    if (own.some(({ executor_key }) => executor_key?.startsWith('evm.') === true)) continue;
+    // What waits for the nonce of another movement, or for its withdrawal, is that one's to move.
+    if (own.some(({ executor_key }) => isInLane(executor_key))) continue;
     const gates = own.filter(({ executor_key }) => executor_key === null);
     const states = new Map(own.map(({ node_key }) => [node_key, 'BLOCKED']));
     let state = 'PENDING_APPROVAL';
@@ -82,6 +83,9 @@ export function allStillness({ acts, nodes, events, calmSince }: Seen): readonly
   }
   return found;
 }
+
+const isInLane = (executor: string | null): boolean =>
+  executor?.startsWith('evm.') === true || executor === WITHDRAWAL;
 
 /** When anything at all was switched off. */
 function stopsOf(acts: readonly Act[]): readonly { readonly from: number; readonly to: number }[] {

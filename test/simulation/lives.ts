@@ -1,10 +1,10 @@
 /** What callers and operators do: each movement has a life of its own, made up by the seed. */
-import { administer, planStops, type Watch } from './administrator.ts';
+import { administer, AT_EXCHANGE, OTHERS, planStops, type Watch } from './administrator.ts';
 import { Caller } from './caller.ts';
 import type { Life, Lives, LivesOptions } from './life.ts';
 import { inProcess } from './machine/machine.ts';
 import { Operator } from './operator.ts';
-import { plansOf, type Plan } from './plans.ts';
+import { exchangePlans, plansOf, type Plan } from './plans.ts';
 
 /** An order is a multiple of this, so that amounts tell movements apart. */
 const UNIT = 1_000;
@@ -12,12 +12,14 @@ const UNIT = 1_000;
 const NAMES = 0.7;
 /** Assets of movements that only desks pay, which have all digits that an amount may have. */
 const ASSETS = ['USDC', 'DAI', 'BTC'] as const;
+/** Few amounts at an exchange: equal withdrawals are the hard ones. */
+const WITHDRAWN = ['12', '12.5', '13.000001', '1000.25'] as const;
 
 /** Begins all lives; their `isOver` tells when each has ended. */
 export function live(options: LivesOptions): Lives {
-  const { machine, movements, desks, isCalm } = options;
+  const { machine, movements, desks, exchange, isCalm } = options;
   const { dice } = machine;
-  const plans = plansOf(dice);
+  const plans = exchange === null ? plansOf(dice) : exchangePlans(exchange.config);
   const list = Array.from({ length: movements }, (_, number): Life => {
     const plan = dice.pick(plans, ({ weight }) => weight);
     const fraction = String(UNIT + number).slice(-3);
@@ -29,7 +31,10 @@ export function live(options: LivesOptions): Lives {
         node['signer_selector'] === undefined ? [] : [node.node_key],
       ),
       asset: plan.isOfDesks ? dice.pick(ASSETS) : 'USDC',
-      amount: `${String(number + 1)}.${fraction}${more.padStart(more === '' ? 0 : 15, '0')}`,
+      amount:
+        exchange === null
+          ? `${String(number + 1)}.${fraction}${more.padStart(more === '' ? 0 : 15, '0')}`
+          : dice.pick(WITHDRAWN),
       isNaming: dice.chance(NAMES),
       movement_id: null,
       sent: { approve: null, reject: null, cancel: null },
@@ -38,7 +43,7 @@ export function live(options: LivesOptions): Lives {
       isOver: false,
     };
   });
-  const stops = planStops(dice, machine.now);
+  const stops = planStops(dice, machine.now, exchange === null ? OTHERS : AT_EXCHANGE);
   const lives: Lives = {
     ...{ list, stops, deciding: 0, clicks: [], silent: [], wrong: [], failed: [] },
   };
@@ -50,10 +55,12 @@ export function live(options: LivesOptions): Lives {
   // Whoever hears of a refusal from the desk itself is at the screen when the service hears of it.
   const here = inProcess.getStore();
   const waiting: (() => void)[] = [];
+  const goOn = (): void => {
+    for (const go of waiting.splice(0)) go();
+  };
+  if (exchange !== null) exchange.exchange.onOrder = goOn;
   for (const desk of desks) {
-    desk.onOrder = () => {
-      for (const go of waiting.splice(0)) go();
-    };
+    desk.onOrder = goOn;
     desk.onRefusal = ({ movement_id, node_key, key }) => {
       const index = list.findIndex((life) => life.movement_id === movement_id);
       if (here === undefined) return;

@@ -20,7 +20,7 @@ import { Coverage } from './coverage.ts';
 import { findIdle, type Logged } from './effects.ts';
 import { DATABASE_SEAMS, FENCE_SEAMS } from './machine/database.ts';
 import { readOptions } from './options.ts';
-import type { WorldReport } from './report.ts';
+import { NO_EXCHANGE, type WorldReport } from './report.ts';
 import { shrink } from './shrink.ts';
 import { storyOf } from './story.ts';
 
@@ -28,8 +28,11 @@ const options = readOptions(process.argv.slice(2));
 
 /** Worlds that run at a time. */
 const LANES = 2;
-/** A world that takes longer is ended, and counts as a contradiction. */
-const LONGEST_MS = 300_000;
+/**
+ * A world that takes longer is ended, and counts as a contradiction. One at an exchange has hours
+ * of its own time.
+ */
+const LONGEST_MS = options.exchange === undefined ? 300_000 : 1_800_000;
 
 /**
  * Of the servers: nothing is kept, one connection works at a time, and nothing depends on the real
@@ -181,7 +184,8 @@ function addAgain({ digest, verdicts }: WorldReport, other: WorldReport): void {
 
 /** Runs one world in a process of its own, and reads the report that it ends with. */
 async function runWorld({ seed, movements, only }: Wanted, url: string): Promise<Logged> {
-  const args = [String(seed), String(movements), options.calm ? 'calm' : 'storm', url];
+  const weather = options.calm ? 'calm' : 'storm';
+  const args = [String(seed), String(movements), weather, url, options.exchange ?? NO_EXCHANGE];
   if (only !== null) args.push(only.join(','));
   const isRead = options.effects > 0;
   const child = spawn(process.execPath, [...FLAGS, built('simulated-world'), ...args], {

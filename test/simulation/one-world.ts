@@ -1,14 +1,16 @@
 /**
  * The process of one world:
- * `simulated-world <seed> <movements> <calm|storm> <database> [<faults>]`.
+ * `simulated-world <seed> <movements> <calm|storm> <database> <exchange|none> [<faults>]`.
  */
 import './machine/seams.ts';
 import { writeSync } from 'node:fs';
+import { NO_EXCHANGE } from './report.ts';
 import { Sandbox } from './runtime/sandbox.ts';
 import { runWorld } from './world.ts';
 
-const [seed = '1', movements = '100', weather = 'storm', databaseUrl = '', only] =
+const [seed = '1', movements = '100', weather = 'storm', databaseUrl = '', ...rest] =
   process.argv.slice(2);
+const [exchange = NO_EXCHANGE, only] = rest;
 const sandbox = await Sandbox.open();
 const report = await runWorld({
   seed: Number(seed),
@@ -16,6 +18,7 @@ const report = await runWorld({
   databaseUrl,
   sandbox,
   isStormy: weather === 'storm',
+  ...(exchange === NO_EXCHANGE ? {} : { exchange }),
   ...(only === undefined
     ? {}
     : {
@@ -29,7 +32,7 @@ const report = await runWorld({
   tell: (line) => process.stdout.write(`${line}\n`),
 });
 // The parent reads the report from a pipe of its own; standard output is the log.
-for (let rest = Buffer.from(JSON.stringify(report)); rest.length > 0;)
-  rest = rest.subarray(writeSync(3, rest));
+for (let left = Buffer.from(JSON.stringify(report)); left.length > 0;)
+  left = left.subarray(writeSync(3, left));
 await new Promise((resolve) => process.stdout.write('', resolve));
 process.exit(0);

@@ -4,7 +4,9 @@ import { codeOf, sleep, type Caller } from './caller.ts';
 import type { Click, Command, Life, Lives, LivesOptions } from './life.ts';
 import { PAYEES } from './payees.ts';
 import { CALLBACK_HOST, type ApiAnswer } from './service.ts';
+import type { AtExchange } from './worlds/at-exchange.ts';
 import { receivedOf } from './worlds/desk.ts';
+import { ARRIVES_WITHIN_MS, leftWith } from './worlds/exchange.ts';
 
 /** Milliseconds within which all movements begin. */
 const BEGIN_WITHIN_MS = 240_000;
@@ -47,6 +49,8 @@ interface NodeView {
   readonly node_kind: string;
   readonly state: string;
   readonly attempt: number;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
 }
 
 interface Offer {
@@ -67,6 +71,11 @@ function isWaiting({ body }: ApiAnswer): boolean {
 /** Whether only a person, or an answer about what was sent, leads on. */
 function waitsForAPerson({ node_kind, state }: NodeView): boolean {
   return state === 'UNKNOWN' || (state === 'READY' && node_kind === 'manual_gate');
+}
+
+/** Whether it does not say why its outcome is unknown. */
+function isUnexplained({ state, error_code, error_message }: NodeView): boolean {
+  return state === 'UNKNOWN' && (error_code === null || error_message === null);
 }
 
 function offersOf({ body }: ApiAnswer): readonly Offer[] {
@@ -138,6 +147,7 @@ export class Operator {
       if (leads !== undefined && nodes.some(waitsForAPerson))
         if (!offers.some(({ action }) => leads.includes(action)))
           this.#lives.silent.push({ movement_id: id, state });
+      if (nodes.some(isUnexplained)) this.#lives.silent.push({ movement_id: id, state });
       if (mayCancelTransaction && dice.chance(0.5))
         await this.#cancelTransaction(id, nodes, isSent);
       const isOver = await this.#isOver(id, state, nodes, offers);
@@ -168,6 +178,8 @@ export class Operator {
 
   #beginsIn(): number {
     const { dice, now } = this.#options.machine;
+    const { exchange, movements } = this.#options;
+    if (exchange !== null) return dice.between(1, exchange.everyMs * movements);
     const freeze = this.#lives.stops.find(
       ({ stopped, lasts }) => stopped.what === 'mode' && lasts > BEFORE_FREEZE_MS,
     );
@@ -415,11 +427,12 @@ export class Operator {
 
   /** A person asks the desk itself, and says what its books say. */
   async #resolve(id: string, { node_key, attempt }: NodeView): Promise<void> {
-    const { desks, machine } = this.#options;
+    const { desks, exchange, machine } = this.#options;
     if (this.#life.transfers.includes(node_key))
       return this.#resolveTransfer(id, { node_key, attempt });
     // Sometimes the service is left to find out.
     if (machine.dice.chance(0.3)) return;
+    if (exchange !== null) return this.#resolveWithdrawal(id, { node_key, attempt }, exchange);
     // Whoever answers for the desk does so when nothing is on its way, and is not always quick.
     await sleep(40_000 + (machine.dice.chance(0.3) ? machine.dice.between(0, 150_000) : 0));
     const key = `${id}:${node_key}:${String(attempt)}`;
@@ -434,6 +447,26 @@ export class Operator {
       ...(isPaid
         ? { output: { submitted_amount: order.amount, received_amount: receivedOf(order) } }
         : {}),
+    });
+  }
+
+  /** A person reads the books of the exchange when nothing is on its way, and says what is sure. */
+  async #resolveWithdrawal(
+    id: string,
+    { node_key, attempt }: Pick<NodeView, 'node_key' | 'attempt'>,
+    { exchange }: AtExchange,
+  ): Promise<void> {
+    await sleep(ARRIVES_WITHIN_MS);
+    const found = exchange.openOf(id);
+    if (found?.status === 'pending') return;
+    await this.#act(`/movements/${id}/nodes/${node_key}/actions/resolve`, {
+      attempt,
+      outcome: found === null ? 'failed' : 'completed',
+      reason: 'the books of the exchange say so',
+      evidence: { withdrawal: found?.id ?? 'none' },
+      ...(found === null
+        ? {}
+        : { output: { submitted_amount: leftWith(found), received_amount: found.net_amount } }),
     });
   }
 

@@ -1,6 +1,7 @@
 /** The command line of the simulation. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { whole } from '../chaos/options.ts';
+import { ANY, EXCHANGES } from './worlds/at-exchange.ts';
 
 export interface SimulationOptions {
   /** The seed of the first world; each further one has the next. */
@@ -18,6 +19,8 @@ export interface SimulationOptions {
   readonly shrink: boolean;
   /** Of how many counted faults of each world it is shown that they change the run. */
   readonly effects: number;
+  /** Every movement withdraws from this exchange; `any`: from one that the seed draws. */
+  readonly exchange?: string;
   /** The log of every world goes to `<folder>/<seed>.log`. */
   readonly log?: string;
 }
@@ -35,6 +38,12 @@ export function readOptions(args: readonly string[]): SimulationOptions {
     .option('--first', 'stop after the first world with a contradiction')
     .option('--shrink', 'look for the fewest faults that a contradiction needs')
     .option('--effects <n>', 'run each world again without one counted fault, n times', whole)
+    .addOption(
+      new Option('--exchange <name>', 'every movement withdraws from this exchange').choices([
+        ...EXCHANGES,
+        ANY,
+      ]),
+    )
     .option('--log <folder>', 'write the log of each world to <folder>/<seed>.log')
     .parse([...args], { from: 'user' })
     .opts<Partial<SimulationOptions>>();

@@ -1,7 +1,15 @@
 /** Whom the plans of a world pay. */
 
-/** Nodes that send on the chain. */
-const TRANSFERS = ['send', 'final', 'forward', 'one', 'two', 'attempt', 'before-gate'] as const;
+/** Nodes that send on the chain, or at an exchange. */
+export const TRANSFERS = [
+  'send',
+  'final',
+  'forward',
+  'one',
+  'two',
+  'attempt',
+  'before-gate',
+] as const;
 export type TransferNode = (typeof TRANSFERS)[number];
 
 /** By name of the node; each has its own, so that the chain's books tell whose a transfer is. */

@@ -1,6 +1,7 @@
 /** The plans of a world: what is registered, and what the judges expect of each. */
+import type { JsonObject } from '../../domain/json.ts';
 import type { Dice } from '../chaos/random.ts';
-import { PAYEES, type TransferNode } from './payees.ts';
+import { PAYEES, TRANSFERS, type TransferNode } from './payees.ts';
 import { CHAIN_ID, TOKEN } from './worlds/binding.ts';
 import { CHARGED } from './worlds/desk.ts';
 
@@ -44,6 +45,9 @@ export const DESKS = {
   knowing: ['keyed.desk', 'plain.desk'],
   forgetful: ['blind.desk', 'bare.desk'],
 } as const;
+
+/** The executor of withdrawals from exchanges. */
+export const WITHDRAWAL = 'ccxt.withdrawal';
 
 /** Plans that can be cancelled, and those in which a person decides more than once. */
 const OFTEN: readonly string[] = [
@@ -258,6 +262,29 @@ export function plansOf(dice: Dice): readonly Plan[] {
   }));
 }
 
+/** The plans of a world at an exchange: a withdrawal to each payee, with this config. */
+export function exchangePlans(config: JsonObject): readonly Plan[] {
+  return TRANSFERS.map((node_key) => ({
+    name: planAtExchange(node_key),
+    nodes: [
+      {
+        node_key,
+        node_kind: 'action',
+        action_type: 'cex_withdrawal',
+        executor_selector: { action_type: 'cex_withdrawal', provider: 'ccxt' },
+        has_side_effect: true,
+        config: { ...config, destination_address: PAYEES[node_key] },
+        retry_policy: { max_attempts: 5, initial_interval_seconds: 1 },
+      },
+    ],
+    edges: [],
+    isOfDesks: false,
+    weight: 1,
+  }));
+}
+
+const planAtExchange = (node: TransferNode): string => `exchange-${node}`;
+
 /**
  * Of each plan: of which nodes exactly one is paid at its end, and which gate stands before which
  * nodes.
@@ -314,4 +341,5 @@ export const COURSES: Readonly<
     needs: [['before-gate'], ['after']],
     behind: { after: 'gate' },
   },
+  ...Object.fromEntries(TRANSFERS.map((node) => [planAtExchange(node), { needs: [[node]] }])),
 };

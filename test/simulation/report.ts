@@ -1,6 +1,9 @@
-/** What a world says at its end; it crosses a pipe, so it is plain data. */
+/** What crosses between a run and the process of a world: plain data. */
 import type { Struck } from './faults.ts';
 import type { Verdict } from './judges.ts';
+
+/** What the process of a world gets in place of an exchange's name. */
+export const NO_EXCHANGE = 'none';
 
 export interface WorldReport {
   readonly seed: number;

@@ -1,6 +1,7 @@
 /** One world: a database, a Temporal server, processes that die, callers, and what is outside. */
 import { asyncLocalStorage as activity } from '@temporalio/activity';
 import { parseUnits } from 'viem';
+import type { ChainFamily } from '../../domain/allowlist/address.ts';
 import { movementOfWorkflow } from '../../domain/messages.ts';
 import { allowAddress } from '../../store/allowlist.ts';
 import {
@@ -21,9 +22,11 @@ import { createClient, type CallFault } from './runtime/client.ts';
 import { Server } from './runtime/server.ts';
 import type { Sandbox } from './runtime/sandbox.ts';
 import { openDatabase, startApi, startWorker, type Api, type ServiceWorld } from './service.ts';
+import { openExchange, type AtExchange } from './worlds/at-exchange.ts';
 import { bindChain, CHAIN_ID, HOSTS, readyLibrary, signersOf, TOKEN } from './worlds/binding.ts';
 import { Chain, transferOf, type Began, type ChainFault } from './worlds/chain.ts';
 import { Desk, type NetworkFault } from './worlds/desk.ts';
+import type { ExchangeFault } from './worlds/exchange.ts';
 import { Receiver, type CallbackFault } from './worlds/receiver.ts';
 
 export interface WorldOptions {
@@ -35,6 +38,8 @@ export interface WorldOptions {
   readonly tell?: (line: string) => void;
   /** False: no fault strikes. */
   readonly isStormy?: boolean;
+  /** Every movement withdraws from this exchange; absent: movements pay desks and on the chain. */
+  readonly exchange?: string;
   /** The numbers of the faults that may strike, where a run is shrunk. */
   readonly onlyFaults?: ReadonlySet<number>;
 }
@@ -91,6 +96,43 @@ const CALLBACK: Readonly<Record<CallbackFault, number>> = {
   'lost answer': 0.03,
   refused: 0.02,
 };
+/** At each request to an exchange; what it does with a withdrawal matters most. */
+const EXCHANGE_READ: Readonly<Record<ExchangeFault, number>> = {
+  'lost request': 0.004,
+  'lost answer': 0.002,
+  'late request': 0.001,
+  error_500: 0.004,
+  hangup: 0.003,
+  malformed: 0.003,
+  rate_limited: 0.003,
+  restart: 0.002,
+  clock_off: 0.002,
+  late: 0.001,
+  suspended_between: 0.001,
+  address_removed: 0.001,
+  done_then_500: 0.001,
+  done_then_hangup: 0.001,
+  done_then_malformed: 0.001,
+  done_then_restart: 0.001,
+};
+const EXCHANGE_SEND: Readonly<Record<ExchangeFault, number>> = {
+  'lost request': 0.03,
+  'lost answer': 0.05,
+  'late request': 0.04,
+  error_500: 0.03,
+  hangup: 0.03,
+  malformed: 0.02,
+  rate_limited: 0.03,
+  restart: 0.02,
+  clock_off: 0.03,
+  late: 0.05,
+  suspended_between: 0.02,
+  address_removed: 0.02,
+  done_then_500: 0.05,
+  done_then_hangup: 0.05,
+  done_then_malformed: 0.03,
+  done_then_restart: 0.03,
+};
 /** How much likelier each fault is behind a fence, and how much elsewhere. */
 const STATEMENT_WEIGHTS: Weights = { between: 3.5, elsewhere: 0.3 };
 const CALL_WEIGHTS: Weights = { between: 1, elsewhere: 0.7 };
@@ -107,6 +149,12 @@ const SKEW_MS = 2 * 3_600_000;
 const DISASTER = 0.3;
 const ONCE_MS = [30_000, 200_000] as const;
 const JUMP_MS = [60_000, 3_600_000] as const;
+/**
+ * As SKEW_MS and JUMP_MS, at an exchange: it refuses what comes from a clock that is further off,
+ * and the service sends nothing while its database's clock is.
+ */
+const SKEW_AT_EXCHANGE_MS = 2_000;
+const JUMP_AT_EXCHANGE_MS = [10_000, 60_000] as const;
 /** After how many events Temporal suggests a new run. */
 const NEW_RUN_AFTER = [30, 60, 120, 10_000] as const;
 /** Milliseconds between the start of a worker and its freeze, and how long that lasts. */
@@ -115,7 +163,7 @@ const FROZEN_MS = [5_000, 40_000] as const;
 const RESTART_MS = [500, 8_000] as const;
 /** The longest that a nonce lane may wait after that, in milliseconds: fees rise step by step. */
 const LANES_REST_MS = 600_000;
-/** The longest that a world may take until it has come to rest, in milliseconds of its own time. */
+/** As {@link longestOf}, without an exchange. */
 const LONGEST_MS = 40 * 60_000;
 
 export async function runWorld(options: WorldOptions): Promise<WorldReport> {
@@ -125,6 +173,15 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const faults = new Faults(machine, options.onlyFaults ?? null);
   const isStormy = options.isStormy !== false;
   let lives: Lives | null = null;
+  const exchange =
+    options.exchange === undefined
+      ? null
+      : openExchange(options.exchange, options.seed, {
+          machine,
+          refuses: REFUSES,
+          fault: (isSend) =>
+            counted(faults.strike('exchange', isSend ? EXCHANGE_SEND : EXCHANGE_READ)),
+        });
   const statements = new Statements({
     machine,
     url: options.databaseUrl,
@@ -183,13 +240,12 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     fault: () => counted(faults.strike('callback', CALLBACK, CALLBACK_WEIGHTS)),
   });
   const world: ServiceWorld = {
-    venues: [bindChain()],
-    signers,
+    ...(exchange === null ? { venues: [bindChain()], signers } : {}),
     machine,
     statements,
     server,
     temporal,
-    executors: desks.map((desk) => desk.executor()),
+    executors: exchange === null ? desks.map((desk) => desk.executor()) : [],
     receiver,
   };
   const apis: Api[] = [];
@@ -197,15 +253,17 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   const start = async (kind: 'api' | 'worker'): Promise<void> => {
     started += 1;
     // Drawn in any case, so that a run without the fault goes on with the same chances.
-    const offMs = machine.dice.between(-SKEW_MS, SKEW_MS);
+    const most = exchange === null ? SKEW_MS : SKEW_AT_EXCHANGE_MS;
+    const offMs = machine.dice.between(-most, most);
     const isOff = faults.strike('clock', { 'of a process': SKEWED }) !== null;
     const skewMs = isOff ? offMs : 0;
     const process: Process = { name: `${kind}-${String(started)}`, state: 'up', skewMs };
     machine.log(`${process.name} starts`);
     const db = await openDatabase(world);
-    if (kind === 'api') apis.push(startApi(world, db, process));
+    const executors = [...world.executors, ...((await exchange?.executors(db)) ?? [])];
+    if (kind === 'api') apis.push(startApi({ ...world, executors }, db, process));
     else {
-      startWorker(world, db, process);
+      startWorker({ ...world, executors }, db, process);
       freezeLater(process);
     }
   };
@@ -250,7 +308,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await start('worker');
     await start('worker');
     faults.isCalm = true;
-    await allow(world, setup);
+    await allow(world, setup, exchange === null ? 'evm' : 'cex');
     faults.isCalm = !isStormy;
     const jump = { at: Infinity, ms: 0 };
     for (const [kind, go] of Object.entries({
@@ -261,7 +319,8 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
       },
       'the database jumps ahead': ({ counts }: Strike<string>) => {
         counts(runningOf(server));
-        Object.assign(jump, { at: machine.now, ms: machine.dice.between(...JUMP_MS) });
+        const range: readonly [number, number] = exchange === null ? JUMP_MS : JUMP_AT_EXCHANGE_MS;
+        Object.assign(jump, { at: machine.now, ms: machine.dice.between(...range) });
         statements.skewMs += jump.ms;
       },
     }))
@@ -276,6 +335,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
         movements: options.movements,
         desks,
         chain,
+        exchange,
         api: () => {
           const up = apis.filter(({ process }) => process.state === 'up');
           return up.length === 0 ? null : machine.dice.pick(up);
@@ -285,7 +345,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     );
     lives = all;
     const { list } = all;
-    const until = machine.now + LONGEST_MS;
+    const until = machine.now + longestOf(exchange, options.movements);
     // Faults stop when most movements have come to an end, so that none outlasts its world.
     const isMostlyOver = (): boolean =>
       list.filter(({ isOver }) => isOver).length >= 0.9 * options.movements;
@@ -300,6 +360,7 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
     await machine.run(() => chain.waiting.length === 0 || machine.now > rest + LANES_REST_MS);
     const verdicts = await judge({
       ...{ statements, desks, receiver, chain, server, calmSince },
+      exchange: exchange?.exchange ?? null,
       lives: all,
       trueTime: (clock) => (clock >= jump.at + jump.ms ? clock - jump.ms : clock),
     });
@@ -324,7 +385,13 @@ export async function runWorld(options: WorldOptions): Promise<WorldReport> {
   } finally {
     await server.close();
     await statements.close();
+    exchange?.close();
   }
+}
+
+/** The longest that a world may take until it has come to rest, in milliseconds of its own time. */
+function longestOf(exchange: AtExchange | null, movements: number): number {
+  return exchange === null ? LONGEST_MS : 3 * LONGEST_MS + exchange.everyMs * movements;
 }
 
 /** The movement of the activity whose code calls this; null: it is no activity. */
@@ -407,14 +474,18 @@ async function readSeen(statements: Statements): Promise<Record<string, number>>
 }
 
 /** Puts everyone who is paid on the allowlist. */
-async function allow({ machine, statements }: ServiceWorld, setup: Process): Promise<void> {
+async function allow(
+  { machine, statements }: ServiceWorld,
+  setup: Process,
+  chain_family: ChainFamily,
+): Promise<void> {
   const db = await openDatabase({ statements });
   for (const [label, address] of Object.entries(PAYEES)) {
     let isDone = false;
     const done = inProcess.run(setup, () =>
       allowAddress(
         db,
-        { chain_family: 'evm', address, chain_id: null, label },
+        { chain_family, address, chain_id: null, label },
         {
           by: 'simulation',
           reason: 'plans pay it',

@@ -96,6 +96,21 @@ test('the balances of its accounts are fetched, with whichever key may', async (
   });
 });
 
+test('a network that the exchange has suspended stands beside its balances', async () => {
+  const shown = await eventually(async () => {
+    const { venues } = (await own.api.expect(
+      200,
+      'GET',
+      '/balances?venue_key=cex-main',
+    )) as unknown as { venues: { withdrawals: object | null }[] };
+    return venues[0]?.withdrawals ?? null;
+  });
+  expect(shown).toMatchObject({
+    quota: null,
+    closed: [{ asset: 'USDC', network: 'SUSPENDED', opens_at: null }],
+  });
+});
+
 test('its requests are counted in the database, for every process of the key', async () => {
   const key = createHash('sha256')
     .update(desk.exchange.key(null).api_key ?? '')

@@ -118,6 +118,15 @@ function filesOf(): Readonly<Record<string, File>> {
     credentials_file: 'exchange.json',
     fetch_interval_seconds: 3_600,
   });
+  venues.venues.push({
+    venue_key: 'apart',
+    provider: 'ccxt',
+    exchange: 'binance',
+    account_role: 'master',
+    account: 'apart',
+    served_at: { url: nowhere, auth_token_file: 'apart.token' },
+    fetch_interval_seconds: 3_600,
+  });
   const writers = Object.fromEntries([['ops', 'a'.repeat(64)]]);
   return {
     'registry.json': { text: JSON.stringify(registry), of: ['api', 'worker'] },
@@ -134,6 +143,7 @@ function filesOf(): Readonly<Record<string, File>> {
     'signer.token': { text: 'a token of a signer', of: ['worker'] },
     'far.token': { text: 'a token of an executor', of: ['worker'] },
     'team.secret': { text: 'a secret of a team, long enough', of: ['worker'] },
+    'apart.token': { text: 'token-of-a-process-with-keys', of: ['worker'] },
     'exchange.json': { text: JSON.stringify({ api_key: 'k', secret: 's' }), of: ['worker'] },
   };
 }

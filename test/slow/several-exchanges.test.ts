@@ -1,16 +1,28 @@
-/** Movements out of two exchanges of one service, each with its wire format and its hard cases. */
+/** Movements out of all exchanges of one service, each with its wire format and its hard cases. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DIALECTS } from '../../venues/cex/dialects/index.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, startOwnStack, type OwnStack } from '../support/own-stack.ts';
-import { ADDRESS, freshBooks, openDesk, type Desk } from '../venues/cex/support/desk.ts';
-import type { Format } from '../venues/cex/support/format.ts';
-import { kraken } from '../venues/cex/support/formats/kraken.ts';
-import { okx } from '../venues/cex/support/formats/okx.ts';
+import {
+  ADDRESS,
+  configOf,
+  freshBooks,
+  openDesk,
+  whitelistOf,
+  type Desk,
+} from '../venues/cex/support/desk.ts';
+import { FORMATS } from '../venues/cex/support/formats/index.ts';
 
-const FORMATS: readonly Format[] = [kraken, okx];
 const desks = new Map<string, Desk>();
 let own: OwnStack;
+
+/** The exchanges that find a lost withdrawal in this way. */
+function foundBy(way: 'client_id' | 'baseline') {
+  return FORMATS.filter(({ exchange }) => DIALECTS.get(exchange)?.search.by === way).map(
+    (format) => [format.exchange, format.paths] as const,
+  );
+}
 
 beforeAll(async () => {
   for (const format of FORMATS) {
@@ -18,28 +30,31 @@ beforeAll(async () => {
     freshBooks(desk);
     desks.set(format.exchange, desk);
   }
-  const venues = FORMATS.map(({ exchange, books }) => ({
+  const [first] = FORMATS;
+  if (first === undefined) throw new Error('no exchanges');
+  const venues = FORMATS.map((format) => ({
     provider: 'ccxt',
-    exchange,
-    base_url: deskOf(exchange).exchange.url,
-    venue_key: `${exchange}-main`,
+    exchange: format.exchange,
+    base_url: deskOf(format.exchange).exchange.url,
+    venue_key: `${format.exchange}-main`,
     account_role: 'master',
-    account: books.master,
-    credentials_file: join(deskOf(exchange).folder, 'main.json'),
+    account: format.books.master,
+    credentials_file: join(deskOf(format.exchange).folder, 'main.json'),
     exclusive: true,
     timeout_seconds: 60,
     fetch_interval_seconds: 600,
+    ...whitelistOf(format),
   }));
-  const venuesFile = join(deskOf('okx').folder, 'venues.json');
+  const venuesFile = join(deskOf(first.exchange).folder, 'venues.json');
   await writeFile(venuesFile, JSON.stringify({ venues }));
   own = await startOwnStack({ env: { SVC_VENUES_FILE: venuesFile }, allow: [ADDRESS] });
-  for (const { exchange, books } of FORMATS)
+  for (const format of FORMATS)
     await own.api.expect(201, 'POST', '/plan-templates', {
       version: 1,
       edges: [],
       completion_policy: { completion_assurance: 'provider_completed' },
-      template_key: `test/out-of-${exchange}`,
-      name: `Out of ${exchange}`,
+      template_key: `test/out-of-${format.exchange}`,
+      name: `Out of ${format.exchange}`,
       nodes: [
         {
           node_key: 'out',
@@ -48,10 +63,10 @@ beforeAll(async () => {
           has_side_effect: true,
           executor_selector: { action_type: 'cex_withdrawal', provider: 'ccxt' },
           config: {
-            venue: `${exchange}-main`,
+            venue: `${format.exchange}-main`,
             asset: 'USDC',
-            network: books.networks.open,
             destination_address: ADDRESS,
+            ...configOf(format),
           },
           retry_policy: { max_attempts: 5, initial_interval_seconds: 0.1 },
         },
@@ -75,39 +90,47 @@ async function start(exchange: string, amount: string): Promise<string> {
   return movement.movement_id;
 }
 
-test('OKX: a withdrawal whose answer was lost is found by its client id and paid once', async () => {
-  const { exchange } = deskOf('okx');
-  exchange.fail({ path: okx.paths.withdraw, method: 'POST', kind: 'done_then_hangup' });
-  const id = await start('okx', '100.5');
-  const movement = await own.api.reaches(id, 'COMPLETED');
-  const [paid] = exchange.books.withdrawals;
-  expect(exchange.books.withdrawals).toHaveLength(1);
-  expect(exchange.books.get(null, 'SPOT', 'USDC')).toBe('899.5');
-  expect(movement.nodes[0]).toMatchObject({
-    external_ref: paid?.id,
-    output: { submitted_amount: '100.5', received_amount: '100.25', tx_hash: paid?.tx },
-  });
-  assertConsistent(movement, await own.api.timeline(id));
-}, 120_000);
-
-test('Kraken: of two equal withdrawals at once, the one whose answer was lost is the one found', async () => {
-  const { exchange } = deskOf('kraken');
-  exchange.fail({ path: kraken.paths.withdraw, method: 'POST', kind: 'done_then_hangup' });
-  const ids = await Promise.all([start('kraken', '100.5'), start('kraken', '100.5')]);
-  const references: unknown[] = [];
-  for (const id of ids) {
-    const movement = await eventually(
-      async () => {
-        const found = await own.api.movement(id);
-        return found.request_state === 'COMPLETED' ? found : null;
-      },
-      { timeoutMs: 240_000, what: () => `${id} to be completed` },
-    );
-    references.push(movement.nodes[0]?.external_ref);
+test.each(foundBy('client_id'))(
+  '%s: a withdrawal whose answer was lost is found by its client id and paid once',
+  async (name, { withdraw }) => {
+    const { exchange } = deskOf(name);
+    exchange.fail({ path: withdraw, method: 'POST', kind: 'done_then_hangup' });
+    const id = await start(name, '100.5');
+    const movement = await own.api.reaches(id, 'COMPLETED');
+    const [paid] = exchange.books.withdrawals;
+    expect(exchange.books.withdrawals).toHaveLength(1);
+    expect(exchange.books.get(null, 'SPOT', 'USDC')).toBe('899.5');
+    expect(movement.nodes[0]).toMatchObject({
+      external_ref: paid?.id,
+      output: { submitted_amount: '100.5', received_amount: '100.25', tx_hash: paid?.tx },
+    });
     assertConsistent(movement, await own.api.timeline(id));
-  }
-  const { withdrawals } = exchange.books;
-  expect(withdrawals).toHaveLength(2);
-  expect([...references].sort()).toEqual(withdrawals.map(({ id }) => id).sort());
-  expect(exchange.books.get(null, 'SPOT', 'USDC')).toBe('799');
-}, 300_000);
+  },
+  120_000,
+);
+
+test.each(foundBy('baseline'))(
+  '%s: of two equal withdrawals at once, the one whose answer was lost is the one found',
+  async (name, { withdraw }) => {
+    const { exchange } = deskOf(name);
+    exchange.fail({ path: withdraw, method: 'POST', kind: 'done_then_hangup' });
+    const ids = await Promise.all([start(name, '100.5'), start(name, '100.5')]);
+    const references: unknown[] = [];
+    for (const id of ids) {
+      const movement = await eventually(
+        async () => {
+          const found = await own.api.movement(id);
+          return found.request_state === 'COMPLETED' ? found : null;
+        },
+        { timeoutMs: 240_000, what: () => `${id} to be completed` },
+      );
+      references.push(movement.nodes[0]?.external_ref);
+      assertConsistent(movement, await own.api.timeline(id));
+    }
+    const { withdrawals } = exchange.books;
+    expect(withdrawals).toHaveLength(2);
+    expect([...references].sort()).toEqual(withdrawals.map(({ id }) => id).sort());
+    expect(exchange.books.get(null, 'SPOT', 'USDC')).toBe('799');
+  },
+  300_000,
+);

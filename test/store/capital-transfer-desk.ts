@@ -61,6 +61,7 @@ export function transferDesk(
     same_key_safe: true,
     settle_seconds: 0,
     timeout_seconds: 2,
+    in_process: true,
     submit: () => Promise.reject(new Error('not expected')),
     find: () => Promise.reject(new Error('not expected')),
     ...provider,

@@ -99,6 +99,26 @@ describe('a provider that breaks', () => {
   });
 });
 
+test.each([
+  ['this process', true],
+  ['another process', false],
+])('a send by %s without an answer: it is over at once: %s', async (_by, in_process) => {
+  const lossy = { submit: () => Promise.reject(lost), find: () => Promise.resolve(null) };
+  const desk = transferDesk(bench, { ...lossy, in_process, timeout_seconds: 600 });
+  const id = await desk.made();
+  await desk.submit(id);
+  const { send_left_ms } = await desk.row(id);
+  if (in_process) {
+    expect(send_left_ms).toBeLessThanOrEqual(0);
+    expect(await desk.look(id)).toMatchObject({ next: 'submit' });
+    return;
+  }
+  // The other process may still send, so that no record is there proves nothing.
+  expect(send_left_ms).toBeGreaterThan(500_000);
+  await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+  expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', sends: 1 });
+});
+
 test('a transfer neither goes to nor reads a provider that was bound after it', async () => {
   const calls: string[] = [];
   const find = (): Promise<null> => {

@@ -82,7 +82,7 @@ test('are what the metrics page shows', async () => {
   const [row] = await bench.sql<{ n: bigint }>(
     `SELECT count(*) AS n FROM movements WHERE request_state = 'PENDING_APPROVAL'`,
   );
-  const figures = await readFigures(bench.db);
+  const figures = await readFigures(bench.db, 300);
   expect(figures.movements['PENDING_APPROVAL']).toBe(Number(row?.n));
   const [pending] = await bench.sql<{ n: bigint }>(
     `SELECT count(*) AS n FROM callbacks WHERE status = 'pending'`,

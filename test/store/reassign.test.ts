@@ -380,7 +380,8 @@ test('a send that was lost while it is decided is seen under the lock', async ()
 
 /** An API with this fetched balance; `more`: what the venue answers to a new read. */
 async function fetching<T>(more: string | null, use: (url: string) => Promise<T>): Promise<T> {
-  const venue = { venue_key: 'elsewhere', interval_seconds: 60, fetch: () => Promise.resolve([]) };
+  const none = () => Promise.resolve({ pools: [], outlook: null });
+  const venue = { venue_key: 'elsewhere', interval_seconds: 60, fetch: none };
   const balances = {
     venues: [venue],
     refresh: () => (more === null ? null : balanceIs(more)),

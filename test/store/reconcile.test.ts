@@ -216,6 +216,30 @@ test('each attempt of a withdrawal is a record of its own', async () => {
   expect(await read(venue, {}, 1)).toHaveLength(1);
 });
 
+test.each<[string, object]>([
+  ['0.250', { fee_limit: '0.25' }],
+  ['a quarter', {}],
+])('a withdrawal has the limit of its fee as its plan says: %s', async (fee_limit, expected) => {
+  const venue = account();
+  const id = await movement(withdrawing(venue, { fee_limit }));
+  await attempt(id, 'out', 1, { started_at: TEN });
+  const [found, ...others] = await read(venue);
+  expect(others).toEqual([]);
+  const { fee_limit: limit } = found!;
+  expect(limit === undefined ? {} : { fee_limit: limit }).toEqual(expected);
+});
+
+test('a completed booking within the exchange has no limit: its amount is that of the record', async () => {
+  const venue = account();
+  const id = await movement(withdrawing(venue, { fee_limit: '0.25' }));
+  await attempt(id, 'out', 1, { started_at: TEN, ended_at: ELEVEN, outcome: 'COMPLETED' });
+  const output = { fee_amount: '0', received_amount: '6.75', exchange_transaction: 'w-1' };
+  await set(id, 'out', { state: 'COMPLETED', output });
+  const [found] = await read(venue);
+  expect(found).toMatchObject({ amount: '6.75' });
+  expect(found).not.toHaveProperty('fee_limit');
+});
+
 test('of a withdrawal within the exchange the amount is what its record showed', async () => {
   const venue = account();
   const id = await movement(withdrawing(venue));

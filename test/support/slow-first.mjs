@@ -10,6 +10,8 @@ const SLOW = [
   'slow/both-runtimes-killed',
   'slow/both-runtimes',
   'slow/ways-and-stops',
+  ...['kraken', 'bybit', 'coinbase', 'okx', 'binance'].map((name) => `faults/exchange-${name}`),
+  'slow/shared-limits-processes',
   'faults/continue-as-new',
   'faults/signed-for-teams',
   'faults/zombie-worker',

@@ -66,17 +66,18 @@ interface Sides {
   readonly ours?: readonly StoredRecord[];
   readonly theirs?: readonly VenueRecord[];
   readonly family?: readonly string[];
+  readonly feeAfterSend?: boolean;
 }
 
 /** Runs the comparison over these records. */
 async function run(
-  { ours = [], theirs = [], family = ['main', 'desk'] }: Sides,
+  { ours = [], theirs = [], family = ['main', 'desk'], feeAfterSend = false }: Sides,
   options: Partial<ReconcileOptions> = {},
 ) {
   const read: { query?: OurRecordsQuery; period?: { from: number; to: number } } = {};
   const sources: Sources = {
     open: async () => ({
-      family,
+      ...{ family, feeAfterSend },
       clientId: ({ send_key }) => (send_key === null ? null : `client of ${send_key}`),
       sideName: ({ venue_key, account_type }) =>
         venue_key === 'gone' ? null : `${venue_key}:${account_type}`,
@@ -154,6 +155,17 @@ describe('the exit status', () => {
       message: expect.stringMatching(/^The exchange has more than 200000 records/),
     });
   });
+});
+
+test('the limit of a fee counts only at an exchange that shows its fee afterwards', async () => {
+  const ours = [{ ...STORED, fee_limit: '3' }];
+  // Of the 100, 3 were kept back and 1 was charged.
+  const short = { ours, theirs: [{ ...RECORD, amount: '98' }] };
+  expect(await run({ ...short, feeAfterSend: true })).toMatchObject({ status: 0 });
+  expect(await run(short)).toMatchObject({ status: 1 });
+  const whole = { ours, theirs: [RECORD] };
+  expect(await run({ ...whole, feeAfterSend: true })).toMatchObject({ status: 1 });
+  expect(await run(whole)).toMatchObject({ status: 0 });
 });
 
 test('both sides are read a day beyond the period', async () => {

@@ -56,7 +56,7 @@ function section(
 const NAMED_IN_FILES = [
   'signers: `private_key_file`, `auth_token_file`, and the credentials of the key service (the machine’s own)',
   'executors: `auth_token_file`, `result_secret_file`',
-  'venues: `credentials_file`',
+  'venues: `credentials_file`, and the `auth_token_file` of `served_at`',
 ] as const;
 
 /** When `fundadmin` opens a secret, besides `config check --role`, which opens the role's. */

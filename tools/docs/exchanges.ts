@@ -25,10 +25,8 @@ const COLUMNS: readonly Column[] = [
     ({ transfers }) => (transfers === null ? 'no' : `found within ${settled(transfers)}`),
   ],
   ['cancel', ({ cancelWithdrawal }) => (cancelWithdrawal === undefined ? 'no' : 'yes')],
-  [
-    'address book',
-    ({ addressBook }) => (addressBook === undefined ? 'enforced by it alone' : 'read'),
-  ],
+  ['fee', ({ fee_after_send }) => (fee_after_send ? 'known afterwards' : 'known before a send')],
+  ['address book', bookOf],
   ['pools, own key', ({ account_types }) => codes(account_types.own)],
   ["pools, master's key", ({ account_types }) => codes(account_types.sub)],
   ['requests of a key', ({ growing_nonce }) => (growing_nonce ? 'one at a time' : 'at once')],
@@ -38,6 +36,11 @@ const COLUMNS: readonly Column[] = [
 
 function settled({ settle_seconds }: { readonly settle_seconds: number }): string {
   return `${String(settle_seconds)} s`;
+}
+
+function bookOf({ addressBook, book_enforced }: Dialect): string {
+  if (addressBook !== undefined) return 'read';
+  return book_enforced ? 'enforced by it alone' : 'not shown';
 }
 
 function codes(names: readonly string[]): string {

@@ -30,6 +30,8 @@ export interface ReconcileOptions extends DatabaseOption {
 export interface ExchangeBooks {
   /** The accounts whose transfers these books contain; empty: they contain none. */
   readonly family: readonly string[];
+  /** Whether the exchange adds a fee that is only known afterwards, so that its limit counts. */
+  readonly feeAfterSend: boolean;
   /** Returns the client id that was sent; null for a deposit. */
   clientId(record: StoredRecord): string | null;
   /** Returns the name of a transfer's side; null for an account that is not in the family. */
@@ -124,10 +126,11 @@ function withinBound<T>(records: readonly T[], holder: string): readonly T[] {
 
 /** Returns our record with the exchange's names. */
 function withNames(record: StoredRecord, books: ExchangeBooks): OurRecord {
-  const { send_key: _key, source, destination, ...fields } = record;
+  const { send_key: _key, source, destination, fee_limit, ...fields } = record;
   const side = (of: OurTransferSide | null) => (of === null ? null : books.sideName(of));
   return {
     ...fields,
+    ...(books.feeAfterSend && fee_limit !== undefined ? { fee_limit } : {}),
     client_id: books.clientId(record),
     source: side(source),
     destination: side(destination),
@@ -169,6 +172,7 @@ async function openBooks(options: ReconcileOptions, io: ToolIo): Promise<Exchang
   const names = createCexAccounts(accounts, createLocalRequestDesk());
   return {
     family: family.map(({ venue_key }) => venue_key),
+    feeAfterSend: names.get(venue).dialect.fee_after_send === true,
     clientId({ kind, send_key, transfer_id, external_ref }) {
       if (send_key === null || kind === 'deposit') return null;
       const transfer = transfer_id === null ? 'node_transfer' : 'capital_transfer';
@@ -184,9 +188,10 @@ async function openBooks(options: ReconcileOptions, io: ToolIo): Promise<Exchang
       const call = { signal: new AbortController().signal };
       try {
         // The running service uses the same key, so both share its budget and nonces.
-        return await withDatabase(options, io, (db) =>
-          readVenueRecords(createCexAccounts(accounts, createRequestDesk(db)), venue, period, call),
-        );
+        return await withDatabase(options, io, async (db) => {
+          const opened = createCexAccounts(accounts, createRequestDesk(db));
+          return readVenueRecords(opened, venue, period, call).finally(opened.close);
+        });
       } catch (error) {
         throw readFault(error);
       }

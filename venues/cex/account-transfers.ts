@@ -12,6 +12,9 @@ import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
 import type { CexAccount, CexAccounts } from './accounts.ts';
+import { requireBoundKey } from './binding.ts';
+import type { CcxtVenue } from './config.ts';
+import type { CexConnection } from './connection.ts';
 import type {
   ExchangeTransfer,
   Period,
@@ -21,6 +24,8 @@ import type {
 } from './dialect.ts';
 import { toFault, UnsentFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
+import type { ServedExchange } from './served/client.ts';
+import { QUESTIONS } from './served/protocol.ts';
 
 const POLL_SECONDS = 2;
 
@@ -48,16 +53,9 @@ function providerOf(
   accounts: CexAccounts,
   guarantee: SendGuarantee,
 ): TransferProvider {
-  const { dialect, venue } = master;
+  const { venue } = master;
   const scope = scopeOf(master) ?? venue.venue_key;
   const members = accounts.list().filter((each) => scopeOf(each) === scope);
-  const read = (order: TransferOrder): ExchangeTransfer => ({
-    reference: order.reference,
-    source: endOf(accounts, order.source, scope),
-    destination: endOf(accounts, order.destination, scope),
-    asset: order.asset,
-    amount: order.amount,
-  });
   return {
     provider: 'ccxt',
     scope,
@@ -69,6 +67,53 @@ function providerOf(
     })),
     ...guarantee,
     timeout_seconds: venue.timeout_seconds + 5,
+    in_process: master.served === null,
+    ...(master.served === null
+      ? callsOf(master, accounts, scope)
+      : servedCallsOf(master.served, { venue, members })),
+  };
+}
+
+type Calls = Pick<TransferProvider, 'submit' | 'find'>;
+
+/** The calls of a provider whose keys are in another process, which checks the orders itself. */
+function servedCallsOf(
+  served: ServedExchange,
+  { venue, members }: { readonly venue: CcxtVenue; readonly members: readonly CexAccount[] },
+): Calls {
+  const aboutOf = ({ source, destination }: TransferOrder, call: CallOptions) => {
+    const keys = [venue, source, destination].map(({ venue_key }) => venue_key);
+    const accounts = members.filter((each) => keys.includes(each.venue.venue_key));
+    return { accounts, call, timeoutSeconds: venue.timeout_seconds + 5 };
+  };
+  const { venue_key } = venue;
+  return {
+    submit: async (order, call) => {
+      const about = aboutOf(order, call);
+      try {
+        return (await served.ask(QUESTIONS.submitTransfer, { venue_key, order }, about)).answer;
+      } catch (error) {
+        if (!(error instanceof UnsentFault)) throw error;
+        return { status: 'failed', error_code: error.code, error_message: error.message };
+      }
+    },
+    find: async (order, call) => {
+      const about = aboutOf(order, call);
+      return (await served.ask(QUESTIONS.findTransfer, { venue_key, order }, about)).answer;
+    },
+  };
+}
+
+function callsOf(master: CexAccount, accounts: CexAccounts, scope: string): Calls {
+  const { dialect } = master;
+  const read = (order: TransferOrder): ExchangeTransfer => ({
+    reference: order.reference,
+    source: endOf(accounts, order.source, scope),
+    destination: endOf(accounts, order.destination, scope),
+    asset: order.asset,
+    amount: order.amount,
+  });
+  return {
     submit: async (order, call) => {
       const transfer = read(order);
       if (!isAsset(order.asset))
@@ -114,18 +159,33 @@ export function endOf(
 }
 
 /**
+ * Connects with the master's key, for a transfer that is sent or checked with it.
+ *
+ * @throws ExecutorFault `rejected` `MASTER_MISSING`, and as {@link requireBoundKey}.
+ */
+export async function connectMaster(
+  { dialect, master, ofMaster }: CexAccount,
+  call: CallOptions,
+): Promise<CexConnection> {
+  const connection = await ofMaster();
+  if (master !== null) await requireBoundKey(dialect, { connection, venue: master }, call);
+  return connection;
+}
+
+/**
  * Sends the transfer once. Returns pending with the exchange's id, or failed if the exchange's
  * refusal, or that no request was sent, proves that nothing was moved.
  */
 export async function sendTransfer(
-  { dialect, ofMaster }: CexAccount,
+  account: CexAccount,
   transfer: ExchangeTransfer,
   call: CallOptions,
 ): Promise<TransferAnswer> {
   try {
+    const master = await connectMaster(account, call);
     return {
       status: 'pending',
-      provider_transfer_id: await dialect.transfer(await ofMaster(), transfer, call),
+      provider_transfer_id: await account.dialect.transfer(master, transfer, call),
       retry_after_seconds: 0.2,
     };
   } catch (error) {

@@ -9,6 +9,7 @@ import { CredentialsError } from './credentials.ts';
 import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { toFault, UnsentFault } from './errors.ts';
+import { createServedExchange, type ServedAt, type ServedExchange } from './served/client.ts';
 
 export interface CexAccount {
   readonly venue: CcxtVenue;
@@ -17,6 +18,11 @@ export interface CexAccount {
    * The binding of the account's master, for a master its own. Null if the master is not bound.
    */
   readonly master: CcxtVenue | null;
+  /**
+   * The process that has the account's keys; null: they are here. `own` and `ofMaster` then throw
+   * `rejected` `KEYS_APART`.
+   */
+  readonly served: ServedExchange | null;
   /** Connects with the account's own key. Throws `rejected` `CREDENTIALS_MISSING` without one. */
   own(): Promise<CexConnection>;
   /**
@@ -29,6 +35,10 @@ export interface CexAccounts {
   list(): readonly CexAccount[];
   /** Throws `rejected` `VENUE_NOT_BOUND` for an unknown key. */
   get(venueKey: string): CexAccount;
+  /** Returns the processes that serve accounts, each once. */
+  served(): readonly ServedExchange[];
+  /** Closes the connections to these processes. */
+  close(): Promise<void>;
 }
 
 /**
@@ -42,11 +52,22 @@ const connections = new WeakMap<CcxtVenue, Promise<CexConnection>>();
  * first call.
  */
 export function createCexAccounts(bindings: readonly CcxtVenue[], desk: RequestDesk): CexAccounts {
+  const processes = new Map<string, ServedExchange>();
+  const servedAt = (at: ServedAt): ServedExchange => {
+    const key = JSON.stringify([at.url, at.auth_token_file]);
+    const served = processes.get(key) ?? createServedExchange(at);
+    processes.set(key, served);
+    return served;
+  };
   const accounts = new Map(
-    bindings.map((venue) => [venue.venue_key, accountOf(venue, bindings, desk)]),
+    bindings.map((venue) => [venue.venue_key, accountOf(venue, { bindings, desk, servedAt })]),
   );
   return {
     list: () => [...accounts.values()],
+    served: () => [...processes.values()],
+    close: async () => {
+      await Promise.all([...processes.values()].map((served) => served.close()));
+    },
     get(venueKey) {
       const account = accounts.get(venueKey);
       if (account === undefined)
@@ -56,21 +77,32 @@ export function createCexAccounts(bindings: readonly CcxtVenue[], desk: RequestD
   };
 }
 
-function accountOf(
-  venue: CcxtVenue,
-  bindings: readonly CcxtVenue[],
-  desk: RequestDesk,
-): CexAccount {
+interface Surroundings {
+  readonly bindings: readonly CcxtVenue[];
+  readonly desk: RequestDesk;
+  servedAt(at: ServedAt): ServedExchange;
+}
+
+function accountOf(venue: CcxtVenue, { bindings, desk, servedAt }: Surroundings): CexAccount {
   const dialect = DIALECTS.get(venue.exchange);
   if (dialect === undefined) throw new Error(`no dialect supports the exchange ${venue.exchange}`);
   const master =
     venue.account_role === 'master'
       ? venue
       : (bindings.find(({ venue_key }) => venue_key === venue.master) ?? null);
+  const at = venue.served_at ?? master?.served_at;
+  if (at !== undefined) {
+    const refuse = () =>
+      Promise.reject(
+        rejected('KEYS_APART', `the keys of ${venue.venue_key} are in another process`),
+      );
+    return { venue, dialect, master, served: servedAt(at), own: refuse, ofMaster: refuse };
+  }
   return {
     venue,
     dialect,
     master,
+    served: null,
     own: () => connect(venue, dialect, desk),
     ofMaster: async () => {
       if (master === null)
@@ -121,7 +153,11 @@ async function keyFault(
     known !== undefined && Date.now() < known.until && (known.withdraw || !needs.withdraw);
   if (dialect.growing_nonce && isKnown) return null;
   try {
-    const fault = await dialect.keyFault(await own(), needs, call);
+    const connection = await own();
+    const fault =
+      (await dialect.keyFault(connection, needs, call)) ??
+      (await dialect.bindingFault?.(connection, venue, call)) ??
+      null;
     if (fault !== null) return `${venue.venue_key}: ${fault}`;
     worked.set(venue, { withdraw: needs.withdraw, until: Date.now() + KEY_KEPT_MS });
     return null;

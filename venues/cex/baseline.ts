@@ -70,7 +70,7 @@ export function ownRecord(
   const candidates = listed.filter(
     (each) =>
       isToPayee(each, order) &&
-      compare(add(each.net_amount, each.fee), order.amount) === 0 &&
+      grossAmounts(each).some((gross) => compare(gross, order.amount) === 0) &&
       Date.parse(each.at) >= earliest &&
       !references.includes(each.id) &&
       !before.includes(hash(each.id)),
@@ -85,6 +85,15 @@ export function ownRecord(
     'WITHDRAWAL_AMBIGUOUS',
     `the exchange stores no id of ours, and ${venue.exclusive ? '' : 'its account is not bound as exclusive, so '}nothing proves which withdrawal is this one; it may be ${shown(candidates)}`,
   );
+}
+
+/** Each of them counts: a candidate too many goes to a person, one too few hides a payment. */
+function grossAmounts({
+  gross_amounts,
+  net_amount,
+  fee,
+}: Pick<ListedWithdrawal, 'gross_amounts' | 'net_amount' | 'fee'>): readonly string[] {
+  return gross_amounts ?? [add(net_amount, fee)];
 }
 
 function isToPayee(

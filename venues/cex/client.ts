@@ -1,7 +1,7 @@
 /**
  * Connects one exchange account over ccxt. The library provides endpoints, signatures and rate
- * limits. This file sends the requests, limits their time and interprets the answers: the library's
- * HTTP layer has no abort signal, and its timeout covers only the headers.
+ * limits. This file sends the requests (http.ts), limits their time and interprets the answers: the
+ * library's HTTP layer has no abort signal, and its timeout covers only the headers.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Exchange } from 'ccxt';
-import { Agent, request } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import type { RequestDesk } from '../../domain/request-desk.ts';
 import { deadline, type Deadline } from '../../platform/deadline.ts';
@@ -17,8 +16,9 @@ import { rejected } from '../node-plan.ts';
 import type { CcxtVenue } from './config.ts';
 import type { CexConnection, Parameters } from './connection.ts';
 import { readCredentials, type CexCredentials } from './credentials.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Spacing } from './dialect.ts';
 import { CEX_FAULTS, ExchangeAnswerError, plainWords, toFault, UnsentFault } from './errors.ts';
+import { sendHttp, type SendHttp } from './http.ts';
 import { createRequests } from './requests.ts';
 
 /** State of a running call, read by our transport below the library. */
@@ -26,27 +26,29 @@ interface Pending {
   readonly limit: Deadline;
   /** The nonce of the key's turn; null: the exchange needs no growing nonce. */
   nonce: string | null;
+  /** The distance that the request keeps from the one before it. */
+  readonly spacing: Spacing | null;
+  /** What the request names. The library reads it once the request may be sent. */
+  readonly parameters: object;
   sent: boolean;
 }
 
 /** How long a key pauses when the exchange limits it without a `Retry-After`. */
 const PAUSE_SECONDS = 10;
-const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
-const agentOptions = { connect: { timeout: 10_000 }, maxResponseSize: LARGEST_ANSWER_BYTES };
-const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
-// Writes use a new connection each: a kept connection may close just as the request is sent, and
-// the outcome would be unknown.
-const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
-/** Opens the connection: loads the library and the key, but sends nothing yet. */
+/**
+ * Opens the connection: loads the library and the key, but sends nothing yet. `http` sends its
+ * requests.
+ */
 export async function openConnection(
   venue: CcxtVenue,
   dialect: Dialect,
   desk: RequestDesk,
+  http: SendHttp = sendHttp,
 ): Promise<CexConnection> {
   if (venue.credentials_file === undefined)
     throw rejected('CREDENTIALS_MISSING', `${venue.venue_key} has no API key of its own`);
-  const keys = await readCredentials(venue.credentials_file);
+  const keys = await readCredentials(venue.credentials_file, dialect);
   const pending = new AsyncLocalStorage<Pending>();
   const exchange = await createExchange(venue, keys);
   const requests = createRequests(desk, {
@@ -59,18 +61,28 @@ export async function openConnection(
     timeoutMs: venue.timeout_seconds * 1000,
   });
   const words = (text: string): string => plainWords(withoutKeys(text, keys));
-  exchange.throttle = (cost: number | undefined) =>
-    requests.before(cost ?? 1, running(pending).limit.signal);
+  exchange.throttle = async (cost: number | undefined) => {
+    const { limit, spacing, parameters } = running(pending);
+    await requests.before(cost ?? 1, limit.signal);
+    if (spacing === null) return;
+    // The last wait before the request is signed and sent: a later one would change the distance.
+    await requests.spaced(spacing, limit.signal);
+    Object.assign(parameters, spacing.stamp?.());
+  };
   exchange.fetch = (url, method = 'GET', headers = {}, body = undefined) =>
-    send({ exchange, dialect, words, pending: running(pending) }, { url, method, headers, body });
+    send(
+      { exchange, dialect, words, http, pending: running(pending) },
+      // The library adds its own headers in the method that this one replaces.
+      { url: movedTo(venue, url), method, headers: { ...exchange.headers, ...headers }, body },
+    );
   if (dialect.growing_nonce) exchange.nonce = () => nonceOf(running(pending)) as unknown as number;
 
   /** Makes the call; the caller turns its errors into faults. */
-  const attempt = async (method: string, parameters: Parameters, state: Pending) => {
+  const attempt = async (method: string, state: Pending) => {
     const { limit } = state;
     const work = requests.inTurn(async (nonce) => {
       state.nonce = nonce;
-      return pending.run(state, () => endpoint(exchange, method)(defined(parameters)));
+      return pending.run(state, () => endpoint(exchange, method)(state.parameters));
     }, limit.signal);
     try {
       // The budget may delay the call past its deadline. The call then finds the signal aborted
@@ -93,9 +105,13 @@ export async function openConnection(
     { call, absent }: { readonly call: CallOptions; readonly absent: readonly string[] },
   ): Promise<unknown> => {
     const limit = deadline(call.signal, venue.timeout_seconds * 1000);
-    const state: Pending = { limit, nonce: null, sent: false };
+    const spacing = dialect.spacing?.(method, parameters) ?? null;
+    const state: Pending = {
+      ...{ limit, spacing, parameters: defined(parameters) },
+      ...{ nonce: null, sent: false },
+    };
     try {
-      return await attempt(method, parameters, state);
+      return await attempt(method, state);
     } catch (error) {
       if (isAbsent(error, absent)) return null;
       throw faultOf(error, { venue, state, call, expired: limit.expired() });
@@ -147,8 +163,6 @@ async function createExchange(venue: CcxtVenue, keys: CexCredentials): Promise<E
     options: { maxRetriesOnFailure: 0, adjustForTimeDifference: false, recvWindow: 5_000 },
   });
   if (venue.sandbox) exchange.setSandboxMode(true);
-  if (venue.base_url !== undefined)
-    Reflect.set(exchange.urls, 'api', moved(exchange.urls['api'], venue.base_url));
   return exchange;
 }
 
@@ -166,14 +180,12 @@ async function exchangeClass(exchange: string): Promise<ExchangeClass> {
 }
 
 /**
- * Returns the same paths at another host. Entries without a URL, as in a sandbox, stay unchanged.
+ * Returns where a request of the library goes: to `base_url` in place of the exchange's host. It is
+ * moved only here, since some exchanges sign the host: it has to be theirs behind a proxy too.
  */
-function moved(urls: unknown, base: string): unknown {
-  if (typeof urls === 'string')
-    return base.replace(/\/+$/, '') + new URL(urls).pathname.replace(/\/+$/, '');
-  return Object.fromEntries(
-    Object.entries(urls as object).map(([name, url]) => [name, moved(url, base)]),
-  );
+function movedTo({ base_url }: CcxtVenue, url: string): string {
+  if (base_url === undefined) return url;
+  return base_url.replace(/\/+$/, '') + url.replace(/^https?:\/\/[^/?#]+/, '');
 }
 
 function endpoint(exchange: Exchange, method: string): (parameters: object) => Promise<unknown> {
@@ -186,12 +198,13 @@ interface Transport {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
   readonly words: (text: string) => string;
+  readonly http: SendHttp;
   readonly pending: Pending;
 }
 
 /** Sends in place of the library: one request, no redirect, one deadline until the last byte. */
 async function send(
-  { exchange, dialect, words, pending }: Transport,
+  { exchange, dialect, words, http, pending }: Transport,
   {
     url,
     method,
@@ -203,14 +216,8 @@ async function send(
   // suspended meanwhile, this check runs before the timers.
   pending.limit.check();
   pending.sent = true;
-  const answer = await request(url, {
-    method: method as 'GET',
-    headers,
-    ...(body === undefined ? {} : { body }),
-    signal: pending.limit.signal,
-    dispatcher: method === 'GET' ? kept : fresh,
-  });
-  const [status, text] = [answer.statusCode, await answer.body.text()];
+  const answer = await http({ url, method, headers, body, signal: pending.limit.signal });
+  const { status, text } = answer;
   const isSuccess = status >= 200 && status <= 299;
   const reported = isSuccess && !dialect.errors_with_success ? null : dialect.readError(json(text));
   if (!isSuccess || reported !== null)

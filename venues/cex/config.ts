@@ -1,6 +1,7 @@
 /** Schemas of an exchange account's venue entry and of the configs of its nodes. */
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
+import { decimalText } from '../../platform/amount.ts';
 import { venueKeySchema } from '../entry.ts';
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
@@ -22,6 +23,10 @@ const baseUrl = z.string().refine((text) => {
   );
 }, 'must be an https URL, or an http URL of this machine, without user, query and fragment');
 
+/** Fault of a field that only the process with an account's keys reads. */
+export const BELONGS_TO_PROCESS =
+  'must not be here: it counts in the venues file of the process that has the keys';
+
 /** A `ccxt` entry of the venues file: one entry for each account of an exchange. */
 export const ccxtVenueSchema = z
   .strictObject({
@@ -41,6 +46,14 @@ export const ccxtVenueSchema = z
      * the account can be read and topped up, but cannot withdraw.
      */
     credentials_file: z.string().min(1).max(4096).optional(),
+    /**
+     * The process that has the account's keys, and those of its sub-accounts, in place of
+     * `credentials_file` (docs/decisions/0134-keys-apart.md). The path is relative to the venues
+     * file.
+     */
+    served_at: z
+      .strictObject({ url: baseUrl, auth_token_file: z.string().min(1).max(4096) })
+      .optional(),
     /** The `venue_key` of this sub-account's master. */
     master: venueKeySchema.optional(),
     sandbox: z.boolean().default(false),
@@ -65,13 +78,25 @@ export const ccxtVenueSchema = z
       context.addIssue({ code: 'custom', path: [path], message });
     if (venue.account_role === 'master' && venue.master !== undefined)
       fault('master', 'is for sub-accounts only');
-    if (venue.credentials_file === undefined && venue.master === undefined)
+    const isServed = venue.served_at !== undefined;
+    if (venue.credentials_file === undefined && !isServed && venue.master === undefined)
       fault('credentials_file', 'is needed without a master');
+    if (isServed && venue.credentials_file !== undefined)
+      fault('credentials_file', 'must not be here: the process of served_at has the keys');
+    if (isServed && venue.master !== undefined)
+      fault('served_at', 'must not be here: a sub-account is served where its master is');
+    // What has no effect must not look as if it had one.
+    for (const field of ['base_url', 'account_types'] as const)
+      if (isServed && venue[field] !== undefined) fault(field, BELONGS_TO_PROCESS);
     const dialect = DIALECTS.get(venue.exchange);
     const problem = dialect?.accountFault(venue.account, venue.account_role);
     if (problem != null) fault('account', problem);
     if (venue.sandbox && dialect?.sandbox_fault !== undefined)
       fault('sandbox', dialect.sandbox_fault);
+    // What is not checked must not look as if it were.
+    const isChecked = dialect?.addressBook !== undefined || dialect?.book_enforced === true;
+    if (dialect !== undefined && venue.withdrawal_whitelist && !isChecked)
+      fault('withdrawal_whitelist', 'must be false: the exchange shows no address book');
     const known = accountTypes(venue);
     for (const [index, type] of (venue.account_types ?? []).entries()) {
       if (known.includes(type)) continue;
@@ -84,12 +109,14 @@ export const ccxtVenueSchema = z
 /**
  * Returns the pools that the exchange shows: more with an account's own key than with its master's.
  */
-function accountTypes(venue: {
+export function accountTypes(venue: {
   readonly exchange: string;
   readonly credentials_file?: string | undefined;
+  readonly served_at?: object | undefined;
 }): readonly BalanceAccountType[] {
   const types = DIALECTS.get(venue.exchange)?.account_types;
-  return (venue.credentials_file === undefined ? types?.sub : types?.own) ?? [];
+  const hasKey = venue.credentials_file !== undefined || venue.served_at !== undefined;
+  return (hasKey ? types?.own : types?.sub) ?? [];
 }
 
 export type CcxtVenue = z.output<typeof ccxtVenueSchema>;
@@ -124,6 +151,8 @@ export const withdrawalConfigSchema = z.object({
   destination_address: plainText(256),
   chain_id: z.number().int().positive().optional(),
   tag: plainText(128).optional(),
+  /** The most that the exchange's fee may be, in units of the asset. */
+  fee_limit: decimalText('must be a text with a decimal amount').optional(),
 });
 export type WithdrawalConfig = z.output<typeof withdrawalConfigSchema>;
 

@@ -24,14 +24,19 @@ const field = z
   .transform((text) => secretOf(text));
 const schema = z.strictObject({ api_key: field, secret: field, password: field.exactOptional() });
 
+/** Knows the form of an exchange's keys, as its dialect does. */
+interface KeyForm {
+  credentialsFault?(keys: CexCredentials): string | null;
+}
+
 /**
  * Reads the key in `path`: `{"api_key", "secret", "password"?}` in a regular file of mode 600 that
  * belongs to this process's user. Owner and mode are read from the opened file, so the file cannot
- * be replaced between the check and the read.
+ * be replaced between the check and the read. With `form`, also checks the form of the key.
  *
  * @throws CredentialsError
  */
-export async function readCredentials(path: string): Promise<CexCredentials> {
+export async function readCredentials(path: string, form?: KeyForm): Promise<CexCredentials> {
   // Opening a FIFO would block, and a symbolic link could lead to another user's file.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
@@ -39,7 +44,10 @@ export async function readCredentials(path: string): Promise<CexCredentials> {
   });
   try {
     await checkFile(file, path);
-    return parse(await file.readFile('utf8'), path);
+    const keys = parse(await file.readFile('utf8'), path);
+    const fault = form?.credentialsFault?.(keys) ?? null;
+    if (fault !== null) throw new CredentialsError(`${path}: ${fault}`);
+    return keys;
   } finally {
     await file.close();
   }

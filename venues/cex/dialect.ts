@@ -11,7 +11,9 @@ import {
 import type { CallOptions } from '../../domain/executor.ts';
 import type { RequestBudget } from '../../domain/request-desk.ts';
 import type { VenueRecord } from '../../domain/reconcile/records.ts';
-import type { CexConnection } from './connection.ts';
+import type { WithdrawalOutlook, WithdrawalQuota } from '../../domain/withdrawal-outlook.ts';
+import type { CexConnection, Parameters } from './connection.ts';
+import type { CexCredentials } from './credentials.ts';
 
 /** Pools whose balances may be fetched. Pools that no transfer can use are only displayed. */
 export const BALANCE_ACCOUNT_TYPES = [...TRANSFER_ACCOUNT_TYPES, 'FUNDING', 'FUND'] as const;
@@ -25,7 +27,10 @@ export interface WithdrawalTerms {
   readonly max: string | null;
   /** Amounts must be multiples of this step; null: any amount. */
   readonly step: string | null;
-  /** Fee that the exchange keeps from the amount. */
+  /**
+   * Fee that the exchange keeps from the amount; where it is only known afterwards, the most that
+   * it may be: the order's `fee_limit`.
+   */
   readonly fee: string;
   /** Pattern of the whole address; null if the exchange has no usable pattern. */
   readonly address_pattern: string | null;
@@ -34,12 +39,6 @@ export interface WithdrawalTerms {
   readonly opens_at: string | null;
   /** What the account may still withdraw at present; null: the exchange does not show it. */
   readonly quota: WithdrawalQuota | null;
-}
-
-/** What is left of a withdrawal quota, in `unit`: an asset, or `USD`. */
-export interface WithdrawalQuota {
-  readonly left: string;
-  readonly unit: string;
 }
 
 export interface BookEntry {
@@ -59,6 +58,8 @@ export interface WithdrawalOrder {
   readonly tag: string | null;
   /** The amount that leaves the account, including the fee. */
   readonly amount: string;
+  /** The most that the exchange's fee may be, in units of the asset; null: the plan sets none. */
+  readonly fee_limit: string | null;
 }
 
 /**
@@ -80,7 +81,10 @@ export interface WithdrawalRecord {
   readonly tag: string | null;
   /** The amount that the destination gets, without the exchange's fee. */
   readonly net_amount: string;
+  /** In units of `fee_asset`. */
   readonly fee: string;
+  /** The asset of the fee; absent: the record's. */
+  readonly fee_asset?: string;
   /** Transaction hash on the chain; null for a booking within the exchange. */
   readonly tx_hash: string | null;
   /** The transaction hash, or the exchange's id of the booking; null: neither exists yet. */
@@ -91,6 +95,21 @@ export interface WithdrawalRecord {
 export interface ListedWithdrawal extends WithdrawalRecord {
   /** ISO 8601, by the exchange's clock: when it was requested. */
   readonly at: string;
+  /**
+   * What may have left the account, where the exchange's words leave open whether its amount
+   * includes the fee; absent: `net_amount` and `fee` together.
+   */
+  readonly gross_amounts?: readonly string[];
+}
+
+export interface WithdrawalQuery {
+  readonly client_id: string;
+  readonly asset: string;
+  readonly period: Period;
+  /** What was sent, for an exchange whose records have to be compared with more than the id. */
+  readonly order?: WithdrawalOrder;
+  /** The exchange's id of the withdrawal; undefined: its answer was lost. */
+  readonly reference?: string | undefined;
 }
 
 /** How a withdrawal is found again, also if its answer was lost. */
@@ -101,7 +120,7 @@ export type WithdrawalSearch =
       /** Returns every withdrawal with the client id in the period. */
       find(
         connection: CexConnection,
-        of: { readonly client_id: string; readonly asset: string; readonly period: Period },
+        of: WithdrawalQuery,
         call: CallOptions,
       ): Promise<readonly WithdrawalRecord[]>;
     }
@@ -168,9 +187,19 @@ export interface SendGuarantee {
   readonly settle_seconds: number;
 }
 
+/** Requests of one name are sent at least so many seconds apart. */
+export interface Spacing {
+  readonly name: string;
+  readonly seconds: number;
+  /** Returns the parameters that hold the time of the request, which the wait has made old. */
+  stamp?(): Parameters;
+}
+
 export interface Dialect {
   /** Returns what is wrong with an account's name; null when it is valid. */
   accountFault(account: string, role: 'master' | 'sub'): string | null;
+  /** Returns what is wrong with the form of a key, never its text; null or absent: nothing. */
+  credentialsFault?(keys: CexCredentials): string | null;
   /** Why the exchange's sandbox cannot be used; absent: it can. */
   readonly sandbox_fault?: string;
   /** Returns the exchange's code and message from an error's body; null when the body has none. */
@@ -189,6 +218,11 @@ export interface Dialect {
   /** The budget of an API key, in the library's units of cost; absent: the library's own rate. */
   readonly budget?: RequestBudget;
   /**
+   * Returns the distance that the exchange requires between requests such as this one; null: none.
+   * `method` is as in {@link CexConnection.ask}.
+   */
+  spacing?(method: string, parameters: Parameters): Spacing | null;
+  /**
    * True: the exchange accepts an API key's requests only with a nonce above all earlier ones, so
    * they are sent one after another, over all processes.
    */
@@ -202,6 +236,14 @@ export interface Dialect {
   readonly withdrawals: SendGuarantee;
   /** Null: the exchange has no transfers between accounts that can be found again. */
   readonly transfers: SendGuarantee | null;
+  /**
+   * True: the exchange shows its fee after a send alone, adds it to what is sent, and has no
+   * parameter that bounds it. Orders then need a `fee_limit`; `amount` without it is what is sent
+   * (docs/decisions/0133-a-fee-that-is-known-afterwards.md).
+   */
+  readonly fee_after_send?: true;
+  /** True: the exchange adds its fee to what is sent; absent: it keeps the fee from the amount. */
+  readonly fee_on_top?: true;
 
   /** Returns why the key does not work or lacks a needed permission; null when the key is fine. */
   keyFault(
@@ -209,6 +251,16 @@ export interface Dialect {
     needs: { readonly withdraw: boolean },
     call: CallOptions,
   ): Promise<string | null>;
+  /**
+   * Returns why the key is not of the bound account; null when it is. Absent: the exchange does not
+   * show the account of a key. Sends run after it, so it asks the exchange once per connection. A
+   * property, since it is used without its dialect.
+   */
+  readonly bindingFault?: (
+    connection: CexConnection,
+    binding: { readonly account: string; readonly account_role: 'master' | 'sub' },
+    call: CallOptions,
+  ) => Promise<string | null>;
 
   /**
    * The pools that an account's own key shows (`own`), and those of a sub-account that the master's
@@ -237,13 +289,25 @@ export interface Dialect {
     order: WithdrawalOrder,
     call: CallOptions,
   ): Promise<WithdrawalTerms | null>;
+  /**
+   * Reads what the account may still withdraw, and which networks of these assets do not pay out at
+   * present; absent if the exchange shows neither of them for few requests. Each fetch of balances
+   * makes this call.
+   */
+  outlook?(
+    connection: CexConnection,
+    assets: readonly string[],
+    call: CallOptions,
+  ): Promise<WithdrawalOutlook>;
   /** Reads the account's address book; absent if the exchange has no call for it. */
   addressBook?(connection: CexConnection, call: CallOptions): Promise<readonly BookEntry[]>;
+  /** True: the exchange itself pays no address for an API key that its address book lacks. */
+  readonly book_enforced?: true;
   /** Returns a client id that this exchange accepts, always the same for the same key. */
   withdrawalId(idempotencyKey: string): string;
   /**
    * Reads what the withdrawal must name besides its order; absent: nothing. Throws a `rejected`
-   * fault when the exchange cannot make this withdrawal.
+   * fault when the exchange cannot make this withdrawal, or takes a fee above the order's limit.
    */
   quote?(connection: CexConnection, order: WithdrawalOrder, call: CallOptions): Promise<Quote>;
   /** Sends the withdrawal once, in one request; returns the exchange's id. */

@@ -60,6 +60,16 @@ export class ExchangeAnswerError extends Error {
  */
 export class UnsentFault extends ExecutorFault {}
 
+/** A fault about a record of the exchange that certainly is the send's. */
+export class RecordFault extends ExecutorFault {
+  /** The exchange's id of the record. */
+  readonly external_ref: string;
+  constructor(code: string, message: string, external_ref: string) {
+    super('protocol', code, `${message} (record ${external_ref})`);
+    this.external_ref = external_ref;
+  }
+}
+
 const LONGEST = 200;
 
 /**

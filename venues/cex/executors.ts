@@ -3,6 +3,7 @@ import type { Executor } from '../../domain/executor.ts';
 import type { CexAccounts } from './accounts.ts';
 import { createCexDepositObserveExecutor } from './deposit-observe.ts';
 import { createCexInternalTransferExecutor } from './internal-transfer.ts';
+import { forwarding } from './served/forward.ts';
 import { createCexWithdrawalExecutor } from './withdrawal.ts';
 
 /** Returns the executors; none without a binding, since such executors could serve no node. */
@@ -12,5 +13,5 @@ export function createCexExecutors(accounts: CexAccounts): readonly Executor[] {
     createCexWithdrawalExecutor(accounts),
     createCexInternalTransferExecutor(accounts),
     createCexDepositObserveExecutor(accounts),
-  ];
+  ].map((local) => forwarding(local, accounts));
 }

@@ -1,5 +1,5 @@
 /** Finds conflicts of an exchange account's entry with the other accounts of the file. */
-import type { CcxtVenue } from './config.ts';
+import { accountTypes, BELONGS_TO_PROCESS, type CcxtVenue } from './config.ts';
 
 interface Others {
   /** The entry's place, such as `venues[2]`. */
@@ -13,7 +13,29 @@ export function accountFaults(venue: CcxtVenue, { at, all, earlier }: Others): r
   const twice = earlier.some((other) => isSameAccount(other, venue))
     ? [`${at}.account: this account of ${venue.exchange} is already bound above`]
     : [];
-  return [...twice, ...masterProblem(venue, all).map((problem) => `${at}.master: ${problem}`)];
+  return [
+    ...twice,
+    ...masterProblem(venue, all).map((problem) => `${at}.master: ${problem}`),
+    ...servedProblems(venue, all).map((problem) => `${at}.${problem}`),
+  ];
+}
+
+/**
+ * Returns what an account may not have here if another process serves its master: that process has
+ * all keys, and fetches the balances. Pools that are the default have no effect anywhere.
+ */
+function servedProblems(venue: CcxtVenue, all: readonly CcxtVenue[]): readonly string[] {
+  const { credentials_file, master, account_types } = venue;
+  const isServed = all.some(
+    ({ venue_key, served_at }) => venue_key === master && served_at !== undefined,
+  );
+  if (!isServed) return [];
+  if (credentials_file !== undefined)
+    return [
+      `credentials_file: belongs into the venues file of the process that serves ${String(master)}`,
+    ];
+  const isDefault = account_types.join() === accountTypes(venue).join();
+  return isDefault ? [] : [`account_types: ${BELONGS_TO_PROCESS}`];
 }
 
 /** Returns why the named master cannot serve: it must be a master account of the same exchange. */

@@ -1,5 +1,6 @@
 /** Defines the venue of exchange accounts, which are used through ccxt. */
 import { resolve } from 'node:path';
+import { CallError, readToken } from '../../platform/outgoing/call.ts';
 import type { VenueEntry } from '../entry.ts';
 import { defineVenue } from '../venue.ts';
 import { createCexAccounts } from './accounts.ts';
@@ -8,6 +9,7 @@ import { createCexBalances } from './balances.ts';
 import { exchangeClocks } from './clock.ts';
 import { ccxtVenueSchema, type CcxtVenue } from './config.ts';
 import { CredentialsError, readCredentials } from './credentials.ts';
+import { DIALECTS } from './dialects/index.ts';
 import { createCexExecutors } from './executors.ts';
 import { accountFaults } from './faults.ts';
 
@@ -19,14 +21,25 @@ export const cex = defineVenue<CcxtVenue>({
   entry: { provider: 'ccxt', schema: ccxtVenueSchema },
   faults: (entry, { at, all, earlier }) =>
     accountFaults(entry, { at, all: all.filter(isAccount), earlier: earlier.filter(isAccount) }),
-  locate: (entry, folder) =>
-    entry.credentials_file === undefined
-      ? entry
-      : { ...entry, credentials_file: resolve(folder, entry.credentials_file) },
-  async secretFaults({ credentials_file: file }) {
+  locate: ({ credentials_file, served_at, ...entry }, folder) => ({
+    ...entry,
+    ...(credentials_file === undefined
+      ? {}
+      : { credentials_file: resolve(folder, credentials_file) }),
+    ...(served_at === undefined
+      ? {}
+      : {
+          served_at: {
+            ...served_at,
+            auth_token_file: resolve(folder, served_at.auth_token_file),
+          },
+        }),
+  }),
+  async secretFaults({ exchange, credentials_file: file, served_at }) {
+    if (served_at !== undefined) return tokenFaults(served_at.auth_token_file);
     if (file === undefined) return [];
     try {
-      await readCredentials(file);
+      await readCredentials(file, DIALECTS.get(exchange));
       return [];
     } catch (error) {
       if (!(error instanceof CredentialsError)) throw error;
@@ -40,6 +53,17 @@ export const cex = defineVenue<CcxtVenue>({
       fetchers: createCexBalances(accounts),
       transferProviders: createCexTransfers(accounts),
       clocks: exchangeClocks(accounts),
+      close: () => accounts.close(),
     };
   },
 });
+
+async function tokenFaults(file: string): Promise<readonly string[]> {
+  try {
+    await readToken(file);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    return [`served_at: ${error.message}: ${file}`];
+  }
+}

@@ -28,7 +28,7 @@ import {
   requirePrepared,
   stillObserving,
 } from './plan.ts';
-import { endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
+import { connectMaster, endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
 
 const POLL_SECONDS = 2;
 
@@ -123,7 +123,7 @@ async function check(
     );
   }
   const types = [config.account_type];
-  const master = await source.ofMaster();
+  const master = await connectMaster(source, call);
   const pools =
     transfer.source.sub_account === null
       ? await dialect.balances(master, types, call)

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { idTime, isId } from '../../platform/ids.ts';
 import { rejected } from '../node-plan.ts';
 import type { Period } from './dialect.ts';
+import { RecordFault } from './errors.ts';
 
 /**
  * Returns whether an exchange may have an asset of this name. Names are sent unencoded, so a name
@@ -79,7 +80,8 @@ export function requirePrepared(prepared: JsonObject, expected: JsonObject): voi
 }
 
 /**
- * Returns READY if `look` finds nothing; UNKNOWN if its fault needs the decision of an operator.
+ * Returns READY if `look` finds nothing; UNKNOWN if its fault needs the decision of an operator,
+ * with the id of the record that the fault is about.
  */
 export async function recoverBy(
   look: Promise<ExecutionResult | null>,
@@ -89,7 +91,12 @@ export async function recoverBy(
     return (await look) ?? { next_state: 'READY' };
   } catch (error) {
     if (!(error instanceof ExecutorFault) || !forPerson.includes(error.code)) throw error;
-    return { next_state: 'UNKNOWN', error_code: error.code, error_message: error.message };
+    return {
+      next_state: 'UNKNOWN',
+      error_code: error.code,
+      error_message: error.message,
+      ...(error instanceof RecordFault ? { external_ref: error.external_ref } : {}),
+    };
   }
 }
 

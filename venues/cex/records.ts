@@ -1,10 +1,12 @@
 /** Reads what an exchange's own books show of a bound account, to compare it with ours. */
-import type { CallOptions } from '../../domain/executor.ts';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import type { VenueRecord } from '../../domain/reconcile/records.ts';
-import type { CexAccounts } from './accounts.ts';
+import type { CexAccount, CexAccounts } from './accounts.ts';
 import { hashedId } from './client-id.ts';
 import type { CcxtVenue } from './config.ts';
-import type { Period } from './dialect.ts';
+import type { BookEntry, Period } from './dialect.ts';
+import type { ServedExchange } from './served/client.ts';
+import { QUESTIONS, RECORDS_TOO_MANY } from './served/protocol.ts';
 
 /**
  * Returns the account's withdrawals and deposits in the period; of a master also the transfers that
@@ -20,7 +22,9 @@ export async function readVenueRecords(
   period: Period,
   call: CallOptions,
 ): Promise<readonly VenueRecord[]> {
-  const { venue, dialect, own } = accounts.get(venueKey);
+  const account = accounts.get(venueKey);
+  const { venue, dialect, served, own } = account;
+  if (served !== null) return servedRecords({ account, served }, period, call);
   const bindings = accounts.list().map((each) => each.venue);
   const subs = subAccountsOf(venue, bindings);
   const records = await dialect.records(await own(), { period, subs }, call);
@@ -29,6 +33,51 @@ export async function readVenueRecords(
   return records.map((each) =>
     each.kind === 'withdrawal' ? { ...each, client_id: each.id } : each,
   );
+}
+
+/** Longest time of one answer: an exchange shows its history slowly. */
+const RECORDS_TIMEOUT_SECONDS = 600;
+/** A shorter period is not divided. */
+const SHORTEST_MS = 60_000;
+
+/** Reads the records from the process, in parts where one answer does not hold them all. */
+async function servedRecords(
+  at: { readonly account: CexAccount; readonly served: ServedExchange },
+  period: Period,
+  call: CallOptions,
+): Promise<readonly VenueRecord[]> {
+  const { venue_key } = at.account.venue;
+  const about = { accounts: [at.account], call, timeoutSeconds: RECORDS_TIMEOUT_SECONDS };
+  try {
+    return (await at.served.ask(QUESTIONS.records, { venue_key, period }, about)).records;
+  } catch (error) {
+    const isTooMany = error instanceof ExecutorFault && error.code === RECORDS_TOO_MANY;
+    if (!isTooMany || period.to - period.from < SHORTEST_MS) throw error;
+  }
+  const middle = Math.floor((period.from + period.to) / 2);
+  const parts = [
+    await servedRecords(at, { from: period.from, to: middle }, call),
+    await servedRecords(at, { from: middle + 1, to: period.to }, call),
+  ];
+  // An exchange that counts in seconds shows a record of the border in both parts.
+  return [...new Map(parts.flat().map((each) => [`${each.kind} ${each.id}`, each])).values()];
+}
+
+/**
+ * Returns the account's address book at the exchange; null: the exchange has no call for it.
+ *
+ * @throws ExecutorFault as {@link readVenueRecords}.
+ */
+export async function readAddressBook(
+  accounts: CexAccounts,
+  venueKey: string,
+  call: CallOptions,
+): Promise<readonly BookEntry[] | null> {
+  const account = accounts.get(venueKey);
+  const { dialect, served, own } = account;
+  if (served === null) return (await dialect.addressBook?.(await own(), call)) ?? null;
+  const about = { accounts: [account], call };
+  return (await served.ask(QUESTIONS.addressBook, { venue_key: venueKey }, about)).entries;
 }
 
 /** Returns the exchange's names of the master's bound sub-accounts; null for a sub-account. */

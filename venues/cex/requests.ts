@@ -1,8 +1,9 @@
 /** Sends the requests of one API key within the budget that all processes share. */
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestBudget, RequestDesk, Turn } from '../../domain/request-desk.ts';
 import { createTurnstile } from '../../platform/turnstile.ts';
+import type { Spacing } from './dialect.ts';
 
 interface Key {
   /** SHA-256 of the API key, as hex digits. */
@@ -17,6 +18,11 @@ interface Key {
 export interface Requests {
   /** Waits until a request of this cost may be sent. Throws the signal's reason if it aborts. */
   before(cost: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Waits until `seconds` have passed since the last request of this name with the key, over all
+   * processes. Throws the signal's reason if it aborts.
+   */
+  spaced(spacing: Spacing, signal: AbortSignal): Promise<void>;
   /**
    * Runs `work` in the key's turn, with its nonce; null for a key that needs no turns. `work` must
    * end with the signal, and the signal must abort within `timeoutMs`: then the turn may go to
@@ -49,6 +55,16 @@ export function createRequests(
         stoppedFor: () => desk.stoppedFor(key),
         signal,
       }),
+    spaced: ({ name, seconds }, signal) => {
+      // A row of its own at the desk, which holds one request in this time.
+      const named = createHash('sha256').update(`${key} ${name}`).digest('hex');
+      const one: RequestBudget = { capacity: 1, units_per_second: 1 / seconds };
+      return waitForBudget((within) => desk.take(named, 1, one, within), {
+        withinMs: timeoutMs / 2,
+        stoppedFor: () => desk.stoppedFor(key),
+        signal,
+      });
+    },
     async inTurn(work, signal) {
       if (!oneAtATime) return work(null);
       const leave = await line.enter(signal).catch(aborted(signal));

@@ -4,6 +4,7 @@
  * exchange stores no such id, see `baseline.ts`.
  */
 import { z } from 'zod';
+import { WITHDRAWAL_FEE_ABOVE_LIMIT } from '../../domain/attention-reasons.ts';
 import {
   ExecutorFault,
   type CallOptions,
@@ -14,16 +15,23 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { sameAddress } from '../../domain/allowlist/address.ts';
-import { add, compare } from '../../domain/money.ts';
+import { add, compare, isPositive, subtract } from '../../domain/money.ts';
 import { readConfig, readAmount } from '../node-plan.ts';
 import { baselineOf, ownRecord, type Planned } from './baseline.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
-import type { WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
-import { failWhenNotSent, failWhenRefused } from './errors.ts';
+import type { Dialect, Quote, WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
+import { failWhenNotSent, failWhenRefused, RecordFault } from './errors.ts';
+import {
+  checkFeeLimit,
+  FEE_VALID_MS,
+  feeExpired,
+  netAmount,
+  requireFeeLimit,
+} from './fee-limit.ts';
 import { lifetimeOf, readAsset, recoverBy, requirePrepared, stillObserving } from './plan.ts';
-import { checkWithdrawal } from './withdrawal-checks.ts';
+import { checkWithdrawal, networkUnknown } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
 /** Where a key's requests go one at a time: each look uses the budget of sends. */
@@ -59,6 +67,7 @@ export function createCexWithdrawalExecutor(accounts: CexAccounts): Executor {
       return recoverBy(look(account, { order, context }, call), [
         'WITHDRAWAL_DUPLICATED',
         'WITHDRAWAL_MISMATCH',
+        WITHDRAWAL_FEE_ABOVE_LIMIT,
         'WITHDRAWAL_AMBIGUOUS',
         'HISTORY_TOO_OLD',
       ]);
@@ -77,6 +86,7 @@ function plan(
     network,
     destination_address: address,
     tag = null,
+    fee_limit = null,
   } = readConfig(withdrawalConfigSchema, context);
   const account = accounts.get(venue);
   const client_id = account.dialect.withdrawalId(context.idempotency_key);
@@ -89,13 +99,19 @@ function plan(
       address,
       tag,
       amount: readAmount(context),
+      fee_limit,
     },
   };
 }
 
 /** Returns the parameters as they will be sent. */
-function preparedOf({ venue }: CexAccount, { address, ...order }: WithdrawalOrder): JsonObject {
-  return { venue: venue.venue_key, ...order, destination_address: address };
+function preparedOf(
+  { venue }: CexAccount,
+  { address, fee_limit, ...order }: WithdrawalOrder,
+): JsonObject {
+  // Actions that earlier releases prepared have no `fee_limit`, and are compared with this.
+  const limit = fee_limit === null ? {} : { fee_limit };
+  return { venue: venue.venue_key, ...order, ...limit, destination_address: address };
 }
 
 /** Reads what the send has to name, and, where the exchange stores no id of ours, the baseline. */
@@ -105,18 +121,43 @@ async function prepare(
   call: CallOptions,
 ): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
-  const quote = (await account.dialect.quote?.(await account.own(), order, call)) ?? {};
+  const fee_read_at = new Date().toISOString();
+  const quote = await quoteOf(account, order, call);
+  const isFeeChecked = order.fee_limit !== null && account.dialect.fee_after_send !== true;
   return {
     next_state: 'SUBMITTING',
     prepared_action: {
       ...preparedOf(account, order),
       quote: { ...quote },
+      ...(isFeeChecked ? { fee_read_at } : {}),
       ...(await baselineOf(account, { order, context }, call)),
     },
   };
 }
 
-const quoteSchema = z.record(z.string(), z.string());
+/**
+ * Returns what the send has to name, after a look at the fee, which may have risen since preflight.
+ * A quote that names a fee checks that one too.
+ */
+async function quoteOf(
+  { dialect, own }: CexAccount,
+  order: WithdrawalOrder,
+  call: CallOptions,
+): Promise<Quote> {
+  if (dialect.fee_after_send) requireFeeLimit(order);
+  else if (order.fee_limit !== null) {
+    const terms = await dialect.withdrawalTerms(await own(), order, call);
+    if (terms === null) throw networkUnknown(order);
+    checkFeeLimit(terms.fee, order);
+  }
+  return (await dialect.quote?.(await own(), order, call)) ?? {};
+}
+
+/** Actions that earlier releases prepared have no `fee_read_at`. */
+const sendTermsSchema = z.object({
+  quote: z.record(z.string(), z.string()).nullish(),
+  fee_read_at: z.iso.datetime().optional(),
+});
 
 /** Sends the prepared withdrawal, the only one approved; throws if the config has changed. */
 async function submit(
@@ -127,8 +168,11 @@ async function submit(
   const { account, order } = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenNotSent(async () => {
-    const quote = quoteSchema.parse(prepared_action['quote'] ?? {});
-    const id = await account.dialect.withdraw(await account.own(), order, quote, call);
+    const { quote, fee_read_at } = sendTermsSchema.parse(prepared_action);
+    // The fee may have risen above its limit since then.
+    if (fee_read_at !== undefined && Date.now() > Date.parse(fee_read_at) + FEE_VALID_MS)
+      throw feeExpired();
+    const id = await account.dialect.withdraw(await account.own(), order, quote ?? {}, call);
     return { next_state: 'SUBMITTED' as const, external_ref: id };
   });
 }
@@ -146,11 +190,14 @@ async function find(
   call: CallOptions,
 ): Promise<WithdrawalRecord | null> {
   const { search } = account.dialect;
-  const { client_id, asset } = planned.order;
-  const period = lifetimeOf(planned.context);
+  const { order, context } = planned;
+  const { client_id, asset } = order;
+  const period = lifetimeOf(context);
+  const reference = context.prior?.external_ref;
+  const query = { client_id, asset, period, order, reference };
   const record =
     search.by === 'client_id'
-      ? onlyOne(await search.find(await account.own(), { client_id, asset, period }, call))
+      ? onlyOne(await search.find(await account.own(), query, call))
       : ownRecord(
           account,
           planned,
@@ -158,14 +205,15 @@ async function find(
         );
   if (record === null) return null;
   const isToPayee =
-    // Found by its own id, it may show no address so far.
-    (search.by === 'baseline' && record.address === '') ||
-    sameAddress(record.address, planned.order.address);
+    // Found by its own id, it may show no address so far. A booking within the exchange may never
+    // show one, since it has left no address.
+    (record.address === '' && (search.by === 'baseline' || record.tx_hash === null)) ||
+    sameAddress(record.address, order.address);
   if (record.asset === asset && isToPayee) return record;
-  throw new ExecutorFault(
-    'protocol',
+  throw new RecordFault(
     'WITHDRAWAL_MISMATCH',
     "the exchange's record of this withdrawal is of another asset or address",
+    record.id,
   );
 }
 
@@ -217,20 +265,80 @@ function report(
       error_message: `the exchange ended the withdrawal: ${record.exchange_status}`,
     };
   }
-  return { next_state: 'COMPLETED', external_ref, output: outputOf(record, { order, context }) };
+  checkFigures(account, record, order);
+  const output = outputOf(account, record, { order, context });
+  return { next_state: 'COMPLETED', external_ref, output };
+}
+
+/**
+ * Checks what a completed withdrawal cost. Its figures count only now: the fee of a pending one may
+ * not be known, or may still change.
+ *
+ * @throws RecordFault `WITHDRAWAL_MISMATCH` if something else was sent than planned, or if the fee
+ *   is in another asset than its limit, `WITHDRAWAL_FEE_ABOVE_LIMIT` for a fee above the limit,
+ *   which no call could prevent: a person must look.
+ */
+function checkFigures(
+  { dialect }: CexAccount,
+  record: WithdrawalRecord,
+  order: WithdrawalOrder,
+): void {
+  const { id, net_amount, fee, asset, fee_asset = asset } = record;
+  if (dialect.fee_after_send && compare(net_amount, netAmount(order)) !== 0)
+    throw new RecordFault(
+      'WITHDRAWAL_MISMATCH',
+      `the exchange's record shows ${net_amount} ${asset} as sent, not ${netAmount(order)}`,
+      id,
+    );
+  if (order.fee_limit === null) return;
+  if (fee_asset !== asset)
+    throw new RecordFault(
+      'WITHDRAWAL_MISMATCH',
+      `the exchange charged a fee of ${fee} ${fee_asset}, and config.fee_limit is ${order.fee_limit} ${asset}`,
+      id,
+    );
+  if (compare(fee, order.fee_limit) <= 0) return;
+  const charged = `the exchange charged a fee of ${fee} ${asset}, and config.fee_limit is ${order.fee_limit}`;
+  throw new RecordFault(
+    WITHDRAWAL_FEE_ABOVE_LIMIT,
+    `${charged}; ${effectOfFee(dialect, record, order)}`,
+    id,
+  );
+}
+
+/** Returns what a fee above its limit means: a fee that is kept from the amount takes no more. */
+function effectOfFee(
+  { fee_on_top }: Dialect,
+  { net_amount, fee, asset }: WithdrawalRecord,
+  { amount }: WithdrawalOrder,
+): string {
+  if (!fee_on_top)
+    return `it is kept from the ${amount} ${asset} that was approved, so less arrived`;
+  const beyond = subtract(add(net_amount, fee), amount);
+  const more = isPositive(beyond) ? beyond : '0';
+  return `${more} ${asset} more left the account than the ${amount} that was approved`;
 }
 
 /**
  * Returns the output, with `received_amount` only if the exchange's figures match the sent amount.
  */
-function outputOf(record: WithdrawalRecord, { order, context }: Planned): JsonObject {
-  const agrees = compare(add(record.net_amount, record.fee), order.amount) === 0;
+function outputOf(
+  { dialect }: CexAccount,
+  record: WithdrawalRecord,
+  { order, context }: Planned,
+): JsonObject {
+  const { asset, fee_asset = asset } = record;
+  // A fee in another asset is not part of what left in this one.
+  const left = fee_asset === asset ? add(record.net_amount, record.fee) : record.net_amount;
+  // A fee below its limit leaves the rest in the account; what was sent has been compared.
+  const submitted_amount = dialect.fee_after_send ? left : order.amount;
+  const agrees = compare(left, submitted_amount) === 0;
   const within = record.tx_hash === null && compare(record.net_amount, order.amount) === 0;
   return {
     requested_amount: context.amount,
-    submitted_amount: order.amount,
+    submitted_amount,
     fee_amount: record.fee,
-    fee_asset: record.asset,
+    fee_asset,
     ...(agrees || within ? { received_amount: record.net_amount } : {}),
     reported_amount: record.net_amount,
     ...(record.tx_hash === null ? {} : { tx_hash: record.tx_hash }),

@@ -29,13 +29,14 @@ export function createEvmBalances(
       interval_seconds: venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
       fetch: async ({ signal }) => {
         const owner = await ownerOf(signer);
-        return balancesOf(
+        const pools = await balancesOf(
           await chains.open(venue.chain_id, {
             signal,
             requestId: `balances of ${venue.venue_key}`,
           }),
           owner,
         );
+        return { pools, outlook: null };
       },
     })),
   );

@@ -77,6 +77,7 @@ function createProvider(scope: string, bindings: readonly PaperVenue[]): Transfe
     same_key_safe: true,
     settle_seconds: SETTLE_SECONDS,
     timeout_seconds: TIMEOUT_SECONDS,
+    in_process: true,
     submit: async (order, call) => {
       const body = requestOf(order, bindings);
       return readSubmit(await ask('/transfers', { body, call }), order, body);

@@ -36,12 +36,13 @@ export function createPaperBalances(venue: PaperVenue): BalanceFetcher {
         );
       }
       const { balances } = answerSchema.parse(await answer.json());
-      return balances.map((each): PoolBalance => ({
+      const pools = balances.map((each): PoolBalance => ({
         ...each,
         account_type: each.account_type.toUpperCase(),
         asset: each.asset.toUpperCase(),
         details: null,
       }));
+      return { pools, outlook: null };
     },
   };
 }

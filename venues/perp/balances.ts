@@ -1,5 +1,5 @@
 /** Reads the master account's perps balance at the venue. */
-import type { BalanceFetcher } from '../../domain/balances.ts';
+import type { BalanceFetcher, PoolBalance } from '../../domain/balances.ts';
 import { atLeastZero, type PerpClient } from './client.ts';
 import { keepsPerpsApart, PERP_ACCOUNT_TYPE, type PerpVenue } from './config.ts';
 
@@ -13,21 +13,25 @@ export function createPerpBalances(venue: PerpVenue, client: PerpClient): Balanc
   return {
     venue_key: venue.venue_key,
     interval_seconds: venue.fetch_interval_seconds ?? DEFAULT_INTERVAL_SECONDS,
-    async fetch({ signal }) {
-      const pool = { account_type: PERP_ACCOUNT_TYPE, asset: venue.asset };
-      const mode = await client.mode(venue.account, { signal });
-      if (!keepsPerpsApart(mode))
-        return [{ ...pool, available: null, withdrawable: null, total: null, details: { mode } }];
-      const state = await client.state(venue.account, { signal });
-      return [
-        {
-          ...pool,
-          available: atLeastZero(state.withdrawable),
-          withdrawable: atLeastZero(state.withdrawable),
-          total: atLeastZero(state.account_value),
-          details: { open_positions: state.open_positions },
-        },
-      ];
-    },
+    fetch: async ({ signal }) => ({ pools: [await poolOf(venue, client, signal)], outlook: null }),
+  };
+}
+
+async function poolOf(
+  venue: PerpVenue,
+  client: PerpClient,
+  signal: AbortSignal,
+): Promise<PoolBalance> {
+  const pool = { account_type: PERP_ACCOUNT_TYPE, asset: venue.asset };
+  const mode = await client.mode(venue.account, { signal });
+  if (!keepsPerpsApart(mode))
+    return { ...pool, available: null, withdrawable: null, total: null, details: { mode } };
+  const state = await client.state(venue.account, { signal });
+  return {
+    ...pool,
+    available: atLeastZero(state.withdrawable),
+    withdrawable: atLeastZero(state.withdrawable),
+    total: atLeastZero(state.account_value),
+    details: { open_positions: state.open_positions },
   };
 }

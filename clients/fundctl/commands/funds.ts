@@ -3,7 +3,7 @@ import type { Group, Leaf } from '../../command-line/command.ts';
 import { operation } from '../../command-line/operation.ts';
 import { amount, choice, flag, required, text } from '../../command-line/options.ts';
 import type { Columns } from '../../command-line/columns.ts';
-import { state } from '../../command-line/view.ts';
+import { state, type View } from '../../command-line/view.ts';
 import { age, duration } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
 
@@ -24,8 +24,8 @@ export const balances: Leaf = operation('listBalances', {
       fresh: options.fresh ? true : undefined,
     },
   }),
-  show: (session, body) =>
-    session.table(body.balances, {
+  show: async (session, body) => {
+    const shown = await session.table(body.balances, {
       VENUE: 'venue_key',
       ACCOUNT: 'account_type',
       ASSET: 'asset',
@@ -38,8 +38,31 @@ export const balances: Leaf = operation('listBalances', {
         row.stale
           ? { text: `${age(row.fetched_at)} (stale)`, tone: 'waiting' }
           : age(row.fetched_at),
-    }),
+    });
+    return shown + (await withdrawalsText(session.view, body.venues));
+  },
 });
+
+/** Returns what venues show of their withdrawals; empty where none shows anything. */
+async function withdrawalsText(
+  view: View,
+  venues: readonly Schema<'BalanceVenue'>[],
+): Promise<string> {
+  const rows = venues.flatMap(({ venue_key, withdrawals }) =>
+    withdrawals === null ? [] : [{ venue_key, ...withdrawals }],
+  );
+  if (rows.length === 0) return '';
+  const table = await view.table(rows, {
+    VENUE: 'venue_key',
+    'MAY WITHDRAW': {
+      right: ({ quota }) => (quota === null ? '?' : `${quota.left} ${quota.unit}`),
+    },
+    'DOES NOT PAY OUT': ({ closed }) =>
+      closed.map(({ asset, network }) => `${asset} on ${network ?? 'every network'}`).join(', '),
+    SEEN: (row) => age(row.read_at),
+  });
+  return view.heading('Withdrawals') + table;
+}
 
 type Route = Schema<'RouteView'>;
 const ROUTE: Columns<Route> = {

@@ -201,6 +201,13 @@ export async function previewText(view: View, foreseen: Preview): Promise<string
         ({ error, message }) =>
           ['in its way', { text: `${error}: ${message}`, tone: 'bad' }] as const,
       ),
+      ...foreseen.would_wait.map(
+        ({ node_key, error_code, message }) =>
+          [
+            'would wait',
+            { text: `${node_key}: ${error_code}: ${message}`, tone: 'waiting' },
+          ] as const,
+      ),
     ]),
     view.heading('Bindings'),
     await view.table(foreseen.bindings, {

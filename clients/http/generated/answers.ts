@@ -819,7 +819,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "max_fee": {
-    "description": "Of a burn: how much of it the attester may keep.",
+    "description": "Of a burn: how much of it the attester may keep; of a withdrawal: the most that the exchange may charge.",
     "type": [
      "string",
      "null"
@@ -5991,10 +5991,18 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "items": {
      "$ref": "#/components/schemas/Balance"
     }
+   },
+   "venues": {
+    "description": "Each venue of these balances.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/BalanceVenue"
+    }
    }
   },
   "required": [
-   "balances"
+   "balances",
+   "venues"
   ],
   "additionalProperties": false
  },
@@ -6107,6 +6115,106 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "svc_pending_outflow",
    "svc_effective_withdrawable",
    "svc_effective_reason"
+  ],
+  "additionalProperties": false
+ },
+ "BalanceVenue": {
+  "type": "object",
+  "properties": {
+   "venue_key": {
+    "type": "string"
+   },
+   "withdrawals": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/VenueWithdrawals"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "Null where the venue shows nothing of them, and where what it showed is as old as a stale balance."
+   }
+  },
+  "required": [
+   "venue_key",
+   "withdrawals"
+  ],
+  "additionalProperties": false
+ },
+ "VenueWithdrawals": {
+  "type": "object",
+  "properties": {
+   "quota": {
+    "anyOf": [
+     {
+      "type": "object",
+      "properties": {
+       "left": {
+        "$ref": "#/components/schemas/Decimal"
+       },
+       "unit": {
+        "type": "string",
+        "description": "An asset, or `USD`.",
+        "example": "USD"
+       }
+      },
+      "required": [
+       "left",
+       "unit"
+      ],
+      "additionalProperties": false
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "What the account may still withdraw; null: the venue does not show it."
+   },
+   "closed": {
+    "description": "What the venue does not pay out at present, of the assets that the account has. That something is missing does not prove that it is paid out.",
+    "type": "array",
+    "items": {
+     "type": "object",
+     "properties": {
+      "asset": {
+       "type": "string"
+      },
+      "network": {
+       "description": "As the venue names it; null: every network of the asset.",
+       "type": [
+        "string",
+        "null"
+       ]
+      },
+      "opens_at": {
+       "anyOf": [
+        {
+         "$ref": "#/components/schemas/Timestamp"
+        },
+        {
+         "type": "null"
+        }
+       ],
+       "description": "When the venue expects to pay out again; null: not known."
+      }
+     },
+     "required": [
+      "asset",
+      "network",
+      "opens_at"
+     ],
+     "additionalProperties": false
+    }
+   },
+   "read_at": {
+    "$ref": "#/components/schemas/Timestamp"
+   }
+  },
+  "required": [
+   "quota",
+   "closed",
+   "read_at"
   ],
   "additionalProperties": false
  },
@@ -8375,6 +8483,13 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "items": {
      "$ref": "#/components/schemas/WouldFail"
     }
+   },
+   "would_wait": {
+    "description": "Withdrawals that would wait before anything is sent, as their venue showed itself with its last balances. It blocks nothing, and may have changed when they are reached. A venue that shows nothing, or not lately, has none here.",
+    "type": "array",
+    "items": {
+     "$ref": "#/components/schemas/WouldWait"
+    }
    }
   },
   "required": [
@@ -8391,7 +8506,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
    "outflow",
    "auto_approve",
    "blocking_reasons",
-   "would_fail"
+   "would_fail",
+   "would_wait"
   ],
   "additionalProperties": false
  },
@@ -8496,5 +8612,42 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ],
   "additionalProperties": {},
   "description": "Code, sentence and context as the refusal of the create would carry them."
+ },
+ "WouldWait": {
+  "type": "object",
+  "properties": {
+   "node_key": {
+    "type": "string"
+   },
+   "error_code": {
+    "type": "string",
+    "enum": [
+     "VENUE_SUSPENDED",
+     "WITHDRAWAL_QUOTA_EXHAUSTED"
+    ]
+   },
+   "message": {
+    "type": "string",
+    "example": "the exchange does not pay out USDC on ERC20 at present"
+   },
+   "opens_at": {
+    "anyOf": [
+     {
+      "$ref": "#/components/schemas/Timestamp"
+     },
+     {
+      "type": "null"
+     }
+    ],
+    "description": "When the venue expects to pay out again; null: not known."
+   }
+  },
+  "required": [
+   "node_key",
+   "error_code",
+   "message",
+   "opens_at"
+  ],
+  "additionalProperties": false
  }
 };

@@ -100,7 +100,7 @@ export interface components {
             readonly network: string | null;
             /** @description Behind an address that many share, it chooses whom the exchange pays. */
             readonly tag: string | null;
-            /** @description Of a burn: how much of it the attester may keep. */
+            /** @description Of a burn: how much of it the attester may keep; of a withdrawal: the most that the exchange may charge. */
             readonly max_fee: string | null;
             /** @description Of a burn: after which finality it is attested. */
             readonly finality: string | null;
@@ -1203,6 +1203,8 @@ export interface components {
         };
         readonly BalanceResponse: {
             readonly balances: readonly components["schemas"]["Balance"][];
+            /** @description Each venue of these balances. */
+            readonly venues: readonly components["schemas"]["BalanceVenue"][];
         };
         readonly Balance: {
             readonly venue_key: string;
@@ -1217,6 +1219,31 @@ export interface components {
             readonly svc_pending_outflow: components["schemas"]["Decimal"];
             readonly svc_effective_withdrawable: string | null;
             readonly svc_effective_reason: ("capital_transfer_reservation" | "movement_reservation" | "mixed_reservations") | null;
+        };
+        readonly BalanceVenue: {
+            readonly venue_key: string;
+            /** @description Null where the venue shows nothing of them, and where what it showed is as old as a stale balance. */
+            readonly withdrawals: components["schemas"]["VenueWithdrawals"] | null;
+        };
+        readonly VenueWithdrawals: {
+            /** @description What the account may still withdraw; null: the venue does not show it. */
+            readonly quota: {
+                readonly left: components["schemas"]["Decimal"];
+                /**
+                 * @description An asset, or `USD`.
+                 * @example USD
+                 */
+                readonly unit: string;
+            } | null;
+            /** @description What the venue does not pay out at present, of the assets that the account has. That something is missing does not prove that it is paid out. */
+            readonly closed: readonly {
+                readonly asset: string;
+                /** @description As the venue names it; null: every network of the asset. */
+                readonly network: string | null;
+                /** @description When the venue expects to pay out again; null: not known. */
+                readonly opens_at: components["schemas"]["Timestamp"] | null;
+            }[];
+            readonly read_at: components["schemas"]["Timestamp"];
         };
         readonly CapitalTransferView: {
             readonly transfer_id: components["schemas"]["Id"];
@@ -1681,6 +1708,8 @@ export interface components {
             readonly blocking_reasons: readonly components["schemas"]["BlockingReason"][];
             /** @description What would be refused after the create, as things stand now; it may change. */
             readonly would_fail: readonly components["schemas"]["WouldFail"][];
+            /** @description Withdrawals that would wait before anything is sent, as their venue showed itself with its last balances. It blocks nothing, and may have changed when they are reached. A venue that shows nothing, or not lately, has none here. */
+            readonly would_wait: readonly components["schemas"]["WouldWait"][];
         };
         readonly BindingPreview: {
             readonly node_key: string;
@@ -1712,6 +1741,15 @@ export interface components {
             readonly message: string;
         } & {
             readonly [key: string]: unknown;
+        };
+        readonly WouldWait: {
+            readonly node_key: string;
+            /** @enum {string} */
+            readonly error_code: "VENUE_SUSPENDED" | "WITHDRAWAL_QUOTA_EXHAUSTED";
+            /** @example the exchange does not pay out USDC on ERC20 at present */
+            readonly message: string;
+            /** @description When the venue expects to pay out again; null: not known. */
+            readonly opens_at: components["schemas"]["Timestamp"] | null;
         };
         /**
          * @example {
@@ -1778,7 +1816,7 @@ export interface components {
             readonly source_venue?: string;
             readonly destination_venue?: string;
         };
-        /** @description Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins. It takes at most 64 KiB, and none of `completion_assurance`, `amount_ref`, `match_from`, `burn_from`, `tag`, `baseline`, `baseline_amount`, `destination_caller`, `max_fee`, `finality`. */
+        /** @description Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins. It takes at most 64 KiB, and none of `completion_assurance`, `amount_ref`, `match_from`, `burn_from`, `tag`, `baseline`, `baseline_amount`, `destination_caller`, `max_fee`, `finality`, `fee_limit`. */
         readonly InputParams: components["schemas"]["JsonObject"];
         /**
          * @example {

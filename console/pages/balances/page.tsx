@@ -1,6 +1,6 @@
 /**
  * Balances of each venue and account: the total, the part held by movements and transfers, and the
- * free part.
+ * free part; and what venues show of their withdrawals.
  */
 import { useState } from 'react';
 import type { QueryOf, ResultOf } from '../../../clients/http/operations.ts';
@@ -23,6 +23,7 @@ const FILTERS: readonly Filter[] = [
 ];
 
 type Balance = ResultOf<'listBalances'>['balances'][number];
+type Venue = ResultOf<'listBalances'>['venues'][number];
 
 const HOLDERS: Readonly<Record<string, string>> = {
   capital_transfer_reservation: 'by capital transfers',
@@ -44,13 +45,14 @@ export default function Balances() {
       <h1>Balances</h1>
       <Filters filters={FILTERS} />
       <Reading of={read}>
-        {({ balances }) => (
+        {({ balances, venues }) => (
           <>
             <div className="actions">
               <SaveRows name="balances" columns={SAVED} rows={balances} />
               <AskVenue venue={filters['venue_key'] ?? null} />
             </div>
             <Rows rows={balances} />
+            <Withdrawals venues={venues} />
           </>
         )}
       </Reading>
@@ -97,6 +99,46 @@ function Rows({ rows }: { rows: readonly Balance[] }) {
           ),
         },
         { title: 'Details of the venue', cell: ({ details }) => <AnyValue of={details} /> },
+      ]}
+    />
+  );
+}
+
+/** Renders nothing where no venue shows anything of its withdrawals. */
+function Withdrawals({ venues }: { venues: readonly Venue[] }) {
+  const rows = venues.flatMap(({ venue_key, withdrawals }) =>
+    withdrawals === null ? [] : [{ venue_key, ...withdrawals }],
+  );
+  if (rows.length === 0) return null;
+  return (
+    <Table
+      caption="Withdrawals"
+      rows={rows}
+      keyOf={({ venue_key }) => venue_key}
+      columns={[
+        { title: 'Venue', cell: ({ venue_key }) => <Text>{venue_key}</Text> },
+        {
+          title: 'May still withdraw',
+          cell: ({ quota }) => <Amount amount={quota?.left ?? null} asset={quota?.unit ?? null} />,
+        },
+        {
+          title: 'Does not pay out',
+          cell: ({ closed }) => (
+            <ul>
+              {closed.map(({ asset, network, opens_at }, index) => (
+                <li key={index}>
+                  <Text>{asset}</Text> on <Text>{network ?? 'every network'}</Text>
+                  {opens_at !== null && (
+                    <>
+                      , expected to open <Time at={opens_at} />
+                    </>
+                  )}
+                </li>
+              ))}
+            </ul>
+          ),
+        },
+        { title: 'Seen', cell: ({ read_at }) => <Time at={read_at} /> },
       ]}
     />
   );

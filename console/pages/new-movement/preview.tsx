@@ -79,6 +79,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
           },
         }}
       />
+      <WouldWait waiting={preview.would_wait} />
       <Section title="Who works on it">
         <Table
           caption="Who works on each node"
@@ -101,6 +102,24 @@ export function PreviewView({ preview }: { preview: Preview }) {
         />
       </Section>
     </>
+  );
+}
+
+function WouldWait({ waiting }: { waiting: Preview['would_wait'] }) {
+  if (waiting.length === 0) return null;
+  return (
+    <Section title="What would wait">
+      <ul className="warnings">
+        {waiting.map(({ node_key, error_code, message }) => (
+          <li key={node_key}>
+            <strong>
+              <Text>{node_key}</Text> would wait:
+            </strong>{' '}
+            <Text>{message}</Text> <code>{error_code}</code>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 

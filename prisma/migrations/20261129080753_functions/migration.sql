@@ -96,13 +96,28 @@ BEGIN
   RETURN found;
 END $$;
 
+-- prisma/functions/holds.sql
+
+-- Stores what a fetch of a venue showed of its withdrawals. An older fetch never replaces a younger
+-- one.
+CREATE OR REPLACE FUNCTION store_outlook(venue text, began timestamptz, outlook jsonb) RETURNS void
+  LANGUAGE sql AS $$
+  INSERT INTO venue_outlooks AS o (venue_key, quota_left, quota_unit, closed, read_at)
+  VALUES (venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
+    outlook -> 'closed', began)
+  ON CONFLICT (venue_key) DO UPDATE
+    SET quota_left = excluded.quota_left, quota_unit = excluded.quota_unit,
+    closed = excluded.closed, read_at = excluded.read_at
+  WHERE o.read_at <= excluded.read_at
+$$;
+
 -- prisma/functions/lanes.sql
 
 -- Returns why a send may not use its send lane now, as problems of a binding, or null. In a send
 -- lane, which an executor names in its prepared action, one send at a time is open: the venue has
--- no id of ours, so the record of a send is told apart from that of another one only if the other
--- one's is known. A send is open until its reference is known or it has ended. Call this under the
--- movement's lock; a later statement of the caller sees what was open before it had the lane's.
+-- no id of ours, so two open sends could not be assigned to two new records. A send is open until
+-- its reference is known or it has ended. Call this under the movement's lock; a later statement
+-- of the caller sees what was open before it had the lane's.
 CREATE OR REPLACE FUNCTION send_lane_problem(movement uuid, key text, lane text) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 BEGIN

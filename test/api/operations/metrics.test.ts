@@ -18,6 +18,7 @@ const FIGURES: OperationFigures = {
   pools: [
     { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
   ],
+  quotas: [{ venue_key: 'cex-main', unit: 'USD', left: '9000.500000000000000001' }],
   lanes: [
     {
       chain_id: 1,
@@ -51,6 +52,7 @@ test('shows every figure', async () => {
     'svc_nodes_unanswered 2',
     'svc_nodes_unanswered_oldest_seconds 61.5',
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
+    'svc_withdrawal_quota_left{venue="cex-main",unit="USD"} 9000.5',
     'svc_lane_open_nonces{signer_key="treasury",address="0xa",chain_id="1"} 3',
     'svc_lane_oldest_open_seconds{signer_key="treasury",address="0xa",chain_id="1"} 70',
     'svc_lane_unfinal_nonces{signer_key="treasury",address="0xa",chain_id="1"} 1',
@@ -59,8 +61,8 @@ test('shows every figure', async () => {
   ])
     expect(text).toContain(`${line}\n`);
   expect(
-    text.match(/# HELP svc_(reservations_held|signer_native_balance) .*for display only/g),
-  ).toHaveLength(2);
+    text.match(/# HELP svc_(reservations|withdrawal|signer)_\w+ .*for display only/g),
+  ).toHaveLength(3);
 });
 
 test('scrapes at once and soon after one another cost one statement', async () => {

@@ -131,6 +131,7 @@ const PREVIEW = {
   limits: [],
   balances: [],
   would_fail: [],
+  would_wait: [],
 };
 
 const ANSWERS: Readonly<Record<string, unknown>> = {

@@ -60,6 +60,7 @@ test.each([
   'destination_caller',
   'max_fee',
   'finality',
+  'fee_limit',
 ])('a caller may not say %s', (key) => {
   expect(foreignKeys({ node_config: { note: 'x', [key]: '0' } })).toEqual([key]);
 });

@@ -24,6 +24,12 @@ test('a withdrawal has venue, network and tag, leaves its spot account, and has 
   });
 });
 
+test("a withdrawal shows its own limit of the fee, and a burn the attester's", () => {
+  const config = { max_fee: '9', fee_limit: '0.5' };
+  expect(sendTerms({ action_type: 'cex_withdrawal', config }).max_fee).toBe('0.5');
+  expect(sendTerms({ action_type: 'cctp_burn', config }).max_fee).toBe('9');
+});
+
 test.each([
   ['the intent', { amount_ref: 'intent' }, null],
   ['its amount, whatever it refers to', { amount: '1', amount_ref: 'nodes.a.output.b' }, null],

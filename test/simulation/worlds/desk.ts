@@ -23,6 +23,10 @@ export interface Order {
   /** Milliseconds since 1970. */
   readonly at: number;
   state: 'taken' | 'paid' | 'refused' | 'withdrawn';
+  /** The payer's own id; absent: it has none. */
+  readonly id?: string;
+  /** Milliseconds after its fence in which it arrives; absent: as at a desk. */
+  readonly arrives_within_ms?: number;
 }
 
 /** What befalls a request on its way. */

@@ -13,7 +13,7 @@ async function fetched(
   subChanges: object = {},
 ): Promise<readonly PoolBalance[]> {
   const fetcher = createCexBalances(desk.accounts(changes, subChanges))[index]!;
-  return (await fetcher.fetch(call())).filter(({ asset }) => asset === 'USDC');
+  return (await fetcher.fetch(call())).pools.filter(({ asset }) => asset === 'USDC');
 }
 
 const pool = (account_type: string, amount: string) => ({
@@ -49,7 +49,10 @@ describe('balances', () => {
     expect(await fetched(1, {}, { credentials_file, account_types: ['SPOT'] })).toEqual([
       pool('SPOT', '7.5'),
     ]);
-    expect(desk.exchange.requests.map(({ path }) => path)).toEqual(['/api/v3/account']);
+    expect(desk.exchange.requests.map(({ path }) => path)).toEqual([
+      '/api/v3/account',
+      '/sapi/v1/capital/config/getall',
+    ]);
   });
 
   test('of the funding wallet are shown, with what is frozen in the total alone', async () => {

@@ -20,6 +20,7 @@ const ORDER: WithdrawalOrder = {
   address: ADDRESS,
   tag: null,
   amount: '100.5',
+  fee_limit: null,
 };
 
 const record = (id: string, changes: Partial<ListedWithdrawal> = {}): ListedWithdrawal => ({

@@ -30,6 +30,7 @@ const sub = {
   account: 's@x.io',
   master: 'm',
 };
+const SERVED_AT = { url: 'http://127.0.0.1:9', auth_token_file: 'm.token' };
 
 function faultsOf(...venues: object[]): readonly string[] {
   try {
@@ -67,6 +68,63 @@ describe('a binding of an exchange', () => {
       [{ ...master, exchange: 'mtgox' }],
     ],
     ['venues[0].credentials_file: is needed without a master', [{ ...sub, master: undefined }]],
+    [
+      'venues[0].credentials_file: must not be here: the process of served_at has the keys',
+      [{ ...master, served_at: SERVED_AT }],
+    ],
+    [
+      'venues[1].served_at: must not be here: a sub-account is served where its master is',
+      [
+        { ...master, credentials_file: undefined, served_at: SERVED_AT },
+        { ...sub, served_at: SERVED_AT },
+      ],
+    ],
+    [
+      'venues[0].base_url: must not be here: it counts in the venues file of the process that has the keys',
+      [
+        {
+          ...master,
+          credentials_file: undefined,
+          served_at: SERVED_AT,
+          base_url: 'https://proxy.x.io',
+        },
+      ],
+    ],
+    [
+      'venues[0].account_types: must not be here: it counts in the venues file of the process that has the keys',
+      [
+        {
+          ...master,
+          credentials_file: undefined,
+          served_at: SERVED_AT,
+          account_types: ['SPOT'],
+        },
+      ],
+    ],
+    [
+      'venues[1].account_types: must not be here: it counts in the venues file of the process that has the keys',
+      [
+        { ...master, credentials_file: undefined, served_at: SERVED_AT },
+        { ...sub, account_types: ['SPOT'] },
+      ],
+    ],
+    [
+      `venues[1].credentials_file: belongs into the venues file of the process that serves ${sub.master}`,
+      [
+        { ...master, credentials_file: undefined, served_at: SERVED_AT },
+        { ...sub, credentials_file: 'sub.json' },
+      ],
+    ],
+    [
+      'venues[0].served_at.url: must be an https URL, or an http URL of this machine, without user, query and fragment',
+      [
+        {
+          ...master,
+          credentials_file: undefined,
+          served_at: { ...SERVED_AT, url: 'http://10.0.0.5' },
+        },
+      ],
+    ],
     ['venues[0].master: is for sub-accounts only', [{ ...master, master: 'm' }]],
     [
       "venues[1].account: must be the sub-account's e-mail address",
@@ -90,6 +148,18 @@ describe('a binding of an exchange', () => {
     ],
   ])('is refused: %s', (fault, venues) => {
     expect(faultsOf(...venues)).toEqual([fault]);
+  });
+
+  const bound = (exchange: string, changes: object = {}) => ({ ...master, exchange, ...changes });
+
+  test('of an exchange without an address book says that none is checked', () => {
+    const fault =
+      'venues[0].withdrawal_whitelist: must be false: the exchange shows no address book';
+    expect(faultsOf(bound('coinbase'))).toEqual([fault]);
+    expect(faultsOf(bound('coinbase', { withdrawal_whitelist: false }))).toEqual([]);
+    // The book is read, or the exchange itself enforces it.
+    for (const exchange of ['binance', 'bybit', 'kraken', 'okx'])
+      expect(faultsOf(bound(exchange))).not.toContain(fault);
   });
 
   test.each([
@@ -179,6 +249,23 @@ describe('a key file', () => {
     const problem = await faultOf(await desk.keyFile('bad.json', content));
     expect(problem).toContain(fault);
     expect(problem).not.toContain('itself');
+  });
+
+  test('is refused in a form that its exchange does not take', async () => {
+    const path = await desk.keyFile('form.json', KEY);
+    const form = { credentialsFault: () => 'secret must be a PEM' };
+    await expect(readCredentials(path, form)).rejects.toMatchObject({
+      name: 'CredentialsError',
+      message: `${path}: secret must be a PEM`,
+    });
+    await expect(readCredentials(path, {})).resolves.toHaveProperty('api_key');
+    await desk.keyFile('c.json', KEY);
+    const file = join(desk.folder, 'coinbase.json');
+    const venue = { exchange: 'coinbase', withdrawal_whitelist: false, credentials_file: 'c.json' };
+    await writeFile(file, JSON.stringify({ venues: [{ ...master, ...venue }] }));
+    await expect(loadVenueBindings(file)).rejects.toMatchObject({
+      faults: [expect.stringMatching(/^venues\[0\]\.credentials_file: .*: api_key must be/)],
+    });
   });
 
   test('is found beside the venues file, and every fault is placed', async () => {

@@ -206,6 +206,7 @@ describe('what leaves open what became of a write', () => {
       address: '0x1',
       tag: null,
       amount: '1',
+      fee_limit: null,
     };
     expect(await faultOf(binance.withdraw(connection, order, {}, call()))).toMatchObject({
       kind: 'protocol',

@@ -13,6 +13,7 @@ import { DIALECTS } from '../../../venues/cex/dialects/index.ts';
 import { createCexWithdrawalExecutor } from '../../../venues/cex/withdrawal.ts';
 import { started } from '../../support/started.ts';
 import { ADDRESS, call, NO_JOURNAL, observe } from './support/desk.ts';
+import { shows } from './support/format.ts';
 import { FORMATS } from './support/formats/index.ts';
 import { madeWithdrawal } from './support/made.ts';
 import { recovered, runOnce } from './support/run.ts';
@@ -35,6 +36,21 @@ const OPEN_CODES: Readonly<Record<string, readonly string[]>> = {
     'EService:Deadline elapsed',
     'EGeneral:Internal error',
     'EUnknown:Of no page',
+  ],
+  bybit: [
+    ...['-1', '429', '10000', '10008', '10009', '10014', '10016', '10024', '10027', '10029'],
+    ...['131001', '131001: openapi svc error', '131003', '131067', '131069', '131080', '131082'],
+    ...['131084', '131092', '131099', '131200', '131201', '131204', '131205', '131206', '131209'],
+    ...['131213', '131214', '131216', '131217', '131226', '131230', '141004', '999999'],
+  ],
+  coinbase: [
+    'internal_server_error',
+    'unknown',
+    'INVALID_ARGUMENT',
+    'NOT_FOUND',
+    'INSUFFICIENT_FUND',
+    'UNKNOWN_FAILURE_REASON',
+    'of_no_page',
   ],
 };
 
@@ -104,6 +120,21 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
     expect(world.sends()).toBe(1);
   });
 
+  test("reaches an address that the exchange's book spells in other letter case", async () => {
+    const world = worlds.open(format);
+    const executor = world.executorOf('cex_withdrawal');
+    const { book } = world.books;
+    book.splice(0, 1, { ...book[0]!, address: ADDRESS.toLowerCase() });
+    const node = world.node();
+    expect(await executor.preflight(node, call())).toBeNull();
+    const { context } = await runOnce(executor, node);
+    expect(await observe(executor, context)).toMatchObject({
+      next_state: 'COMPLETED',
+      external_ref: world.only().id,
+    });
+    expectPaid(world, 1);
+  });
+
   test('carries the nonces of its turns, where nonces grow', async () => {
     const world = worlds.open(format);
     if (world.dialect.growing_nonce !== true) return;
@@ -146,7 +177,8 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
 
   test('stays within the limits of its key', async () => {
     const world = worlds.open(format);
-    const executor = world.executorOf('cex_withdrawal');
+    const accounts = createCexAccounts(world.desk.bindings(), createLocalRequestDesk());
+    const executor = createCexWithdrawalExecutor(accounts);
     world.desk.exchange.limit(true);
     const node = world.node();
     expect(await executor.preflight(node, call())).toBeNull();
@@ -160,7 +192,7 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
     const world = worlds.open(format);
     const executor = world.executorOf('cex_withdrawal');
     const { context } = await runOnce(executor, world.node());
-    world.only().status = 'failed';
+    Object.assign(world.only(), { status: 'failed', tx: null });
     expect(await observe(executor, context)).toMatchObject({
       next_state: 'FAILED',
       error_code: 'WITHDRAWAL_FAILED',
@@ -270,11 +302,9 @@ describe.each(EXCHANGES)('a withdrawal while something changes at %s', (_exchang
     world.fail('clock_off');
     const { reported } = await runOnce(world.executorOf('cex_withdrawal'), world.node());
     const isTimed = world.dialect.growing_nonce !== true;
-    expect(reported).toMatchObject(
-      isTimed
-        ? { next_state: 'FAILED', error_code: 'CLOCK_DIFFERENCE' }
-        : { next_state: 'SUBMITTED' },
-    );
+    expect(reported).toMatchObject({ next_state: isTimed ? 'FAILED' : 'SUBMITTED' });
+    if (isTimed && shows(format, 'reason of a wrong clock'))
+      expect(reported).toMatchObject({ error_code: 'CLOCK_DIFFERENCE' });
     expectPaid(world, isTimed ? 0 : 1);
   });
 

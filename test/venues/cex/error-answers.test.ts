@@ -142,6 +142,26 @@ describe('an exchange that limits a key', () => {
     await expect(other.ask(READ, {}, call())).resolves.toEqual({ code: '0' });
     expect(requests).toBe(2);
   });
+
+  test.each<[string, string | undefined, number]>([
+    ['50012', undefined, 660],
+    ['50012', '3', 3],
+    ['50011', undefined, 10],
+  ])('by %s with the header %s stops it for %i s', async (code, after, seconds) => {
+    const stops: number[] = [];
+    const noting: RequestDesk = {
+      ...createLocalRequestDesk(),
+      stop: async (_key, milliseconds) => void stops.push(milliseconds),
+    };
+    const pausing: Dialect = {
+      ...inBody,
+      rate_limit_codes: ['50011', '50012'],
+      rate_limit_pauses: { '50012': 660 },
+    };
+    answer = { status: 200, body: { code }, ...(after === undefined ? {} : { after }) };
+    const fault = await faultOf((await connect(pausing, noting)).ask(READ, {}, call()));
+    expect([fault.code, stops]).toEqual(['CEX_RATE_LIMITED', [seconds * 1_000]]);
+  });
 });
 
 describe('an exchange that needs growing nonces', () => {

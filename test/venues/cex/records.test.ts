@@ -165,7 +165,9 @@ describe('the records of a master', () => {
 
   test('have the statuses that single records have', async () => {
     for (const status of ['0', '1', '2', '3', '4', '5', '6', '9'])
-      withdrew(`w${status}`, { exchange_status: status });
+      withdrew(`w${status}`, { exchange_status: status, tx: null });
+    // A transaction may have paid, whatever became of the withdrawal.
+    withdrew('w5 with a hash', { exchange_status: '5', tx: HASH });
     for (const status of ['0', '1', '2', '6', '7', '8', '9'])
       deposited(`d${status}`, { exchange_status: status });
     for (const [index, status] of ['INIT', 'PROCESS', 'SUCCESS', 'FAILURE', 'OTHER'].entries())
@@ -184,6 +186,7 @@ describe('the records of a master', () => {
       w5: 'failed',
       w6: 'completed',
       w9: 'pending',
+      'w5 with a hash': 'pending',
     });
     expect(statuses('deposit', 'transaction')).toEqual({
       d0: 'pending',

@@ -57,6 +57,7 @@ describe('preflight', () => {
       address: ADDRESS,
       tag: null,
       amount: '100.5',
+      fee_limit: null,
     };
     const answer = await checkWithdrawal(account, { order, context: withdrawal() }, call());
     if (code === null) expect(answer).toBeNull();
@@ -196,7 +197,12 @@ describe('a withdrawal', () => {
   test.each([1, 3, 5])('that the exchange ended (status %i) is FAILED', async (status) => {
     const context = withdrawal();
     await send(executor, context);
+    const { tx } = books().withdrawals[0]!;
     Object.assign(books().withdrawals[0]!, { exchange_status: String(status) });
+    // It has a transaction, which may have paid.
+    expect(tx).not.toBeNull();
+    expect(await observe(executor, context)).toMatchObject({ next_state: 'OBSERVING' });
+    Object.assign(books().withdrawals[0]!, { tx: null });
     expect(await observe(executor, context)).toMatchObject({
       next_state: 'FAILED',
       error_code: 'WITHDRAWAL_FAILED',
@@ -240,6 +246,60 @@ describe('a withdrawal', () => {
       });
     },
   );
+});
+
+describe('the limit of the fee in the plan', () => {
+  test('refuses a fee above it, before anything is sent', async () => {
+    const above = withdrawal({ fee_limit: '0.249999' });
+    const refused = { next_state: 'FAILED', error_code: 'FEE_ABOVE_LIMIT' };
+    expect(await preflight(above)).toMatchObject(refused);
+    expect(await executor.prepare(above, call())).toMatchObject(refused);
+    expect(await preflight(withdrawal({ fee_limit: '0.25' }))).toBeNull();
+    expect(applied()).toBe(0);
+  });
+
+  test('is part of what is prepared, and what was prepared without one stays valid', async () => {
+    const of = (context: ExecutionContext) => executor.prepare(context, call());
+    const { prepared_action: with_ = {} } = await of(withdrawal({ fee_limit: '0.50' }));
+    expect(with_).toMatchObject({ fee_limit: '0.5' });
+    const { prepared_action: without = {} } = await of(withdrawal());
+    expect(without).not.toHaveProperty('fee_limit');
+    const input = {
+      context: withdrawal({ fee_limit: '0.4' }),
+      prepared_action: with_,
+      journal: NO_JOURNAL,
+    };
+    await expect(executor.submit(input, call())).rejects.toMatchObject({
+      code: 'PREPARED_ACTION_MISMATCH',
+    });
+  });
+
+  test('leaves to a person what cost more, with the figures', async () => {
+    const context = withdrawal({ fee_limit: '0.25' });
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, { net_amount: '100.25', fee: '0.4' });
+    const { error_message, ...recovered } = await recover(executor, context);
+    const { id } = books().withdrawals[0]!;
+    expect(recovered).toEqual({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+      external_ref: id,
+    });
+    // Binance keeps its fee from the amount, so no more can have left.
+    for (const figure of ['0.4 USDC', '0.25', 'less arrived', '100.5', `record ${id}`])
+      expect(error_message).toContain(figure);
+    expect(error_message).not.toContain('more left');
+    await expect(observe(executor, context)).rejects.toMatchObject({
+      code: 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+    });
+  });
+
+  test.each(['1e3', '-1', '', 5, '0.1 USDC'])('is no limit as %j', async (fee_limit) => {
+    expect(await preflight(withdrawal({ fee_limit }))).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'CONFIG_INVALID',
+    });
+  });
 });
 
 describe('a refusal of the exchange is proof that nothing was done', () => {
@@ -347,6 +407,16 @@ describe('recover', () => {
       ...books().withdrawals[0]!,
       address: '0x0000000000000000000000000000000000000001',
     };
+    expect(await recover(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+    });
+  });
+
+  test('leaves a record to a person that has a hash and shows no address', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    Object.assign(books().withdrawals[0]!, { address: '' });
     expect(await recover(executor, context)).toMatchObject({
       next_state: 'UNKNOWN',
       error_code: 'WITHDRAWAL_MISMATCH',

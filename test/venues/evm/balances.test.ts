@@ -37,7 +37,7 @@ async function fetched(
 ): Promise<Readonly<Record<string, PoolBalance>>> {
   const [only, ...others] = fetchersOf(account, venue);
   expect(others).toEqual([]);
-  const pools = await only!.fetch(call());
+  const { pools } = await only!.fetch(call());
   return Object.fromEntries(pools.map((pool) => [pool.asset, pool]));
 }
 

@@ -195,14 +195,14 @@ describe('the balance of the master', () => {
     deposit_address: USER,
     token: `USDC:0x${'0'.repeat(32)}`,
   });
-  const results = (mode: string, withdrawable: string, accountValue: string) => {
+  const results = async (mode: string, withdrawable: string, accountValue: string) => {
     answer = ({ type }) => [
       200,
       type === 'userAbstraction'
         ? mode
         : { withdrawable, marginSummary: { accountValue }, assetPositions: [{}] },
     ];
-    return createPerpBalances(venue, client).fetch(call());
+    return (await createPerpBalances(venue, client).fetch(call())).pools;
   };
   const pool = { account_type: 'PERP', asset: 'USDC' };
 

@@ -73,6 +73,7 @@ export const ORDER: WithdrawalOrder = {
   address: 'bc1qxdsh4sdd29h6ldehz0se5c61asq8cgwyjf2y3z',
   tag: null,
   amount: '0.725',
+  fee_limit: null,
 };
 
 /** The documented answers for {@link ORDER}, with a fee that adds up. */

@@ -270,6 +270,7 @@ describe('the quote', () => {
       'AMOUNT_PRECISION',
     ],
     ['a fee on top', infoOf({ amount: '0.725' }), {}, 'AMOUNT_PRECISION'],
+    ['a fee above the limit of the plan', {}, { fee_limit: '0.000001' }, 'FEE_ABOVE_LIMIT'],
     [
       'an amount without figures',
       { privatePostWithdrawInfo: { error: ['EFunding:Insufficient funds'] } },

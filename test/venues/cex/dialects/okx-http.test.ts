@@ -3,9 +3,10 @@ import { createCexTransfers } from '../../../../venues/cex/account-transfers.ts'
 import { createCexWithdrawalExecutor } from '../../../../venues/cex/withdrawal.ts';
 import { started } from '../../../support/started.ts';
 import { call, freshBooks, NO_JOURNAL, observe, openDesk, withdrawal } from '../support/desk.ts';
+import { withdrawalView } from '../support/formats/okx-views.ts';
 import { okx } from '../support/formats/okx.ts';
 import { madeDeposit } from '../support/made.ts';
-import { runOnce } from '../support/run.ts';
+import { recovered, runOnce } from '../support/run.ts';
 import { faultOf } from './okx-script.ts';
 
 const NETWORK = okx.books.networks.open;
@@ -100,6 +101,36 @@ describe('a withdrawal', () => {
     });
     // 100.75 left the account: the figures do not add up to what was sent.
     expect(observed.output).not.toHaveProperty('received_amount');
+  });
+});
+
+describe('a fee in another currency', () => {
+  /** A withdrawal with this config, whose record has its fee in ETH. */
+  async function paidWith(config: Parameters<typeof withdrawal>[0]) {
+    const executor = createCexWithdrawalExecutor(desk.accounts());
+    const { context } = await runOnce(executor, node(config));
+    const row = { ...withdrawalView(books().withdrawals[0]!), fee: '0.001', feeCcy: 'ETH' };
+    const body = { code: '0', msg: '', data: [row] };
+    desk.exchange.fail({ path: okx.paths.withdrawals, kind: 'status', status: 200, body });
+    return { executor, context };
+  }
+
+  test('is left to a person where the plan limits the fee', async () => {
+    const { executor, context } = await paidWith({ fee_limit: '0.25' });
+    expect(await recovered(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+      error_message: expect.stringContaining('0.001 ETH'),
+      external_ref: books().withdrawals[0]!.id,
+    });
+  });
+
+  test('is reported in that currency', async () => {
+    const { executor, context } = await paidWith({});
+    expect(await observe(executor, context)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { fee_amount: '0.001', fee_asset: 'ETH', reported_amount: '100.25' },
+    });
   });
 });
 

@@ -79,7 +79,7 @@ async function everythingSent() {
   });
   const order: WithdrawalOrder = {
     ...{ client_id: 'id', asset: 'BTC', network: 'Bitcoin', address: 'address', tag: '7' },
-    amount: '1',
+    ...{ amount: '1', fee_limit: null },
   };
   const transfer = {
     ...{ reference: 'id', source: from, destination: { ...from, sub_account: 'test' } },

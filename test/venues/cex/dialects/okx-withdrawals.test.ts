@@ -19,6 +19,7 @@ const ORDER: WithdrawalOrder = {
   address: ADDRESS,
   tag: null,
   amount: '1',
+  fee_limit: null,
 };
 /** When a quote ends that may still be used. */
 const LATER = '2100-01-01T00:00:00.000Z';
@@ -158,6 +159,7 @@ describe('a send', () => {
     ['a colon in the tag', {}, { tag: '1:2' }, 'TAG_INVALID'],
     ['an empty tag', {}, { tag: '' }, 'TAG_INVALID'],
     ['a network that OKX does not have', {}, { network: 'X' }, 'NETWORK_UNKNOWN'],
+    ['a fee above the limit of the plan', {}, { fee_limit: '0.000049' }, 'FEE_ABOVE_LIMIT'],
   ])('is refused before it for %s', async (_, changes, order, code) => {
     expect(await faultOf(send(changes, order))).toMatchObject({ kind: 'rejected', code });
   });
@@ -284,7 +286,7 @@ describe('a search', () => {
     ],
     ['a fee with its unit', { fee: '0.01000000usdt' }, { fee: '0.01' }],
     ['a fee in its own currency', { feeCcy: 'usdt' }, { fee: '0.8' }],
-    ['a fee in another currency', { feeCcy: 'ETH' }, { fee: '0' }],
+    ['a fee in another currency', { feeCcy: 'eth' }, { fee: '0.8', fee_asset: 'ETH' }],
     ['a tag', { tag: '77' }, { tag: '77', address: TO }],
     ['a payment id', { pmtId: '78' }, { tag: '78' }],
     ['a memo', { memo: '79' }, { tag: '79' }],
@@ -308,9 +310,15 @@ describe('a search', () => {
     // Not documented, so nothing is known to be over.
     ...states('pending', '3 11 13 14 18 99 constructor'),
   ])('reads the state %s as %s', async (state, status) => {
-    const { found } = await find(changed(REAL, { clientId: ID, state }));
+    const txId = status === 'failed' ? '' : HASH;
+    const { found } = await find(changed(REAL, { clientId: ID, state, txId }));
     expect(found[0]).toMatchObject({ status });
     expect(found[0]?.exchange_status).not.toBe('');
+  });
+
+  test.each(['-2', '-1'])('reads the state %s with a hash as pending', async (state) => {
+    const { found } = await find(changed(REAL, { clientId: ID, state }));
+    expect(found[0]).toMatchObject({ status: 'pending', tx_hash: HASH });
   });
 
   test('proves nothing beyond what OKX certainly keeps', async () => {

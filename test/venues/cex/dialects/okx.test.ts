@@ -93,6 +93,7 @@ test('nothing is promised of a repeat, and no sandbox is used', () => {
   expect([okx.withdrawals, okx.transfers]).toEqual([open, open]);
   expect(okx.sandbox_fault).toContain('demo trading');
   expect(okx.addressBook).toBeUndefined();
+  expect(okx.book_enforced).toBe(true);
 });
 
 test.each([

@@ -42,7 +42,7 @@ export interface TransferEnd {
 }
 
 export interface Transfer {
-  /** Digits: some exchanges write it as a number. */
+  /** Digits, which some exchanges write as a number, or the caller's id where it has no other. */
   readonly id: string;
   readonly client_id: string | null;
   readonly source: TransferEnd;
@@ -187,7 +187,7 @@ export interface BooksOptions {
   /** Makes the ids of new records; `count` is how many there are already. */
   readonly ids: {
     withdrawal(count: number): string;
-    transfer(count: number): string;
+    transfer(count: number, client_id: string | null): string;
   };
 }
 
@@ -256,7 +256,7 @@ export function createBooks({ master, subs, networks, ids }: BooksOptions): Book
       give(books, destination, asset, amount);
       const made: Transfer = {
         ...request,
-        id: ids.transfer(books.transfers.length),
+        id: ids.transfer(books.transfers.length, request.client_id),
         time: books.now(),
         status: 'completed',
         exchange_status: null,

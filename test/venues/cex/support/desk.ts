@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RequestDesk } from '../../../../domain/request-desk.ts';
 import type { ExecutionContext, ExecutionResult, Executor } from '../../../../domain/executor.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import { newId } from '../../../../platform/ids.ts';
@@ -59,6 +60,7 @@ export async function openDesk(format: Format = binance): Promise<Desk> {
     exchange: format.exchange,
     base_url: exchange.url,
     timeout_seconds: 5,
+    ...whitelistOf(format),
   };
   const bindings = (changes: object = {}, subChanges: object = {}): readonly CcxtVenue[] => {
     const master = {
@@ -92,9 +94,31 @@ export async function openDesk(format: Format = binance): Promise<Desk> {
   };
 }
 
-/** Accounts with a request desk of their own: the pace of one test is no concern of the next. */
+/** What a binding must say of an exchange whose address book cannot be read. */
+export function whitelistOf({ paths }: Format): object {
+  return paths.addressBook === null ? { withdrawal_whitelist: false } : {};
+}
+
+/** What the config of a withdrawal needs at this exchange besides venue and address. */
+export function configOf({ books, fee_limit }: Format): JsonObject {
+  return {
+    network: books.networks.open,
+    ...(fee_limit === undefined ? {} : { fee_limit }),
+  };
+}
+
+/**
+ * Accounts with a request desk of their own, whose budget no request uses: a suite at the pace of
+ * the slowest exchange would take minutes. `test/store/request-desk.test.ts` and the tests of
+ * shared limits keep to the pace.
+ */
 export function accountsOf(bindings: readonly CcxtVenue[]): CexAccounts {
-  return createCexAccounts(bindings, createLocalRequestDesk());
+  const desk = createLocalRequestDesk();
+  const unhurried: RequestDesk = {
+    ...desk,
+    take: (key, _cost, budget, withinMs) => desk.take(key, 0, budget, withinMs),
+  };
+  return createCexAccounts(bindings, unhurried);
 }
 
 /** The books as every test begins with: 1,000 USDC, and the address in the exchange's own book. */

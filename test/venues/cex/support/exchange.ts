@@ -6,28 +6,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBooks, type Account, type Books } from './books.ts';
-import {
-  OwnAnswer,
-  type Credentials,
-  type Format,
-  type WireAnswer,
-  type WireRequest,
-} from './format.ts';
+import type { Credentials, Format, WireAnswer, WireRequest } from './format.ts';
 import { binance } from './formats/binance.ts';
-import { misbehave, type Fault } from './misbehaviour.ts';
-import { Refusal } from './refusal.ts';
+import type { Fault } from './misbehaviour.ts';
+import { seenOf, serve, type Seen } from './serve.ts';
 
 export type { Fault } from './misbehaviour.ts';
-
-/** A request that arrived. */
-export interface Seen extends WireRequest {
-  /** Milliseconds since 1970, by this machine's clock. */
-  readonly at: number;
-  /** The API key that it names; null: none. */
-  readonly key: string | null;
-  /** In the units of the format's limits. */
-  readonly cost: number;
-}
+export type { Seen } from './serve.ts';
 
 export interface FakeExchange {
   readonly url: string;
@@ -55,23 +40,19 @@ export async function startExchange(format: Format = binance): Promise<FakeExcha
   const requests: Seen[] = [];
   const trouble = createTrouble();
   const meter = createMeter(format);
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const seen = await read(request, format);
     requests.push(seen);
-    const answer = (reply: WireAnswer): void => send(response, reply);
-    if (meter.isOver(seen)) return answer(format.broken.rate_limited);
-    const hangUp = (): void => void request.socket.destroy();
-    const { before, after } = misbehave(trouble.take(seen), {
-      ...{ format, books, answer, hangUp },
-      restart: host.restart,
-    });
-    if (await before()) return;
-    const outcome = perform(format, seen, books);
-    trouble.runEffects(seen.path);
-    if (!after()) answer(outcome);
+    if (meter.isOver(seen)) return send(response, format.broken.rate_limited);
+    const exchange = { format, books, restart: host.restart };
+    const answer = await serve(exchange, seen, trouble.take(seen), () =>
+      trouble.runEffects(seen.path),
+    );
+    if (answer === null) request.socket.destroy();
+    else send(response, answer);
   };
   const host = await startHost((request, response) => {
-    serve(request, response).catch((error: unknown) =>
+    handle(request, response).catch((error: unknown) =>
       send(response, { ...format.broken.error_500, body: String(error) }),
     );
   });
@@ -186,52 +167,14 @@ async function startHost(
 }
 
 async function read(request: IncomingMessage, format: Format): Promise<Seen> {
-  const [method, target] = [request.method ?? '', request.url ?? '/'];
-  const url = new URL(target, 'http://exchange');
-  const body = await readBody(request);
-  const raw = method === 'GET' || method === 'HEAD' ? url.search.slice(1) : body;
-  const seen: WireRequest = {
-    ...{ method, body, raw },
-    path: url.pathname,
-    url: target,
-    headers: request.headers,
-    parameters: new URLSearchParams([
-      ...url.searchParams,
-      ...parametersOf(body, request.headers['content-type']),
-    ]),
-  };
-  return { ...seen, at: Date.now(), key: format.apiKeyOf(seen), cost: format.costOf(seen) };
-}
-
-/** The parameters of a body: a form, or the scalars of a JSON object. */
-function parametersOf(body: string, type = ''): readonly [string, string][] {
-  if (!type.includes('json')) return [...new URLSearchParams(body)];
-  const parsed: unknown = body === '' ? {} : JSON.parse(body);
-  return Object.entries(parsed as object).flatMap(([name, value]) =>
-    typeof value === 'object' ? [] : [[name, String(value)] as [string, string]],
-  );
+  const { method = '', url: target = '/', headers } = request;
+  return seenOf({ method, target, headers, body: await readBody(request) }, format);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts).toString('utf8');
-}
-
-function perform(format: Format, request: WireRequest, books: Books): WireAnswer {
-  const { method, path, parameters, body } = request;
-  const name = `${method} ${path}`;
-  try {
-    const isPublic = format.publicRoutes.includes(name);
-    const account = isPublic ? null : format.authenticate(request, books);
-    const route = format.routes[name];
-    if (route === undefined) throw new Refusal('endpoint_unknown', name);
-    return { status: 200, body: route({ books, account, parameters, body }) };
-  } catch (error) {
-    if (error instanceof OwnAnswer) return error.answer;
-    if (error instanceof Refusal) return format.refusal(error.kind, error.detail, path);
-    throw error;
-  }
 }
 
 function send(response: ServerResponse, { status, body, headers = {} }: WireAnswer): void {

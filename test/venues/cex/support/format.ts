@@ -25,6 +25,8 @@ export interface RouteContext {
   readonly books: Books;
   /** Whose API key signed the request; null: the master's, or the route is public. */
   readonly account: Account;
+  /** What the path has at the placeholders of the route's name, in order. */
+  readonly path: readonly string[];
   readonly parameters: URLSearchParams;
   readonly body: string;
 }
@@ -35,7 +37,10 @@ export interface WireAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that is not one of a {@link RefusalKind}. A route may throw it. */
+/**
+ * An answer that is neither a {@link RefusalKind} nor a body with status 200. A route may throw it,
+ * or return it.
+ */
 export class OwnAnswer extends Error {
   readonly answer: WireAnswer;
   constructor(answer: WireAnswer) {
@@ -50,6 +55,10 @@ export interface Credentials {
   readonly secret: string;
   readonly password?: string;
 }
+
+/** What an exchange may not show. Then only the exchange itself refuses what depends on it. */
+export type Unshown =
+  'smallest amount' | 'networks' | 'address book' | 'reason of a wrong clock' | 'deposits on hold';
 
 export interface Format {
   /** The exchange's id in the venues file and in `DIALECTS`. */
@@ -68,8 +77,9 @@ export interface Format {
   /** Routes that need no key, as in `routes`. */
   readonly publicRoutes: readonly string[];
   /**
-   * By method and path, such as `POST /0/private/Withdraw`. Returns the whole body of an answer
-   * with status 200. Throws a Refusal or an {@link OwnAnswer}.
+   * By method and path, such as `POST /0/private/Withdraw`; a part of the path that is `{}` stands
+   * for any value. Returns the whole body of an answer with status 200, or an {@link OwnAnswer}.
+   * Throws a Refusal or an {@link OwnAnswer}.
    */
   readonly routes: Readonly<Record<string, (context: RouteContext) => unknown>>;
   /** The exchange's own answer for each refusal of a path. `detail` as in Refusal. */
@@ -107,4 +117,16 @@ export interface Format {
   readonly page: number;
   /** Most decimals of a transfer's amount. */
   readonly transfer_decimals: number;
+  /**
+   * The `fee_limit` of withdrawals that tests make: the fee of the books. Absent: the exchange
+   * shows its fee before a send, so they need none.
+   */
+  readonly fee_limit?: string;
+  /** Absent: it shows everything. */
+  readonly unshown?: readonly Unshown[];
+}
+
+/** Returns whether the exchange shows it. */
+export function shows({ unshown = [] }: Format, what: Unshown): boolean {
+  return !unshown.includes(what);
 }

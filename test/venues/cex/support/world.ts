@@ -6,7 +6,7 @@ import type { Dialect } from '../../../../venues/cex/dialect.ts';
 import { DIALECTS } from '../../../../venues/cex/dialects/index.ts';
 import { createCexExecutors } from '../../../../venues/cex/executors.ts';
 import type { Books, Withdrawal } from './books.ts';
-import { freshBooks, openDesk, withdrawal, type Desk } from './desk.ts';
+import { configOf, freshBooks, openDesk, withdrawal, type Desk } from './desk.ts';
 import type { Format } from './format.ts';
 import { FORMATS } from './formats/index.ts';
 import type { Fault, FaultKind } from './misbehaviour.ts';
@@ -84,9 +84,11 @@ function worldOf(desk: Desk, accounts: CexAccounts): World {
     },
     fail: (kind, changes = {}) =>
       exchange.fail({ path: format.paths.withdraw, method: 'POST', kind, ...changes }),
-    node: (config = {}, changes = {}) =>
-      withdrawal({ network: format.books.networks.open, ...config }, changes),
-    sends: () => exchange.requests.filter(({ path }) => path === format.paths.withdraw).length,
+    node: (config = {}, changes = {}) => withdrawal({ ...configOf(format), ...config }, changes),
+    sends: () =>
+      exchange.requests.filter(
+        ({ method, path }) => method === 'POST' && path === format.paths.withdraw,
+      ).length,
     only() {
       const [first, ...others] = books.withdrawals;
       if (first === undefined || others.length > 0)

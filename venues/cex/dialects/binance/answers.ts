@@ -98,6 +98,9 @@ export const network = z.object({
   memoRegex: optionalText,
 });
 
+/** What shows of a network that it pays out. */
+export const payout = network.pick({ withdrawEnable: true });
+
 export const addressBook = z.array(
   z.object({
     address: z.string().min(1),

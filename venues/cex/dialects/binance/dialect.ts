@@ -37,6 +37,7 @@ import { ask, read, type Schema } from '../../answers.ts';
 import { readHistory, readPages } from '../../history.ts';
 import { windows } from '../../windows.ts';
 import * as answers from './answers.ts';
+import { readOutlook } from './outlook.ts';
 import { BINANCE_REFUSALS } from './refusals.ts';
 
 const DAY = 86_400_000;
@@ -207,6 +208,8 @@ export const binance: Dialect = {
       quota: null,
     };
   },
+
+  outlook: readOutlook,
 
   async addressBook(connection, call) {
     const book = await ask(
@@ -617,21 +620,24 @@ function futuresPool(
 function withdrawalRecord(
   each: ReturnType<typeof answers.withdrawals.parse>[number],
 ): WithdrawalRecord {
+  const tx_hash = isWithin(each) ? null : each.txId;
   const [status, exchange_status] = WITHDRAWAL_STATUS[each.status] ?? [
     'pending',
     `status ${each.status}`,
   ];
+  // The transaction of one that failed may have paid.
+  const isInDoubt = status === 'failed' && tx_hash !== null;
   return {
     id: each.id,
-    status,
-    exchange_status,
+    status: isInDoubt ? 'pending' : status,
+    exchange_status: isInDoubt ? `${exchange_status}, with a hash` : exchange_status,
     asset: each.coin,
     network: each.network,
     address: each.address,
     tag: each.addressTag,
     net_amount: each.amount,
     fee: each.transactionFee,
-    tx_hash: isWithin(each) ? null : each.txId,
+    tx_hash,
     transaction: each.txId,
   };
 }

@@ -23,6 +23,7 @@ import { readBalances } from './balances.ts';
 import { findDeposits } from './deposits.ts';
 import { readError } from './errors.ts';
 import { keyFault } from './key.ts';
+import { readOutlook } from './outlook.ts';
 import { readRecords } from './records.ts';
 import { KRAKEN_PAUSES, KRAKEN_RATE_LIMITS, KRAKEN_REFUSALS } from './refusals.ts';
 import {
@@ -77,6 +78,7 @@ export const kraken: Dialect = {
   },
 
   withdrawalTerms,
+  outlook: readOutlook,
   addressBook,
   // Only our own name of the send: Kraken never sees it (3).
   withdrawalId: hashedId,

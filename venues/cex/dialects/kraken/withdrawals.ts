@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { sameAddress } from '../../../../domain/allowlist/address.ts';
 import type { CallOptions } from '../../../../domain/executor.ts';
 import { add, compare } from '../../../../domain/money.ts';
+import type { WithdrawalQuota } from '../../../../domain/withdrawal-outlook.ts';
 import { rejected } from '../../../node-plan.ts';
 import { ask, find, read } from '../../answers.ts';
 import type { CexConnection } from '../../connection.ts';
@@ -11,9 +12,9 @@ import type {
   Period,
   Quote,
   WithdrawalOrder,
-  WithdrawalQuota,
   WithdrawalTerms,
 } from '../../dialect.ts';
+import { checkFeeLimit } from '../../fee-limit.ts';
 import {
   findRoute,
   isSameMethod,
@@ -47,6 +48,11 @@ const NO_TERMS = {
 type Info = z.output<typeof answers.info>;
 type Withdrawal = z.output<typeof answers.withdrawal>;
 
+/** Returns whether Kraken pays the asset out at present. */
+export function paysOut({ status }: KrakenAsset): boolean {
+  return PAYING_OUT.includes(status);
+}
+
 /**
  * As `withdrawalTerms` of the dialect. Kraken shows fee and quota per label alone (5), so without
  * one the fee is 0 and the minimum is what has to arrive.
@@ -60,7 +66,7 @@ export async function withdrawalTerms(
   const asset = assets.find(order.asset);
   if (asset === null) return null;
   // The methods of a suspended asset may be missing.
-  if (!PAYING_OUT.includes(asset.status)) return NO_TERMS;
+  if (!paysOut(asset)) return NO_TERMS;
   const route = await findRoute(connection, { assets, asset, order }, call);
   if (route === null) return null;
   const minimum = leastOf(route.entry === null ? route.methods : [route.entry.method]);
@@ -83,7 +89,7 @@ export async function withdrawalTerms(
  * As `quote` of the dialect: the label of the destination, and the fee as the highest to pay.
  *
  * @throws ExecutorFault `rejected` `ASSET_UNKNOWN`, `NETWORK_UNKNOWN`, `ADDRESS_NOT_WHITELISTED`,
- *   `FEE_ASSET_NOT_SUPPORTED`, `EXCHANGE_REFUSED` or `AMOUNT_PRECISION`.
+ *   `FEE_ASSET_NOT_SUPPORTED`, `FEE_ABOVE_LIMIT`, `EXCHANGE_REFUSED` or `AMOUNT_PRECISION`.
  */
 export async function quoteWithdrawal(
   connection: CexConnection,
@@ -105,6 +111,7 @@ export async function quoteWithdrawal(
   checkFeeAsset(method, { assets, order });
   const info = await readInfo(connection, { asset, label, order }, call);
   checkInfo(info, { method, order });
+  checkFeeLimit(info.fee, order);
   return { asset: asset.altname, label, address, max_fee: info.fee };
 }
 

@@ -105,6 +105,14 @@ export const chainTerms = z.object({
   burningFeeRate: optionalAmount,
 });
 
+/** What shows of a chain whether it pays out, and what is left of the account's quota. */
+export const payout = chainTerms.pick({
+  canWd: true,
+  wdEstOpenTime: true,
+  wdQuota: true,
+  usedWdQuota: true,
+});
+
 /** What the send of a withdrawal names besides its order: `quote` of the dialect. */
 export const quote = z.object({ fee: amount, step: amount, until: z.iso.datetime() });
 

@@ -18,6 +18,7 @@ import type { Dialect } from '../../dialect.ts';
 import * as answers from './answers.ts';
 import { OWN, ofSub, readBalances } from './balances.ts';
 import { findDeposits } from './deposits.ts';
+import { readOutlook } from './outlook.ts';
 import { readRecords } from './records.ts';
 import { OKX_REFUSALS } from './refusals.ts';
 import { findTransfers, transfer, transferId } from './transfers.ts';
@@ -37,7 +38,7 @@ export const okx: Dialect = {
     role === 'sub' && /@|^[0-9]{15,}$/.test(account)
       ? "must be the sub-account's name, not its uid or an e-mail address"
       : null,
-  // Only a header, which our client does not send, would make a request one of demo trading (1).
+  // Only a header would make a request one of demo trading (1).
   sandbox_fault: 'OKX has no withdrawals in its demo trading, whose host is that of real trading',
   readError(body) {
     const parsed = answers.errorBody.safeParse(body);
@@ -55,6 +56,7 @@ export const okx: Dialect = {
   transfer_decimals: 8,
   withdrawals: { same_key_safe: false, settle_seconds: 60 },
   transfers: { same_key_safe: false, settle_seconds: 60 },
+  fee_on_top: true,
 
   async time(connection, call) {
     const schema = answers.oneOf(answers.serverTime);
@@ -84,6 +86,9 @@ export const okx: Dialect = {
     readBalances(master, ofSub(sub_account), types, call),
 
   withdrawalTerms,
+  outlook: readOutlook,
+  // By its codes 58203 and 58207 (7, 10.1).
+  book_enforced: true,
   withdrawalId: hashedId,
   quote: quoteWithdrawal,
   withdraw,

@@ -101,7 +101,7 @@ function requireContinued(records: readonly { readonly ts: number }[], oldest: n
 }
 
 function withdrawalLine(each: ListedWithdrawal): VenueRecord {
-  const { net_amount, fee, ...record } = withdrawalRecord(each);
+  const { net_amount, fee, fee_asset, ...record } = withdrawalRecord(each);
   return {
     kind: 'withdrawal',
     id: record.id,
@@ -109,7 +109,7 @@ function withdrawalLine(each: ListedWithdrawal): VenueRecord {
     at: isoTime(each.ts),
     status: record.status,
     asset: record.asset,
-    amount: add(net_amount, fee),
+    amount: fee_asset === undefined ? add(net_amount, fee) : net_amount,
     fee,
     network: record.network,
     address: record.address === '' ? null : record.address,

@@ -9,18 +9,20 @@ import {
   isPositive,
   subtract,
 } from '../../../../domain/money.ts';
+import type { WithdrawalQuota } from '../../../../domain/withdrawal-outlook.ts';
 import { rejected } from '../../../node-plan.ts';
 import { ask, find, read } from '../../answers.ts';
 import type { CexConnection } from '../../connection.ts';
 import type {
   Period,
   Quote,
+  RecordStatus,
   WithdrawalOrder,
-  WithdrawalQuota,
   WithdrawalRecord,
   WithdrawalTerms,
 } from '../../dialect.ts';
 import { CEX_FAULTS } from '../../errors.ts';
+import { checkFeeLimit, FEE_VALID_MS, feeExpired } from '../../fee-limit.ts';
 import { windows } from '../../windows.ts';
 import * as answers from './answers.ts';
 import { chainOf, DAY, isoTime, networkOf } from './names.ts';
@@ -66,9 +68,6 @@ export async function withdrawalTerms(
   };
 }
 
-/** How long a fee that was read may be used: a node may wait at its fence after it. */
-const QUOTE_MS = 600_000;
-
 /** As `quote` of the dialect: the fee is read before the send, and is added to what is sent. */
 export async function quoteWithdrawal(
   connection: CexConnection,
@@ -78,8 +77,9 @@ export async function quoteWithdrawal(
   const terms = await readTerms(connection, order, call);
   if (terms === null)
     throw rejected('NETWORK_UNKNOWN', `OKX does not have ${order.asset} on ${order.network}`);
-  const until = new Date(Date.now() + QUOTE_MS).toISOString();
+  const until = new Date(Date.now() + FEE_VALID_MS).toISOString();
   const quote = { fee: feeOf(terms), step: stepOf(terms.wdTickSz), until };
+  checkFeeLimit(quote.fee, order);
   paymentOf(order, quote);
   return quote;
 }
@@ -94,11 +94,7 @@ export async function withdraw(
   const { client_id, asset, network } = order;
   const { until, ...terms } = read(answers.quote, quote);
   // OKX adds the fee of now, so an old quote would take more from the account than was approved.
-  if (Date.now() > Date.parse(until))
-    throw rejected(
-      'QUOTE_EXPIRED',
-      'the fee was read too long before the send, and may be another one now; nothing was sent',
-    );
+  if (Date.now() > Date.parse(until)) throw feeExpired();
   const parameters = {
     ccy: asset,
     // Without it OKX takes the main chain of the currency (docs/okx-facts.md, 1).
@@ -143,7 +139,7 @@ export async function cancelWithdrawal(
 
 /** Returns the record in our words. */
 export function withdrawalRecord(each: ListedWithdrawal): WithdrawalRecord {
-  const [status, exchange_status] = withdrawalState(each.state);
+  const [status, exchange_status] = stateOf(each);
   const { address, tag } = payeeOf(each);
   // A booking within OKX has no hash, and the other side's deposit shows its id
   // (docs/okx-facts.md, 5). Before the end, the hash may just not be there yet.
@@ -157,10 +153,18 @@ export function withdrawalRecord(each: ListedWithdrawal): WithdrawalRecord {
     address,
     tag,
     net_amount: each.amt,
-    fee: isFeeOfAsset(each) ? each.fee : '0',
+    fee: each.fee,
+    ...otherFeeAsset(each),
     tx_hash: each.txId,
     transaction: each.txId ?? booking,
   };
+}
+
+/** One that failed and has a hash is pending: the transaction may have paid. */
+function stateOf({ state, txId }: ListedWithdrawal): readonly [RecordStatus, string] {
+  const [status, text] = withdrawalState(state);
+  if (status === 'failed' && txId !== null) return ['pending', `${text}, with a hash`];
+  return [status, text];
 }
 
 export type ListedWithdrawal = z.output<typeof answers.withdrawal>;
@@ -239,7 +243,11 @@ function stepOf(decimals: number): string {
   return fromBaseUnits(1n, decimals);
 }
 
-function quotaOf({ wdQuota, usedWdQuota }: ChainTerms): WithdrawalQuota | null {
+/** Returns what is left of the account's quota, 0 at least; null if the chain shows none. */
+export function quotaOf({
+  wdQuota,
+  usedWdQuota,
+}: Pick<ChainTerms, 'wdQuota' | 'usedWdQuota'>): WithdrawalQuota | null {
   if (wdQuota === null) return null;
   const left = subtract(wdQuota, usedWdQuota ?? '0');
   return { left: compare(left, '0') < 0 ? '0' : left, unit: 'USD' };
@@ -266,6 +274,7 @@ function attachedTag(addrEx: unknown): string | null {
 }
 
 /** Some fees are paid in another currency (docs/okx-facts.md, 10.1: 58229). */
-function isFeeOfAsset({ ccy, feeCcy }: ListedWithdrawal): boolean {
-  return feeCcy === null || feeCcy.toUpperCase() === ccy.toUpperCase();
+function otherFeeAsset({ ccy, feeCcy }: ListedWithdrawal): { readonly fee_asset?: string } {
+  const fee_asset = feeCcy?.toUpperCase() ?? ccy.toUpperCase();
+  return fee_asset === ccy.toUpperCase() ? {} : { fee_asset };
 }
