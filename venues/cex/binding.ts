@@ -4,7 +4,7 @@ import { rejected } from '../node-plan.ts';
 import type { CcxtVenue } from './config.ts';
 import type { CexConnection } from './connection.ts';
 import type { Dialect } from './dialect.ts';
-import { toFault, UnsentFault } from './errors.ts';
+import { beforeSend } from './errors.ts';
 
 /**
  * Throws if the exchange shows that the connection's key is of another account than `venue`: a send
@@ -19,9 +19,6 @@ export async function requireBoundKey(
   call: CallOptions,
 ): Promise<void> {
   if (bindingFault === undefined) return;
-  const fault = await bindingFault(connection, venue, call).catch((error: unknown) => {
-    const { kind, code, message } = toFault(error);
-    throw new UnsentFault(kind, code, message);
-  });
+  const fault = await beforeSend(bindingFault(connection, venue, call));
   if (fault !== null) throw rejected('EXCHANGE_KEY_REFUSED', `${venue.venue_key}: ${fault}`);
 }

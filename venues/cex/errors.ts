@@ -70,6 +70,14 @@ export class RecordFault extends ExecutorFault {
   }
 }
 
+/** Returns what a read before a send returned; its fault is an {@link UnsentFault}. */
+export function beforeSend<T>(read: Promise<T>): Promise<T> {
+  return read.catch((error: unknown) => {
+    const { kind, code, message } = toFault(error);
+    throw new UnsentFault(kind, code, message);
+  });
+}
+
 const LONGEST = 200;
 
 /**

@@ -86,7 +86,7 @@ describe('a binding of an exchange', () => {
           ...master,
           credentials_file: undefined,
           served_at: SERVED_AT,
-          base_url: 'https://proxy.x.io',
+          base_url: 'https://exchange.x.io',
         },
       ],
     ],

@@ -36,6 +36,7 @@ import type {
 import { ask, read, type Schema } from '../../answers.ts';
 import { readHistory, readPages } from '../../history.ts';
 import { windows } from '../../windows.ts';
+import { withdrawalLine } from '../../withdrawal-line.ts';
 import * as answers from './answers.ts';
 import { readOutlook } from './outlook.ts';
 import { BINANCE_REFUSALS } from './refusals.ts';
@@ -414,26 +415,14 @@ async function withdrawalsIn(
     schema: answers.withdrawalHistory,
     ...{ connection, call },
   });
-  return found.map((each): VenueRecord => {
+  return found.map((each) => {
     const record = withdrawalRecord(each);
-    const { net_amount, fee } = record;
-    return {
-      kind: 'withdrawal',
-      id: record.id,
+    return withdrawalLine(record, {
       client_id: each.withdrawOrderId,
       at: each.applyTime,
-      status: record.status,
-      asset: record.asset,
       // Binance returns the fee of a booking within it to the account (`transactionFeeFlag`).
-      amount: isWithin(each) ? net_amount : add(net_amount, fee),
-      fee,
-      network: record.network,
-      address: record.address === '' ? null : record.address,
-      tag: record.tag,
-      transaction: record.transaction,
-      source: null,
-      destination: null,
-    };
+      ...(isWithin(each) ? { amount: record.net_amount } : {}),
+    });
   });
 }
 

@@ -1,9 +1,9 @@
 /** Reads the books of an account of Bybit. */
 import type { CallOptions } from '../../../../domain/executor.ts';
-import { add } from '../../../../domain/money.ts';
 import type { VenueRecord } from '../../../../domain/reconcile/records.ts';
 import type { CexConnection } from '../../connection.ts';
-import type { ListedWithdrawal, Period } from '../../dialect.ts';
+import type { Period } from '../../dialect.ts';
+import { withdrawalLine } from '../../withdrawal-line.ts';
 import { readChainDeposits, readInternalDeposits, type ListedDeposit } from './deposits.ts';
 import { identityOf } from './key.ts';
 import { isoTime, poolName } from './names.ts';
@@ -33,7 +33,11 @@ export async function readRecords(
     subs === null
       ? []
       : [
-          ...(await readWithdrawals(connection, of, call)).map(withdrawalLine),
+          // Bybit shows no id of ours (4). The amount is by the plain reading of `amount`; section
+          // 18.3 has the other one.
+          ...(await readWithdrawals(connection, of, call)).map((each) =>
+            withdrawalLine(each, { client_id: null, at: each.at }),
+          ),
           ...(await transfersOf(connection, { period, subs }, call)),
         ];
   const lines = [...made, ...deposits.map((each) => depositLine(each, period))];
@@ -43,27 +47,6 @@ export async function readRecords(
 /** The lists are read a second beyond the period, whose start may be within a second of theirs. */
 function isWithin(time: number, { from, to }: Period): boolean {
   return time >= Math.floor(from / SECOND) * SECOND && time <= to;
-}
-
-function withdrawalLine({ net_amount, fee, address, ...record }: ListedWithdrawal): VenueRecord {
-  return {
-    kind: 'withdrawal',
-    id: record.id,
-    // Bybit shows no id of ours (4).
-    client_id: null,
-    at: record.at,
-    status: record.status,
-    asset: record.asset,
-    // By the plain reading of `amount`; section 18.3 has the other one.
-    amount: add(net_amount, fee),
-    fee,
-    network: record.network,
-    address: address === '' ? null : address,
-    tag: record.tag,
-    transaction: record.transaction,
-    source: null,
-    destination: null,
-  };
 }
 
 function depositLine(each: ListedDeposit, { to }: Period): VenueRecord {

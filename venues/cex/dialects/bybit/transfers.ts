@@ -10,7 +10,7 @@ import type {
   TransferEndOfExchange,
   TransferRecord,
 } from '../../dialect.ts';
-import { toFault, UnsentFault } from '../../errors.ts';
+import { beforeSend } from '../../errors.ts';
 import * as answers from './answers.ts';
 import { LONGEST, readAll } from './history.ts';
 import { identityOf } from './key.ts';
@@ -144,10 +144,7 @@ async function membersOf(
   { source, destination }: ExchangeTransfer,
   call: CallOptions,
 ): Promise<{ readonly fromMemberId: number; readonly toMemberId: number }> {
-  const { uid } = await identityOf(master, call).catch((error: unknown) => {
-    const { kind, code, message } = toFault(error);
-    throw new UnsentFault(kind, code, message);
-  });
+  const { uid } = await beforeSend(identityOf(master, call));
   const memberOf = ({ sub_account }: TransferEndOfExchange): number => Number(sub_account ?? uid);
   return { fromMemberId: memberOf(source), toMemberId: memberOf(destination) };
 }

@@ -3,10 +3,10 @@
  * between accounts is unproven (docs/kraken-facts.md, 15 and 18).
  */
 import type { CallOptions } from '../../../../domain/executor.ts';
-import { add } from '../../../../domain/money.ts';
 import type { VenueRecord } from '../../../../domain/reconcile/records.ts';
 import type { CexConnection } from '../../connection.ts';
-import type { ListedWithdrawal, Period } from '../../dialect.ts';
+import type { Period } from '../../dialect.ts';
+import { withdrawalLine } from '../../withdrawal-line.ts';
 import { assetsOf, type Assets } from './assets.ts';
 import { creditedAmount, readDeposits, type ListedDeposit } from './deposits.ts';
 import { depositState } from './states.ts';
@@ -21,27 +21,11 @@ export async function readRecords(
   const assets = await assetsOf(connection, call);
   const withdrawals = await readWithdrawals(connection, { period }, call);
   const deposits = await readDeposits(connection, { asset: undefined, period }, call);
-  return [...withdrawals.map(withdrawalLine), ...deposits.map((each) => depositLine(each, assets))];
-}
-
-function withdrawalLine({ net_amount, fee, address, ...record }: ListedWithdrawal): VenueRecord {
-  return {
-    kind: 'withdrawal',
-    id: record.id,
+  return [
     // Kraken stores no id of ours (3).
-    client_id: null,
-    at: record.at,
-    status: record.status,
-    asset: record.asset,
-    amount: add(net_amount, fee),
-    fee,
-    network: record.network,
-    address: address === '' ? null : address,
-    tag: record.tag,
-    transaction: record.transaction,
-    source: null,
-    destination: null,
-  };
+    ...withdrawals.map((each) => withdrawalLine(each, { client_id: null, at: each.at })),
+    ...deposits.map((each) => depositLine(each, assets)),
+  ];
 }
 
 function depositLine(each: ListedDeposit, assets: Assets): VenueRecord {

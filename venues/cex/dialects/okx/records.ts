@@ -6,13 +6,13 @@
  */
 import type { z } from 'zod';
 import { ExecutorFault, type CallOptions } from '../../../../domain/executor.ts';
-import { add } from '../../../../domain/money.ts';
 import type { VenueRecord } from '../../../../domain/reconcile/records.ts';
 import { ask, type Schema } from '../../answers.ts';
 import type { CexConnection, Parameters } from '../../connection.ts';
 import type { Period } from '../../dialect.ts';
 import { CEX_FAULTS } from '../../errors.ts';
 import { readHistory } from '../../history.ts';
+import { withdrawalLine } from '../../withdrawal-line.ts';
 import * as answers from './answers.ts';
 import { transactionOf, type ListedDeposit } from './deposits.ts';
 import { DAY, isoTime, networkOf } from './names.ts';
@@ -42,7 +42,7 @@ export async function readRecords(
     ...{ connection, call },
   });
   return [
-    ...withdrawals.map(withdrawalLine),
+    ...withdrawals.map(lineOf),
     ...deposits.map(depositLine),
     ...(subs === null ? [] : await transfersIn(period, connection, call)),
   ];
@@ -100,24 +100,13 @@ function requireContinued(records: readonly { readonly ts: number }[], oldest: n
   );
 }
 
-function withdrawalLine(each: ListedWithdrawal): VenueRecord {
-  const { net_amount, fee, fee_asset, ...record } = withdrawalRecord(each);
-  return {
-    kind: 'withdrawal',
-    id: record.id,
+function lineOf(each: ListedWithdrawal): VenueRecord {
+  const record = withdrawalRecord(each);
+  return withdrawalLine(record, {
     client_id: each.clientId,
     at: isoTime(each.ts),
-    status: record.status,
-    asset: record.asset,
-    amount: fee_asset === undefined ? add(net_amount, fee) : net_amount,
-    fee,
-    network: record.network,
-    address: record.address === '' ? null : record.address,
-    tag: record.tag,
-    transaction: record.transaction,
-    source: null,
-    destination: null,
-  };
+    ...(record.fee_asset === undefined ? {} : { amount: record.net_amount }),
+  });
 }
 
 function depositLine(each: ListedDeposit): VenueRecord {
