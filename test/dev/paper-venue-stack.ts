@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createTestClient,
+  defineChain,
   encodeDeployData,
   erc20Abi,
   getAddress,
@@ -17,7 +18,6 @@ import {
   publicActions,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { foundry } from 'viem/chains';
 import { TOKEN_ABI, TOKEN_BYTECODE } from '../../dev/simulators/chain/contracts/token-artifact.ts';
 import type { ChainSettings } from '../../dev/simulators/paper-venue/settings.ts';
 import { startVenue } from '../../dev/simulators/paper-venue/start.ts';
@@ -32,6 +32,13 @@ const DEPLOYER = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2
 const HOT_WALLET = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 export const PAYEE = '0x00000000000000000000000000000000000A11cE';
 export const DECIMALS = 6;
+/** Defined here: viem's list of chains takes longer to load than all else that these tests use. */
+const LOCAL = defineChain({
+  id: 31_337,
+  name: 'local',
+  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  rpcUrls: { default: { http: ['http://127.0.0.1:1'] } },
+});
 
 export type Chain = Awaited<ReturnType<typeof startChain>>;
 
@@ -57,7 +64,7 @@ export async function startChain() {
   const rpcUrl = `http://127.0.0.1:${port}`;
   const client = createTestClient({
     mode: 'anvil',
-    chain: foundry,
+    chain: LOCAL,
     transport: http(rpcUrl, { retryCount: 0 }),
     cacheTime: 0,
   }).extend(publicActions);
@@ -65,7 +72,7 @@ export async function startChain() {
   const wallet = privateKeyToAccount(HOT_WALLET).address;
   const settings: ChainSettings = {
     rpcUrl,
-    chainId: foundry.id,
+    chainId: LOCAL.id,
     tokens: {
       USDC: { address: await deployToken(client, 0, wallet), decimals: DECIMALS },
       USDT: { address: await deployToken(client, 1, wallet), decimals: DECIMALS },
@@ -96,7 +103,7 @@ export async function startChain() {
 /** An unreachable chain, for what the venue does on its books alone. */
 export const NO_CHAIN: ChainSettings = {
   rpcUrl: 'http://127.0.0.1:1',
-  chainId: foundry.id,
+  chainId: LOCAL.id,
   tokens: {
     USDC: { address: `0x${'c'.repeat(40)}`, decimals: DECIMALS },
     USDT: { address: `0x${'d'.repeat(40)}`, decimals: DECIMALS },
@@ -122,7 +129,7 @@ async function deployToken(
     args: ['Token', 'TKN', DECIMALS, holder, parseUnits('10000000', DECIMALS)],
   });
   const serializedTransaction = await deployer.signTransaction({
-    chainId: foundry.id,
+    chainId: LOCAL.id,
     type: 'eip1559',
     nonce,
     gas: 2_000_000n,

@@ -15,6 +15,7 @@ import {
   type AllowlistChange,
 } from '../../store/allowlist.ts';
 import { tryFence } from '../../store/transition.ts';
+import { runs } from '../support/runs.ts';
 import { storeBench } from './support.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
@@ -64,7 +65,7 @@ test('an address is judged by the fence as by the rule', async () => {
         }
       },
     ),
-    { numRuns: 150, endOnFailure: true },
+    { numRuns: runs(50, 150), endOnFailure: true },
   );
 });
 

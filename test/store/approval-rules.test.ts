@@ -25,6 +25,7 @@ import {
 import { markCompromised, type NamedKey } from '../../store/compromised-keys.ts';
 import { createApproved, createMovement, type NewMovement } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { runs } from '../support/runs.ts';
 import { started } from '../support/started.ts';
 import { approvalOf, issuedKey, storeBench } from './support.ts';
 
@@ -245,9 +246,10 @@ test('never approved with fewer people than each rule asks, and always with enou
         else waited += 1;
       },
     ),
-    { numRuns: 120 },
+    { numRuns: runs(40, 120) },
   );
-  expect([approved > 15, waited > 15]).toEqual([true, true]);
+  const least = runs(1, 15);
+  expect([approved > least, waited > least]).toEqual([true, true]);
 }, 240_000);
 
 test('a thousand approvals at once of a hundred movements count each person once', async () => {

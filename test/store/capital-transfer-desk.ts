@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { createTransferActivities } from '../../activities/capital-transfers/activities.ts';
 import type { TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import type { TransferRow } from '../../domain/capital-transfers/step.ts';
@@ -15,6 +14,7 @@ import {
   readTransferRow,
   type CreateTransferOutcome,
 } from '../../store/capital-transfers.ts';
+import { inActivity } from '../support/activity-environment.ts';
 import type { StoreBench } from './support.ts';
 
 export interface NewTransferOfTest {
@@ -89,9 +89,9 @@ export function transferDesk(
     },
     submit: async (id, epoch) => {
       const args = { transfer_id: id, epoch: epoch ?? (await row(id)).epoch };
-      await new MockActivityEnvironment().run(activities.submitTransfer, args);
+      await inActivity(() => activities.submitTransfer(args));
     },
-    look: (id) => new MockActivityEnvironment().run(activities.lookTransfer, { transfer_id: id }),
+    look: (id) => inActivity(() => activities.lookTransfer({ transfer_id: id })),
   };
   return desk;
 }

@@ -12,6 +12,7 @@ import {
   removeConsoleEvents,
   type EventPosition,
 } from '../../store/console-events.ts';
+import { runs } from '../support/runs.ts';
 import { startStoreBench, type StoreBench } from './support.ts';
 
 const WRITERS = 5;
@@ -146,7 +147,7 @@ test('each reader has every committed change exactly once, all in one order', as
             expect(first.seen.indexOf(earlier)).toBeLessThan(index);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(15, 40) },
   );
 }, 120_000);
 

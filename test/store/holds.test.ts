@@ -17,6 +17,7 @@ import {
   statusOf,
   type Seen,
 } from '../support/movement-model.ts';
+import { HAS_ALL_RUNS, runs } from '../support/runs.ts';
 import { HoldsModel } from './holds-model.ts';
 import {
   act,
@@ -302,7 +303,7 @@ test('whatever happens in whatever order, pools hold what open movements may spe
       },
     ),
     {
-      numRuns: 25,
+      numRuns: runs(9, 25),
       endOnFailure: true,
       examples: [
         [{ max_amount_per_window: null, max_count_per_window: 3 }, ENOUGH, RARE],
@@ -325,7 +326,9 @@ test('whatever happens in whatever order, pools hold what open movements may spe
     'create: insufficient_effective_withdrawable',
     'retry: budget',
   ];
-  expect([...hoped, ...ends, ...created].filter((each) => !seen.has(each))).toEqual([]);
+  // A few cases may miss what is rare.
+  if (HAS_ALL_RUNS)
+    expect([...hoped, ...ends, ...created].filter((each) => !seen.has(each))).toEqual([]);
 }, 600_000);
 
 test('whatever happens at once, pools, movements and budgets agree afterwards, and no balance is promised twice', async () => {
@@ -363,8 +366,9 @@ test('whatever happens at once, pools, movements and budgets agree afterwards, a
         await budgetsFollowMovements(policy, world, ids);
       },
     ),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: runs(8, 25), endOnFailure: true },
   );
+  if (!HAS_ALL_RUNS) return;
   expect([...seen]).toEqual(
     expect.arrayContaining([
       'approve: done',

@@ -1,6 +1,4 @@
 /** Nodes of the perps venue before their fence, and workers that bring them through it. */
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { hashTypedData, type Hex } from 'viem';
 import { privateKeyToAccount, setSignEntropy, sign } from 'viem/accounts';
 import { pino } from 'pino';
@@ -20,6 +18,7 @@ import type { PerpClient } from '../../venues/perp/client.ts';
 import { perpVenueSchema } from '../../venues/perp/config.ts';
 import { createPerpExecutors, perpActs } from '../../venues/perp/lane.ts';
 import { someone } from '../dev/perp-stack.ts';
+import { inActivity } from '../support/activity-environment.ts';
 import { BURNING, type StoreBench } from './support.ts';
 
 export const CHAIN_ID = 31_337;
@@ -281,13 +280,6 @@ export async function standing(bench: StoreBench, { movement_id }: PerpNode): Pr
     movement_id,
   );
   return row?.error_code ?? row?.state ?? '';
-}
-
-const QUIET = new DefaultLogger('ERROR');
-
-/** Phases ask for the activity that they are part of. */
-export function inActivity<T>(work: () => Promise<T>): Promise<T> {
-  return new MockActivityEnvironment({}, { logger: QUIET }).run(work) as Promise<T>;
 }
 
 /** Asks for its fence, and says where it stands then. */

@@ -12,6 +12,7 @@ import { perpProblem } from '../../domain/perps/ready.ts';
 import { someone } from '../dev/perp-stack.ts';
 import { readPerpAction, savePerpSignature } from '../../store/perp-actions.ts';
 import { buildAct } from '../../venues/perp/actions.ts';
+import { inActivity } from '../support/activity-environment.ts';
 import {
   CHAIN_ID,
   MASTER,
@@ -21,7 +22,6 @@ import {
   TOKEN,
   bindStrategy,
   fenced,
-  inActivity,
   newNode,
   openMaster,
   pause,

@@ -13,11 +13,11 @@ import { readPerpAction } from '../../store/perp-actions.ts';
 import { createPerpClient } from '../../venues/perp/client.ts';
 import { usdb } from '../dev/bridge-stack.ts';
 import { callerOf, deposit, low, startPerpChain, type PerpChainStack } from '../dev/perp-stack.ts';
+import { inActivity } from '../support/activity-environment.ts';
 import {
   MASTER,
   VENUE,
   bindStrategy,
-  inActivity,
   newNode,
   openMaster,
   standing,

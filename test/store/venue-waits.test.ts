@@ -3,8 +3,6 @@
  * is shown a wait that takes too long.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { preflightAndLook, preflightAndPrepare } from '../../activities/phases/chain.ts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
@@ -18,10 +16,11 @@ import {
   type ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import type { Phase, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
+import { inActivity } from '../support/activity-environment.ts';
 import { paying, storeBench, type DraftOptions } from './support.ts';
 
 const bench = storeBench();
@@ -84,9 +83,6 @@ function deskOf(more: Partial<PhaseDependencies> = {}): Desk {
   return { deps, calls, answers };
 }
 
-const QUIET = new DefaultLogger('ERROR');
-const inActivity = <T>(work: () => Promise<T>): Promise<T> =>
-  new MockActivityEnvironment({}, { logger: QUIET }).run(work) as Promise<T>;
 const phase = (name: Phase, { deps }: Desk, node: PhaseArgs): Promise<PhaseResult> =>
   inActivity(() => runPhase(deps, STEPS[name], node));
 

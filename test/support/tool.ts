@@ -1,5 +1,4 @@
 /** `fundadmin` in this process, as somebody at the shared stack would call it. */
-import { fundadmin } from '../../tools/command-line.ts';
 import type { SigningKey } from '../../dev/stack/keys.ts';
 import { shared } from './http.ts';
 
@@ -14,6 +13,8 @@ export async function tool(
   args: readonly string[],
   env: Readonly<Record<string, string>> = shared.toolEnv,
 ): Promise<ToolRun> {
+  // Loaded by those who run one: it is most of the service.
+  const { fundadmin } = await import('../../tools/command-line.ts');
   let out = '';
   let err = '';
   const status = await fundadmin(args, {

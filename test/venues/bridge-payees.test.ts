@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { bridgeCActs, createBridgeCExecutors } from '../../venues/bridge-c/lane.ts';
 import { burnMintActs, createBurnMintExecutors } from '../../venues/burn-mint/lane.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../venues/list.ts';
+import { evmVenueSchema } from './chain-schema.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 

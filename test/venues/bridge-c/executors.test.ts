@@ -19,7 +19,7 @@ import type { JsonObject } from '../../../domain/json.ts';
 import { createBridgeCExecutors } from '../../../venues/bridge-c/lane.ts';
 import { packetRecord, readPacket, type Packet } from '../../../venues/bridge-c/packet.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../../venues/list.ts';
+import { evmVenueSchema } from '../chain-schema.ts';
 import {
   omni,
   omniSend,

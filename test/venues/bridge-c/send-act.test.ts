@@ -13,7 +13,7 @@ import {
 } from 'viem';
 import type { EvmUnsignedTransaction } from '../../../domain/executor.ts';
 import type { EvmVenue } from '../../../venues/evm/config.ts';
-import { evmVenueSchema } from '../../../venues/list.ts';
+import { evmVenueSchema } from '../chain-schema.ts';
 import { packetOfRecord, packetRecord, readPacket } from '../../../venues/bridge-c/packet.ts';
 import { readSendPlan } from '../../../venues/bridge-c/plan.ts';
 import { inUnits, sendAct, sendEffect } from '../../../venues/bridge-c/send-act.ts';

@@ -17,7 +17,7 @@ import { burnMintActs } from '../../../venues/burn-mint/lane.ts';
 import { createMintExecutor } from '../../../venues/burn-mint/mint.ts';
 import type { Lane } from '../../../venues/burn-mint/plan.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../../venues/list.ts';
+import { evmVenueSchema } from '../chain-schema.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { PAYEE, SIGNER, type TestChain, type TestLanes } from '../../dev/bridge-stack.ts';
 

@@ -10,7 +10,7 @@ const desk = started(() => openDesk());
 
 beforeEach(() => {
   freshBooks(desk);
-  executor = createCexDepositObserveExecutor(desk.accounts());
+  executor = createCexDepositObserveExecutor(desk.sharedAccounts());
 });
 
 const HASH = `0x${'c4'.repeat(32)}`;

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SubmitInput } from '../../../domain/executor.ts';
 import type { RequestDesk } from '../../../domain/request-desk.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
@@ -16,7 +17,7 @@ import { ADDRESS, call, NO_JOURNAL, observe } from './support/desk.ts';
 import { shows } from './support/format.ts';
 import { FORMATS } from './support/formats/index.ts';
 import { madeWithdrawal } from './support/made.ts';
-import { recovered, runOnce } from './support/run.ts';
+import { prepareOnce, recovered, runOnce, submitOnce } from './support/run.ts';
 import { DONE, EXCHANGES, NOT_DONE, startWorlds, type World } from './support/world.ts';
 
 const worlds = started(() => startWorlds());
@@ -202,7 +203,7 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
   });
 
   test('is not paid with a key that may not withdraw, and health shows the key', async () => {
-    const world = worlds.open(format);
+    const world = worlds.openNew(format);
     const executor = world.executorOf('cex_withdrawal');
     world.books.permissions.withdraw = false;
     const { reported } = await runOnce(executor, world.node());
@@ -246,10 +247,10 @@ describe.each(EXCHANGES)('a withdrawal whose answer is lost at %s', (exchange, f
     test('is found when it is done after the time is over', async () => {
       const world = worlds.open(format, { timeout_seconds: 1, exclusive });
       const executor = world.executorOf('cex_withdrawal');
-      world.fail('slow', { milliseconds: 1_500 });
+      world.fail('slow', { milliseconds: 1_100 });
       const { reported, context } = await runOnce(executor, world.node());
       expect(reported).toBeNull();
-      while (world.books.withdrawals.length === 0) await sleep(50);
+      while (world.books.withdrawals.length === 0) await sleep(20);
       expect(await recovered(executor, context)).toMatchObject(landing(world, exclusive));
       expectPaid(world, 1);
     });
@@ -324,13 +325,22 @@ describe.each(EXCHANGES)('a withdrawal while something changes at %s', (_exchang
 
 describe.each(EXCHANGES)('an error code of %s', (exchange, format) => {
   const { refusals = {}, rate_limit_codes = [] } = DIALECTS.get(exchange) ?? {};
+  // Prepared once for all codes: none of them changes the books that it was prepared from.
+  let input: SubmitInput;
+  beforeAll(async () => {
+    const world = worlds.open(format);
+    input = await prepareOnce(world.executorOf('cex_withdrawal'), world.node());
+  });
+  const sendAgainst = async (code: string) => {
+    const world = worlds.open(format);
+    world.fail('refuse', format.error(code));
+    return { world, reported: await submitOnce(world.executorOf('cex_withdrawal'), input) };
+  };
 
   test.each(Object.entries(refusals))('%s proves that nothing was paid: %s', async (code, ours) => {
     // A rate limit counts first, and proves nothing.
     expect(rate_limit_codes).not.toContain(code);
-    const world = worlds.open(format);
-    world.fail('refuse', format.error(code));
-    const { reported } = await runOnce(world.executorOf('cex_withdrawal'), world.node());
+    const { world, reported } = await sendAgainst(code);
     expect(reported).toMatchObject({ next_state: 'FAILED', error_code: ours });
     expectPaid(world, 0);
     expect(world.sends()).toBe(1);
@@ -339,10 +349,7 @@ describe.each(EXCHANGES)('an error code of %s', (exchange, format) => {
   test.each([...(OPEN_CODES[exchange] ?? []), ...rate_limit_codes])(
     '%s leaves the outcome open',
     async (code) => {
-      const world = worlds.open(format);
-      const executor = world.executorOf('cex_withdrawal');
-      world.fail('refuse', format.error(code));
-      const { reported } = await runOnce(executor, world.node());
+      const { world, reported } = await sendAgainst(code);
       expect(reported).toBeNull();
       expect(world.sends()).toBe(1);
     },

@@ -62,7 +62,7 @@ function moved(
 const read = (
   period: Period = { from: NOW - DAY, to: NOW + DAY },
   venueKey = 'cex-main',
-  accounts = desk.accounts(),
+  accounts = desk.sharedAccounts(),
 ): Promise<readonly VenueRecord[]> => readVenueRecords(accounts, venueKey, period, call());
 
 const ids = (records: readonly VenueRecord[]): readonly string[] =>

@@ -24,7 +24,7 @@ const desk = started(() => openDesk());
 
 beforeEach(() => {
   freshBooks(desk);
-  executor = createCexWithdrawalExecutor(desk.accounts());
+  executor = createCexWithdrawalExecutor(desk.sharedAccounts());
 });
 
 const books = () => desk.exchange.books;
@@ -44,7 +44,7 @@ describe('preflight', () => {
     // The service knows no exchange rates, so 1 USD may be enough.
     ['1', 'USD', null],
   ])('with %s %s left of the quota it has the wait %s', async (left, unit, code) => {
-    const found = desk.accounts().get('cex-main');
+    const found = desk.sharedAccounts().get('cex-main');
     const withdrawalTerms: Dialect['withdrawalTerms'] = async (...of) => {
       const terms = await found.dialect.withdrawalTerms(...of);
       return terms === null ? null : { ...terms, quota: { left, unit } };

@@ -8,7 +8,7 @@ import { createActExecutor } from '../../../venues/evm/act-executor.ts';
 import { actDescriptor, actReader, chainAct, type Act } from '../../../venues/evm/act.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
-import { evmVenueSchema } from '../../../venues/list.ts';
+import { evmVenueSchema } from '../chain-schema.ts';
 
 const [TOKEN, GATE, PAYEE, THIEF, SIGNER] = ['1', '2', '3', '4', '5'].map(
   (digit) => `0x${digit.repeat(40)}`,

@@ -9,8 +9,7 @@ import { newId } from '../../../../platform/ids.ts';
 import { createLocalRequestDesk } from '../../../../platform/request-desk.ts';
 import { createCexAccounts, type CexAccounts } from '../../../../venues/cex/accounts.ts';
 import { cex } from '../../../../venues/cex/index.ts';
-import { parseVenueBindings } from '../../../../venues/bindings.ts';
-import type { CcxtVenue } from '../../../../venues/cex/config.ts';
+import { ccxtVenueSchema, type CcxtVenue } from '../../../../venues/cex/config.ts';
 import { assetsOf, settings, type PoolName } from './books.ts';
 import { startExchange, type FakeExchange } from './exchange.ts';
 import type { Format } from './format.ts';
@@ -36,6 +35,11 @@ export interface Desk {
   bindings(changes?: object, subChanges?: object): readonly CcxtVenue[];
   /** The accounts of such bindings, with connections of their own. */
   accounts(changes?: object, subChanges?: object): CexAccounts;
+  /**
+   * The accounts of the bindings without changes, always the same: the library takes longest to
+   * make a connection. A stop of the key stays for later tests.
+   */
+  sharedAccounts(): CexAccounts;
   close(): Promise<void>;
 }
 
@@ -79,19 +83,31 @@ export async function openDesk(format: Format = binance): Promise<Desk> {
       master: 'cex-main',
       ...subChanges,
     }));
-    return cex.entries(parseVenueBindings({ venues: [master, ...subs] }));
+    return entriesOf([master, ...subs]);
   };
+  let shared: CexAccounts | undefined;
   return {
     exchange,
     folder,
     keyFile,
     bindings,
+    sharedAccounts: () => (shared ??= accountsOf(bindings())),
     accounts: (changes, subChanges) => accountsOf(bindings(changes, subChanges)),
     close: async () => {
       await exchange.close();
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** As the venues file is read, without the other venues, which are most of what that loads. */
+function entriesOf(entries: readonly object[]): readonly CcxtVenue[] {
+  const all = entries.map((entry) => ccxtVenueSchema.parse(entry));
+  const faults = all.flatMap((entry, index) =>
+    cex.faults(entry, { at: `venues[${String(index)}]`, earlier: all.slice(0, index), all }),
+  );
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  return all;
 }
 
 /** What a binding must say of an exchange whose address book cannot be read. */
@@ -113,12 +129,13 @@ export function configOf({ books, fee_limit }: Format): JsonObject {
  * shared limits keep to the pace.
  */
 export function accountsOf(bindings: readonly CcxtVenue[]): CexAccounts {
+  return createCexAccounts(bindings, unhurriedDesk());
+}
+
+/** A request desk of this process whose budget no request uses. */
+export function unhurriedDesk(): RequestDesk {
   const desk = createLocalRequestDesk();
-  const unhurried: RequestDesk = {
-    ...desk,
-    take: (key, _cost, budget, withinMs) => desk.take(key, 0, budget, withinMs),
-  };
-  return createCexAccounts(bindings, unhurried);
+  return { ...desk, take: (key, _cost, budget, withinMs) => desk.take(key, 0, budget, withinMs) };
 }
 
 /** The books as every test begins with: 1,000 USDC, and the address in the exchange's own book. */

@@ -80,7 +80,7 @@ const reply = (answerOf: (serving: Serving) => WireAnswer) =>
 const asSet = reply(({ fault: { status = 400, body = {} } }) => ({ status, body }));
 const cutOff = reply(({ format }) => ({ status: 200, body: format.broken.malformed }));
 const hangUp = ends(({ hangUp: close }) => close());
-const restart = ends(({ fault, restart: run }) => run(fault.milliseconds ?? 300));
+const restart = ends(({ fault, restart: run }) => run(fault.milliseconds ?? 100));
 
 const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
   error_500: { before: reply(({ format }) => format.broken.error_500) },

@@ -5,6 +5,7 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
+  type SubmitInput,
 } from '../../../../domain/executor.ts';
 import { call, NO_JOURNAL } from './desk.ts';
 
@@ -18,9 +19,41 @@ export interface Ran {
 /** Prepares and submits once. Throws what is no fault that leaves the outcome open. */
 export async function runOnce(executor: Executor, node: ExecutionContext): Promise<Ran> {
   const prepared = await executor.prepare(node, call());
-  const { prepared_action } = prepared;
-  if (prepared_action === undefined) return { reported: prepared, context: node };
-  const fenced: ExecutionContext = {
+  const input = inputOf(node, prepared);
+  if (input === null) return { reported: prepared, context: node };
+  const reported = await submitOnce(executor, input);
+  const external_ref = reported?.external_ref;
+  const { context, prepared_action } = input;
+  return {
+    reported,
+    context:
+      external_ref === undefined
+        ? context
+        : { ...context, prior: { prepared_action, external_ref } },
+  };
+}
+
+/** Returns the input of {@link submitOnce}. Throws if prepare does not lead to a send. */
+export async function prepareOnce(
+  executor: Executor,
+  node: ExecutionContext,
+): Promise<SubmitInput> {
+  const prepared = await executor.prepare(node, call());
+  const input = inputOf(node, prepared);
+  if (input === null) throw new Error(`prepare answered ${JSON.stringify(prepared)}`);
+  return input;
+}
+
+/** Submits once. Returns null where the outcome is open; throws other faults. */
+export const submitOnce = (
+  executor: Executor,
+  input: SubmitInput,
+): Promise<ExecutionResult | null> => executor.submit(input, call()).catch(openFault);
+
+/** What submit gets after this prepare; null: there is nothing to submit. */
+function inputOf(node: ExecutionContext, { prepared_action }: ExecutionResult): SubmitInput | null {
+  if (prepared_action === undefined) return null;
+  const context: ExecutionContext = {
     ...node,
     prior: { prepared_action },
     // As the service: only for an executor that puts its send into a lane.
@@ -28,14 +61,7 @@ export async function runOnce(executor: Executor, node: ExecutionContext): Promi
       ? { send_lane: { since: new Date().toISOString(), references: [], unexplained: 0 } }
       : {}),
   };
-  const input = { context: fenced, prepared_action, journal: NO_JOURNAL };
-  const reported = await executor.submit(input, call()).catch(openFault);
-  const external_ref = reported?.external_ref;
-  return {
-    reported,
-    context:
-      external_ref === undefined ? fenced : { ...fenced, prior: { prepared_action, external_ref } },
-  };
+  return { context, prepared_action, journal: NO_JOURNAL };
 }
 
 /** A rejected fault must not leave submit: it is to be reported as FAILED. */
@@ -44,8 +70,8 @@ function openFault(error: unknown): null {
   throw error;
 }
 
-const PAUSE_MS = 100;
-const MOST_LOOKS = 100;
+const PAUSE_MS = 25;
+const MOST_LOOKS = 400;
 
 /** Calls recover until it answers: the exchange may be away, or limit its callers, for a while. */
 export async function recovered(

@@ -13,7 +13,7 @@ import type { Held } from '../../../../domain/send/stops.ts';
 import type { JsonObject } from '../../../../domain/json.ts';
 import { createLocalSigner } from '../../../../signers/local.ts';
 import { createEvmChains } from '../../../../venues/evm/client.ts';
-import { evmVenueSchema } from '../../../../venues/list.ts';
+import { evmVenueSchema } from '../../chain-schema.ts';
 import { createEvmTransferExecutor } from '../../../../venues/evm/transfer.ts';
 import { CHAIN_ID, type TestChain } from './chain.ts';
 
