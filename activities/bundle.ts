@@ -30,8 +30,9 @@ const NO_CALL_STACKS = 'Error.stackTraceLimit = 0; ';
  * @throws Error when the workflows are not built.
  */
 export function workflowBundle(options: BundleOptions = {}): { readonly code: string } {
-  const { encodeFailures = false, callStacks = false, traceHeaders = false } = options;
-  const settings: WorkflowSettings = { encodeFailures, traceHeaders };
+  const { encodeFailures = false, traceHeaders = false, versioned = false } = options;
+  const { callStacks = false } = options;
+  const settings: WorkflowSettings = { encodeFailures, traceHeaders, versioned };
   // Added to the first line, so that the line numbers of the source map stay correct.
   const first = `globalThis.workflowSettings = ${JSON.stringify(settings)}; `;
   return { code: first + (callStacks ? readBuilt() : withoutCallStacks(readBuilt())) };

@@ -1,15 +1,17 @@
 /** Builds the activities of a movement from explicit dependencies. */
 import { expire } from '../domain/commands/approval.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
-import type {
-  LoadArgs,
-  LoadedMovement,
-  MovementActivities,
-  Phase,
-  RecoverArgs,
+import {
+  venueTaskQueue,
+  type LoadArgs,
+  type LoadedMovement,
+  type MovementActivities,
+  type Phase,
+  type RecoverArgs,
 } from '../domain/messages.ts';
 import type { MovementState } from '../domain/states/movement.ts';
-import { loadMovement } from '../store/phases.ts';
+import { writeWake } from '../store/commands.ts';
+import { loadMovement, readPlanNodes } from '../store/phases.ts';
 import { applyTransition } from '../store/transition.ts';
 import { writeDecision, writeIfItFollows } from './decisions.ts';
 import { beating, named } from './guarded.ts';
@@ -46,6 +48,9 @@ export function createMovementActivities(deps: PhaseDependencies): MovementActiv
       // database's clock; the run then loads the movement and sees its state.
       await applyTransition(deps.db, expire(movement_id));
     },
+    queueOf: ({ movement_id, node_key }) =>
+      named(deps, async () => (await queuesOfNodes(deps, movement_id)).get(node_key) ?? null),
+    leaveBuild: ({ movement_id }) => named(deps, () => writeWake(deps.db, movement_id)),
     preflight: (args) => {
       // `whole` marks a node that only looks. The activity keeps its name, because older workers
       // know it.
@@ -112,6 +117,8 @@ async function describedView(
   movementId: string,
   runId: string,
 ): Promise<LoadedMovement | null> {
+  // Read first: a load marks commands as seen, so after it nothing may fail.
+  const queues = await queuesOfNodes(deps, movementId);
   const movement = await loadMovement(deps.db, movementId, runId);
   if (movement === null) return null;
   return {
@@ -124,7 +131,25 @@ async function describedView(
         return { ...node, task_queue, ...(signs === true ? { signs } : {}) };
       }
       if (descriptor === undefined) return node;
+      const venue_queue = queues.get(node.node_key);
+      if (venue_queue !== undefined) return { ...node, chained: true, venue_queue };
       return { ...node, chained: true, ...(descriptor.in_process ? { carried: true } : {}) };
     }),
   };
+}
+
+/** Returns the task queues of the movement's nodes whose venue has one, by node key. */
+async function queuesOfNodes(
+  { db, queuedVenues = new Set() }: PhaseDependencies,
+  movementId: string,
+): Promise<ReadonlyMap<string, string>> {
+  if (queuedVenues.size === 0) return new Map();
+  const nodes = await readPlanNodes(db, movementId);
+  return new Map(
+    nodes.flatMap(({ node_key, config: { venue } }) =>
+      typeof venue === 'string' && queuedVenues.has(venue)
+        ? [[node_key, venueTaskQueue(venue)] as const]
+        : [],
+    ),
+  );
 }

@@ -6,10 +6,13 @@ import {
   NativeConnection,
   Worker,
   type ActivityInterceptorsFactory,
+  type WorkerOptions as SdkOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { Build } from '../domain/builds.ts';
 import {
   TASK_QUEUE,
+  venueTaskQueue,
   type CapitalTransferActivities,
   type MovementActivities,
 } from '../domain/messages.ts';
@@ -37,13 +40,32 @@ export const WORKER_TUNING = {
   maxConcurrentLocalActivityExecutions: 200,
 } as const;
 
+/** How fast the activities of a venue's own task queue run. */
+export interface VenueTaskQueue {
+  readonly venue_key: string;
+  /** Activities that start in a second, over all workers together; Temporal's server counts. */
+  readonly per_second: number;
+  /** Activities that run at once in this process, beside those of its other queues. */
+  readonly slots: number;
+}
+
 export interface WorkerOptions {
   /** Returns the current address and credentials of the Temporal server. */
   readonly access: () => TemporalAccess;
   /** Returns why the server cannot be reached, for the log. */
   readonly explain?: (error: unknown) => Promise<TemporalFault>;
   readonly activities: MovementActivities & Partial<CapitalTransferActivities>;
+  /** Requires a bundle that knows of it (`versioned`) when there is a build. */
   readonly workflowBundle: { readonly code: string };
+  /**
+   * The build under which the worker is registered: runs that it starts stay on this build. Absent:
+   * the worker takes any task of its queue.
+   */
+  readonly build?: Build | null | undefined;
+  /** Activities that run at once; as in {@link WORKER_TUNING} when left out. */
+  readonly slots?: number | undefined;
+  /** Venues with a task queue of their own, whose activities this process runs, too. */
+  readonly queues?: readonly VenueTaskQueue[];
   /** Encrypts payloads; requires a bundle that also encrypts failures (`encodeFailures`). */
   readonly payloadCodec?: PayloadCodec | undefined;
   /** Is called around every activity (for tracing). */
@@ -55,6 +77,95 @@ export interface WorkerOptions {
   readonly stopSeconds: number;
   /** Called after the worker has connected and before it takes work; repeated until it succeeds. */
   readonly beforeWork: () => Promise<void>;
+}
+
+/**
+ * Returns the SDK's options for a worker of this build. Activities run on the build of their run,
+ * since they share its task queue.
+ */
+function buildOptions(build: Build | null): Pick<SdkOptions, 'workerDeploymentOptions'> {
+  if (build === null) return {};
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: build.deployment, buildId: build.build },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
+}
+
+/** Creates a worker for {@link TASK_QUEUE}, and one without workflows for each venue's queue. */
+function createWorkers(
+  options: WorkerOptions,
+  link: Pick<SdkOptions, 'connection' | 'namespace'>,
+): Promise<readonly Worker[]> {
+  const { payloadCodec, activityInterceptor, stopSeconds, queues = [] } = options;
+  const common = {
+    ...link,
+    activities: { ...options.activities },
+    ...(payloadCodec === undefined
+      ? {}
+      : {
+          dataConverter: {
+            payloadCodecs: [payloadCodec],
+            failureConverterPath: FAILURE_CONVERTER,
+          },
+        }),
+    ...(activityInterceptor === undefined
+      ? {}
+      : { interceptors: { activity: [activityInterceptor] } }),
+    ...buildOptions(options.build ?? null),
+    // `leaving` abandons repeatable calls; the SDK aborts no send before its time limit.
+    shutdownGraceTime: stopSeconds * 1_000,
+    shutdownForceTime: stopSeconds * 1_000,
+  };
+  const { slots = WORKER_TUNING.maxConcurrentActivityTaskExecutions } = options;
+  return createAll([
+    {
+      ...common,
+      taskQueue: TASK_QUEUE,
+      workflowBundle: options.workflowBundle,
+      ...WORKER_TUNING,
+      maxConcurrentActivityTaskExecutions: slots,
+    },
+    ...queues.map((queue) => ({
+      ...common,
+      taskQueue: venueTaskQueue(queue.venue_key),
+      maxTaskQueueActivitiesPerSecond: queue.per_second,
+      maxConcurrentActivityTaskExecutions: queue.slots,
+    })),
+  ]);
+}
+
+/** Creates all workers or none. */
+async function createAll(each: readonly SdkOptions[]): Promise<readonly Worker[]> {
+  const workers: Worker[] = [];
+  try {
+    for (const options of each) workers.push(await Worker.create(options));
+    return workers;
+  } catch (error) {
+    // Until it has run, a worker keeps its connection open.
+    await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
+    throw error;
+  }
+}
+
+/**
+ * Runs the workers until all have stopped. When one fails, the others stop too. Throws the first
+ * fault, and before all others that the time to stop was over.
+ */
+async function runAll(workers: readonly Worker[]): Promise<void> {
+  const ends = await Promise.allSettled(
+    workers.map((worker) => worker.run().finally(() => stopAll(workers))),
+  );
+  const faults = ends.filter((end) => end.status === 'rejected');
+  const first =
+    faults.find(({ reason }) => reason instanceof GracefulShutdownPeriodExpiredError) ?? faults[0];
+  if (first !== undefined) throw first.reason;
+}
+
+function stopAll(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
 export interface RunningWorker {
@@ -74,19 +185,20 @@ export interface RunningWorker {
  * is replaced.
  */
 export function startWorker(options: WorkerOptions): RunningWorker {
-  const { payloadCodec, leaving, stopSeconds } = options;
-  let worker: Worker | null = null;
+  const { leaving, stopSeconds } = options;
+  /** Empty while not connected. */
+  let workers: readonly Worker[] = [];
   let connection: NativeConnection | null = null;
   let stopped = false;
   let outOfTime = false;
   const pause = new AbortController();
   const use = async (renewed: TemporalAccess): Promise<void> => {
     // An unconnected worker needs no change: it reads the current access when it connects.
-    if (worker === null) return;
+    if (workers.length === 0) return;
     const next = await NativeConnection.connect(connectionOptions(renewed));
     const old = connection;
-    if (worker === null || old === null) return next.close();
-    worker.connection = next;
+    if (workers.length === 0 || old === null) return next.close();
+    for (const worker of workers) worker.connection = next;
     connection = next;
     await old.close();
   };
@@ -95,32 +207,11 @@ export function startWorker(options: WorkerOptions): RunningWorker {
     connection = await NativeConnection.connect(connectionOptions(access));
     try {
       await options.beforeWork();
-      worker = await Worker.create({
-        connection,
-        namespace: access.namespace,
-        taskQueue: TASK_QUEUE,
-        activities: { ...options.activities },
-        workflowBundle: options.workflowBundle,
-        ...(payloadCodec === undefined
-          ? {}
-          : {
-              dataConverter: {
-                payloadCodecs: [payloadCodec],
-                failureConverterPath: FAILURE_CONVERTER,
-              },
-            }),
-        ...(options.activityInterceptor === undefined
-          ? {}
-          : { interceptors: { activity: [options.activityInterceptor] } }),
-        ...WORKER_TUNING,
-        // `leaving` abandons repeatable calls; the SDK aborts no send before its time limit.
-        shutdownGraceTime: stopSeconds * 1_000,
-        shutdownForceTime: stopSeconds * 1_000,
-      });
+      workers = await createWorkers(options, { connection, namespace: access.namespace });
       if (options.access() !== access) await use(options.access());
-      if (!stopped) await worker.run();
+      if (!stopped) await runAll(workers);
     } finally {
-      worker = null;
+      workers = [];
       const last: NativeConnection = connection;
       connection = null;
       await last.close();
@@ -149,15 +240,16 @@ export function startWorker(options: WorkerOptions): RunningWorker {
   };
   const done = run();
   return {
-    isRunning: () => worker?.getState() === 'RUNNING',
+    isRunning: () =>
+      workers.length > 0 && workers.every((worker) => worker.getState() === 'RUNNING'),
     use,
     async stop() {
       stopped = true;
       pause.abort();
-      if (worker?.getState() === 'RUNNING') worker.shutdown();
+      stopAll(workers);
       leaving.leave();
       // Without a connection no worker runs now, but sends of an earlier worker may still run.
-      const ended = Promise.all([worker === null ? undefined : done, leaving.whenSent()]);
+      const ended = Promise.all([workers.length === 0 ? undefined : done, leaving.whenSent()]);
       try {
         await within(ended, stopSeconds * 1_000 + CLOSE_MS);
       } catch (error) {

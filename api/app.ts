@@ -1,6 +1,5 @@
 /** The HTTP application: one pipeline for every route of the table. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import helmet from 'helmet';
 import { AGENT_BODY_BYTES } from '../domain/agents/bounds.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { Caller } from '../domain/roles.ts';
@@ -26,6 +25,7 @@ import { createBodyReader, hasBody, UNVERIFIED_BYTES } from './http/read-body.ts
 import type { Reply, Route, TextReply } from './http/route.ts';
 import { EVENT_STREAM, sendStream } from './http/stream-reply.ts';
 import { createRouter } from './http/router.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { parseTarget, targetOf } from './http/target.ts';
 
 export interface ApiOptions {
@@ -81,6 +81,7 @@ export function createApi(
     options.dashboard === undefined ? null : createDoor(deps, find, options.dashboard, checkHost);
   const bodies = createBodyReader(options.unverifiedBytes ?? UNVERIFIED_BYTES);
   const admission = createAdmission(options.admission ?? ADMISSION, deps.log);
+  const secure = securityHeaders();
 
   /** Handles a request of the API after its admission turn has come. */
   const routed = async (
@@ -119,12 +120,12 @@ export function createApi(
       exchange.span = options.tracing?.request(request.method, request.headers) ?? null;
     response.setHeader('X-Request-Id', exchange.request_id);
     response.setHeader('Cache-Control', 'no-store');
+    for (const [name, value] of secure) response.setHeader(name, value);
     response.on('close', () => {
       record(request, response, exchange, deps);
     });
     next();
   });
-  app.use(helmet());
 
   app.use(async (request: Request, response: Response) => {
     const exchange = exchangeOf(request);
@@ -199,7 +200,16 @@ function send(response: Response, reply: Reply<unknown> | TextReply): void {
     sendStream(response, { text: reply.text, goesOn: reply.goesOn });
   else if ('text' in reply)
     response.type(reply.type ?? 'text/plain; charset=utf-8').send(reply.text);
-  else response.set(reply.headers ?? {}).json(reply.body);
+  else sendJson(response, reply);
+}
+
+/** As Express' `json`, which looks up the type of JSON and parses it for each response. */
+function sendJson(response: Response, { body, headers = {} }: Reply<unknown>): void {
+  const text = JSON.stringify(body);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.end(text);
 }
 
 function health(request: Request, response: Response, deps: ApiDependencies): void {

@@ -48,11 +48,12 @@ export interface ApiDependencies {
   /** Wakes a movement's run in the background; never throws, and callers do not wait for it. */
   readonly handOver: (
     movementId: string,
-    command?: {
+    command: {
       readonly kind: CommandKind;
       readonly command_id: string | null;
-      /** Intent and template, for the name of a run that is started. */
+      /** Intent, template and strategy, for a run that is started. */
       readonly plan: Pick<CompiledPlan, 'intent' | 'template'>;
+      readonly strategy_id: string | null;
     },
   ) => void;
   /** The accounts between which funds may be moved; absent when no account is bound. */

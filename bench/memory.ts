@@ -9,6 +9,15 @@ export function memoryOf(roots: Readonly<Record<string, number>>): Record<string
   );
 }
 
+/** Megabytes that this process held at most at a time; 0 when it has ended. */
+export function peakOf(pid: number): number {
+  try {
+    return number(readFileSync(`/proc/${String(pid)}/status`, 'utf8'), 'VmHWM') / 1_024;
+  } catch {
+    return 0;
+  }
+}
+
 interface Held {
   readonly pid: number;
   readonly parent: number;

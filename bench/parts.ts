@@ -6,6 +6,8 @@ import type { ChildSpec } from '../dev/stack/supervise/child.ts';
 
 export const PROCESSES = ['remote', 'team', 'api', 'perimeter', 'worker', 'baseline'] as const;
 export type ProcessName = (typeof PROCESSES)[number];
+/** Processes that only some measurements start. */
+type OtherProcess = 'delay';
 
 export interface ProcessOptions {
   readonly settingsFile: string;
@@ -15,7 +17,7 @@ export interface ProcessOptions {
 }
 
 export function processPart(
-  name: ProcessName,
+  name: ProcessName | OtherProcess,
   { settingsFile, logDir, profileDir }: ProcessOptions,
 ): ChildSpec {
   // A folder each: every thread of a process writes a file.

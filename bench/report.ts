@@ -53,7 +53,8 @@ function verdict({ reached, median }: GoalRow): string {
   return reached ? 'reached' : 'not reached';
 }
 
-function table(head: string[]): Table.Table {
+/** An empty table with these heads. */
+export function table(head: string[]): Table.Table {
   return new Table({ head, style: { head: [], border: [], compact: true } });
 }
 
@@ -61,7 +62,8 @@ function shown({ min, median, max, unit }: Figure): string {
   return `${number(median)} (${number(min)} … ${number(max)})${unit === '' ? '' : ` ${unit}`}`;
 }
 
-function number(value: number | null): string {
+/** Three significant digits, or all before the point; nothing for null. */
+export function number(value: number | null): string {
   if (value === null) return '';
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

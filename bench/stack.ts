@@ -22,6 +22,9 @@ export type PartName = ProcessName | 'postgres' | 'temporal';
 export interface BenchStack {
   readonly settings: PartSettings;
   readonly pool: pg.Pool;
+  /** Starts and ends processes besides those of {@link PROCESSES}. */
+  readonly supervisor: Supervisor;
+  readonly folder: string;
   /** Starts the bench's own processes; before that only Postgres and Temporal run. */
   startProcesses(profileDir: string | null): Promise<void>;
   /** CPU milliseconds of these parts, with all processes below them, since they began. */
@@ -56,6 +59,8 @@ export async function startBenchStack(log: (line: string) => void): Promise<Benc
     return {
       settings,
       pool,
+      supervisor,
+      folder: dataDir,
       startProcesses: async (profileDir) => {
         await Promise.all(
           PROCESSES.map((name) =>

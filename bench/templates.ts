@@ -21,6 +21,14 @@ export function chain(action: Action, length: number): TemplateBody {
   return template(`bench/${action}-chain-${length}`, action, keys, pairs(keys));
 }
 
+/** As {@link chain}; the first node draws from the spot account of this venue. */
+export function chainFrom(venue: string, action: Action, length: number): TemplateBody {
+  const plan = chain(action, length);
+  const [first, ...rest] = plan.nodes;
+  const template_key = `${plan.template_key}-${venue}`;
+  return { ...plan, template_key, nodes: [{ ...first, config: { venue } }, ...rest] };
+}
+
 /**
  * A root, three lanes of `depth` nodes each that run beside each other, and a node that joins them.
  */

@@ -19,6 +19,7 @@ export const ATTENTION_REASONS = [
   'venue_suspended',
   'withdrawal_quota_exhausted',
   'observed_long',
+  'run_stuck',
 ] as const;
 export type AttentionReason = (typeof ATTENTION_REASONS)[number];
 

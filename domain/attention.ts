@@ -26,6 +26,7 @@ import { legOn } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
+import { stuckSentence, type StuckRun } from './stuck-runs.ts';
 
 /** What `attention_of` returns for a movement. For an approval: only the reason. */
 export interface AttentionFacts {
@@ -49,6 +50,7 @@ export interface AttentionFacts {
   readonly external_ref?: string | null;
   readonly blocked_by?: LaneBlocker | null;
   readonly stuck_at?: StuckLane | null;
+  readonly stuck_run?: StuckRun | null;
 }
 
 /** The node that holds an earlier nonce with unknown outcome. */
@@ -145,6 +147,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return AMOUNTS_DIFFER.includes(facts.error_code ?? '')
         ? `${executor} reports something else for ${node} than was sent: ${facts.error_message ?? 'the amounts differ'}. The service keeps observing ${node}; compare both sides.`
         : `${node} is observed for longer than usual${since(facts)} and has not ended. The service keeps observing ${node}; check what ${executor} shows for it.`;
+    case 'run_stuck':
+      return stuckSentence(facts.stuck_run ?? null);
   }
 }
 

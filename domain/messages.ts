@@ -17,6 +17,17 @@ import type { NodeState } from './states/node.ts';
 import type { CommandKind } from './transition.ts';
 
 export const TASK_QUEUE = 'fund-movements';
+
+/** Returns the task queue of a venue that has one of its own. */
+export function venueTaskQueue(venueKey: string): string {
+  return `${TASK_QUEUE}/venue/${venueKey}`;
+}
+
+/** Returns whether a task queue is polled by the service's own workers. */
+export function isOwnQueue(taskQueue: string): boolean {
+  return taskQueue === TASK_QUEUE || taskQueue.startsWith(venueTaskQueue(''));
+}
+
 export const MOVEMENT_WORKFLOW = 'movementWorkflow';
 
 /** Seconds that a call may wait on an executor team's task queue until a worker takes it. */
@@ -64,18 +75,23 @@ export function signalFor(kind: CommandKind): SignalName {
  */
 export const ATTENTION_SIGNAL = 'attention';
 
-/** The facts from which the Temporal UI labels a movement's run. */
+/**
+ * The signal to leave a build of the workers. The payload is a `LeaveBuild` (builds.ts).
+ */
+export const LEAVE_BUILD_SIGNAL = 'leave_build';
+
+/** What a movement's run is started with: its label in the Temporal UI, and whose turn it takes. */
 export interface About {
   readonly amount: string;
   readonly asset: string;
   readonly template_key: string;
+  readonly strategy_id: string | null;
 }
 
 /** An ended movement that still needs the operator: what {@link ATTENTION_WORKFLOW} shows. */
 export interface EndedBadly extends About {
   readonly movement_id: string;
   readonly state: MovementState;
-  readonly strategy_id: string | null;
   readonly reason: AttentionReason;
   readonly node_key: string | null;
 }
@@ -122,6 +138,11 @@ export interface LoadedNode {
   readonly chained?: boolean;
   /** The executor returns at once: the previous node's activity may continue with this node. */
   readonly carried?: boolean;
+  /**
+   * The venue's own task queue, on which our workers run the node's phases. Such a node is never
+   * `carried`: the activity of another queue would call the venue past its rate.
+   */
+  readonly venue_queue?: string;
   /** The task queue that the executor team's own worker polls. */
   readonly task_queue?: string;
   /**
@@ -329,6 +350,16 @@ export interface MovementActivities {
   load(args: LoadArgs): Promise<LoadedMovement | null>;
   decide(args: DecideArgs): Promise<DecideResult>;
   expire(args: { readonly movement_id: string }): Promise<void>;
+  /**
+   * Returns the venue's task queue on which the node's phases run at present; null: on
+   * {@link TASK_QUEUE}.
+   */
+  queueOf(args: {
+    readonly movement_id: string;
+    readonly node_key: string;
+  }): Promise<string | null>;
+  /** Stores a wake, which starts the next run after this one closes to leave its build. */
+  leaveBuild(args: { readonly movement_id: string }): Promise<void>;
   preflight(args: PhaseArgs): Promise<PhaseResult>;
   prepare(args: PhaseArgs): Promise<PhaseResult>;
   submit(args: PhaseArgs): Promise<PhaseResult>;
@@ -378,6 +409,8 @@ export interface CapitalTransferActivities {
     readonly transfer_id: string;
     readonly run_id: string;
   }): Promise<LoadedTransfer | null>;
+  /** Stores that the transfer's run must be woken, as `leaveBuild` does for a movement. */
+  leaveBuildOfTransfer(args: { readonly transfer_id: string }): Promise<void>;
   /**
    * Passes the send fence, sends once, and records the result. After any error, `lookTransfer`
    * finds the outcome.
@@ -393,4 +426,6 @@ export interface WorkflowSettings {
   readonly encodeFailures: boolean;
   /** Whether a run passes its trace on to its activities. */
   readonly traceHeaders: boolean;
+  /** Whether the process registers its workers with their build. */
+  readonly versioned: boolean;
 }

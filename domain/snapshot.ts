@@ -48,6 +48,8 @@ export interface MovementSnapshot {
   readonly state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
+  /** Absent in the snapshot of a movement that is about to be created. */
+  readonly strategy_id?: string | null;
   /** Whether an operator has acknowledged the failure. */
   readonly acknowledged?: boolean;
   readonly plan: CompiledPlan;

@@ -10,7 +10,7 @@ import {
   LONGEST_USUAL_SECONDS,
   LONGEST_TIMEOUT_SECONDS,
 } from '../domain/executor.ts';
-import { TASK_QUEUE } from '../domain/messages.ts';
+import { isOwnQueue } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/actions/built-in.ts';
 import { describeIssues } from '../platform/issues.ts';
 import { isLoopbackUrl, serviceUrl } from '../platform/outgoing/url.ts';
@@ -83,7 +83,7 @@ const taskQueue = z.strictObject({
       (queue) => queue === queue.trim() && !/\p{Cc}/u.test(queue),
       'must not have control characters or outer spaces',
     )
-    .refine((queue) => queue !== TASK_QUEUE, "must not be the service's own queue"),
+    .refine((queue) => !isOwnQueue(queue), "must not be the service's own queue"),
   result_secret_file: name.max(4_096).exactOptional(),
 });
 

@@ -2,8 +2,10 @@
  * The settings as the service uses them: a field for each entry of `platform/config/settings.ts`,
  * and the few values that combine several settings.
  */
+import type { Build } from '../domain/builds.ts';
 import {
   ConfigError,
+  readDeployment,
   readSetting,
   readSettings,
   readTemporalAccess,
@@ -15,7 +17,14 @@ import { PART } from './config/setting.ts';
 import { SETTING_LIST, type Fields, type Values } from './config/settings.ts';
 import { secretsOf, type TemporalAccess } from './config/temporal.ts';
 
-export { ConfigError, readSetting, readTemporalAccess, whenUnset, type TemporalAccess };
+export {
+  ConfigError,
+  readDeployment,
+  readSetting,
+  readTemporalAccess,
+  whenUnset,
+  type TemporalAccess,
+};
 
 export interface TracingConfig {
   /** The address to which spans are sent. */
@@ -41,6 +50,8 @@ interface Together {
    * ConfigError}.
    */
   readonly readTemporal: () => TemporalAccess;
+  /** The build under which the workers of this process are registered; null for none. */
+  readonly build: Build | null;
   /** Null when tracing is off. */
   readonly tracing: TracingConfig | null;
   /** Removes the secrets of the settings from a text. */
@@ -57,7 +68,7 @@ export function readConfig(
   environment: NodeJS.ProcessEnv = process.env,
   role: ProcessRole = 'all',
 ): Config {
-  const { duties, values: value, texts, temporal } = readSettings(environment, role);
+  const { duties, values: value, texts, temporal, build } = readSettings(environment, role);
   return {
     ...fieldsOf(value),
     duties,
@@ -69,6 +80,7 @@ export function readConfig(
     temporal,
     temporalNamespace: temporal.namespace,
     readTemporal: () => readTemporalAccess(environment),
+    build,
     tracing: tracingOf(value),
     redact: redactionOf(texts, secretsOf(temporal)),
   };

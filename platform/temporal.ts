@@ -9,6 +9,7 @@ import {
   defineSearchAttributeKey,
   SearchAttributeType,
   type PayloadCodec,
+  type Priority,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
@@ -29,17 +30,16 @@ import {
   TASK_QUEUE,
 } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import { turnOf, type ByStrategy } from '../domain/turns.ts';
 import type { TemporalAccess } from './config/temporal.ts';
+import { hasPolled, readPendingTask, type LookedRun } from './pending-task.ts';
 import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
 import { connectionOptions } from './temporal-access.ts';
+import { createBuilds, type Builds } from './temporal-builds.ts';
 import { explainTemporal, type TemporalFault } from './temporal-faults.ts';
+import { countingRetries } from './temporal-metrics.ts';
 
 const CALL_TIMEOUT_MS = 10_000;
-/**
- * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
- * server lists a dead worker for five minutes.
- */
-const POLLED_WITHIN_MS = 75_000;
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const ATTENTION = SEARCH_ATTRIBUTES.attention;
@@ -53,11 +53,17 @@ export type Wake = RunOf & {
   readonly kind: CommandKind;
   readonly commandId: string | null;
   /**
-   * Amount, asset and template, for the name of a run that the wake starts; absent: the run is
-   * named by its id.
+   * For a run that the wake starts: its name and its turn. Absent: it is named by its id, and has
+   * the turn of a movement without a strategy.
    */
   readonly about?: About | undefined;
 };
+
+/** The settings that decide whose runs go first; see domain/turns.ts. */
+export interface Turns {
+  readonly strategyShares: ByStrategy;
+  readonly strategyPriorities: ByStrategy;
+}
 
 interface Link {
   readonly connection: Connection;
@@ -84,10 +90,14 @@ export interface Temporal {
   listRunning(): AsyncIterable<readonly string[]>;
   /** Returns whether the entity has a run that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
+  /** Returns the entity's open run with its unfinished workflow task; null: no run is open. */
+  lookAtRun(of: RunOf): Promise<LookedRun | null>;
   /**
    * Returns whether a worker has polled this task queue for activities in about the last minute.
    */
   hasPollers(taskQueue: string): Promise<boolean>;
+  /** The builds of the workers, and their runs. */
+  readonly builds: Builds;
   /** Resolves when the server answers; rejects otherwise. */
   check(timeoutMs?: number): Promise<void>;
   /** Returns why the server cannot be used, and what to do. */
@@ -109,13 +119,16 @@ export function connectTemporal(
     readonly payloadCodec?: PayloadCodec | undefined;
     /** Intercepts every wake. */
     readonly interceptor?: WorkflowClientInterceptor | undefined;
+    /** Whose runs go first; absent: no run is started with a turn. */
+    readonly turns?: Turns | undefined;
   },
 ): Temporal {
-  const { namespace, payloadCodec, interceptor } = settings;
+  const { namespace, payloadCodec, interceptor, turns } = settings;
   const open = (to: TemporalAccess): Link => {
     const connection = Connection.lazy({
       ...connectionOptions(to),
       connectTimeout: '5 seconds',
+      interceptors: [countingRetries()],
     });
     const client = new Client({
       connection,
@@ -164,6 +177,7 @@ export function connectTemporal(
           signal: signalFor(kind),
           signalArgs: [commandId],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          ...startedWith(turns, about),
           staticSummary: about === undefined ? summary : summaryOf(about),
         });
       }),
@@ -241,6 +255,15 @@ export function connectTemporal(
           throw error;
         }
       }),
+    lookAtRun: (of) =>
+      limited(async (now) => {
+        try {
+          return await readPendingTask(now, { namespace, workflowId: runOf(of).workflowId });
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return null;
+          throw error;
+        }
+      }),
     hasPollers: (name) =>
       limited(async ({ connection }) => {
         const { pollers } = await connection.workflowService.describeTaskQueue({
@@ -248,11 +271,9 @@ export function connectTemporal(
           taskQueue: { name },
           taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         });
-        return pollers.some(
-          ({ lastAccessTime }) =>
-            Number(lastAccessTime?.seconds ?? 0) * 1000 > Date.now() - POLLED_WITHIN_MS,
-        );
+        return pollers.some(hasPolled);
       }),
+    builds: createBuilds(namespace, limited),
     check: (timeoutMs) =>
       limited(async ({ connection }) => {
         await connection.workflowService.describeNamespace({ namespace });
@@ -264,6 +285,13 @@ export function connectTemporal(
       ),
     close: () => link.connection.close(),
   };
+}
+
+/** Returns the options by which a run gets its turn; a server that knows no turns ignores them. */
+function startedWith(turns: Turns | undefined, about: About | undefined): { priority?: Priority } {
+  if (turns === undefined || about === undefined) return {};
+  const priority = turnOf(about.strategy_id, turns.strategyShares, turns.strategyPriorities);
+  return priority === null ? {} : { priority };
 }
 
 function summaryOf({ amount, asset, template_key }: About): string {

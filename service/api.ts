@@ -118,12 +118,13 @@ export async function startApi(
       handOver: (movementId, command) =>
         handOver.send({
           movementId,
-          kind: command?.kind ?? 'wake',
-          commandId: command?.command_id ?? null,
-          about: command && {
+          kind: command.kind,
+          commandId: command.command_id,
+          about: {
             amount: command.plan.intent.amount,
             asset: command.plan.intent.asset,
             template_key: command.plan.template.template_key,
+            strategy_id: command.strategy_id,
           },
         }),
       transfers: {

@@ -49,6 +49,7 @@ export async function connect(
     ...config.temporal,
     payloadCodec,
     interceptor: tracing?.clientInterceptor,
+    turns: config,
   });
   stops.connections.push(() => temporal.close());
   const access = watchAccess({ access: config.temporal, read: config.readTemporal, log });

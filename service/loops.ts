@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ATTENTION_LEASE, startAttentionTeller } from '../activities/relays/attention.ts';
 import { balancesLease, startBalanceLoops } from '../activities/relays/balances.ts';
+import { BUILDS_LEASE, startBuildDrainer } from '../activities/relays/builds.ts';
 import { startCallbackRelay } from '../activities/relays/callbacks.ts';
 import { startCommandRelay } from '../activities/relays/commands.ts';
 import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
@@ -17,6 +18,7 @@ import { createHealthRefresher } from '../activities/relays/health.ts';
 import { startScout, UNPOKED_MS } from '../activities/relays/scout.ts';
 import { mayReplaceLost } from '../activities/phases/replacement.ts';
 import { startSealer } from '../activities/relays/seals.ts';
+import { STUCK_LEASE, startStuckRuns } from '../activities/relays/stuck-runs.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
 import { within } from '../platform/time-limit.ts';
 import type { Parts } from './parts.ts';
@@ -51,7 +53,15 @@ export function startLoops({
   const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
   const proposals = startProposalExpirer({ db, log, pauseMs });
   const looks = startLooks({ db, log, signers, desk, pauseMs });
-  const names = [ATTENTION_LEASE, NONCES_LEASE, RETENTION_LEASE, balancesLease(desk)];
+  const { build } = config;
+  const names = [
+    ATTENTION_LEASE,
+    STUCK_LEASE,
+    NONCES_LEASE,
+    RETENTION_LEASE,
+    balancesLease(desk),
+    ...(build === null ? [] : [BUILDS_LEASE]),
+  ];
   const holder = `${hostname()} ${String(process.pid)} ${randomUUID().slice(0, 8)}`;
   const leases = startLeases({ db, log, names, holder });
   const loops = [
@@ -81,6 +91,8 @@ export function startLoops({
       leases,
       pauseMs: Math.max(1_000, config.sweepIdleSeconds * 250),
     }),
+    startStuckRuns({ ...relay, leases }),
+    ...(build === null ? [] : [startBuildDrainer({ temporal, build, log, leases })]),
     startNonceCleaner({ db, log, leases }),
     startRetention({
       db,

@@ -1,5 +1,5 @@
 /** Starts the operations listener: health, metrics, documentation. */
-import { register } from 'prom-client';
+import { collectDefaultMetrics, register } from 'prom-client';
 import { DESCRIBED } from '../api/dashboard/routes.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { buildOpenApi } from '../api/openapi/document.ts';
@@ -8,12 +8,10 @@ import { createOperationMetrics } from '../api/operations/metrics.ts';
 import { createOps } from '../api/operations/listener.ts';
 import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
-import type { Config } from '../platform/config.ts';
 import { connectDatabase } from '../prisma/client.ts';
 import { readBuild, schemaFault, stateAt } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
-import type { SignerBalances } from '../venues/evm/signer-balances.ts';
 import { databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
@@ -26,16 +24,17 @@ const TEMPORAL_CHECK_MS = 1_800;
 
 /** Starts the operations listener. */
 export async function startOps(
-  { config, log, temporal, access, payloadCodec, balances, stops }: Parts,
+  parts: Parts,
   served: {
     readonly table: readonly Route[];
     readonly apiPort: number;
     readonly work: Work | null;
   },
 ): Promise<void> {
+  const { config, log, temporal, access, payloadCodec, stops } = parts;
   const { table, apiPort, work } = served;
   const build = await readBuild();
-  const { opsDb, metrics } = metricsPage(config, balances.list, access.daysLeft);
+  const { opsDb, metrics } = metricsPage(parts);
   const ops = await listen({
     app: createOps({
       isDraining: () => stops.stopping,
@@ -117,11 +116,9 @@ export async function startOps(
  * time-outs: one for the figures, and one that checks whether Postgres answers, however busy this
  * process is.
  */
-function metricsPage(
-  config: Config,
-  balances: SignerBalances['list'],
-  certificateDaysLeft: () => number | null,
-) {
+function metricsPage({ config, balances, bound, access }: Parts) {
+  // Of the process itself: its CPU, memory and event loop.
+  collectDefaultMetrics();
   const opsDb = connectDatabase({
     ...databaseOptions(config),
     poolSize: 2,
@@ -131,8 +128,9 @@ function metricsPage(
   });
   const operation = createOperationMetrics({
     read: () => readFigures(opsDb, config.balanceStaleSeconds),
-    balances,
-    certificateDaysLeft,
+    balances: balances.list,
+    chains: bound.venues.chainAssets,
+    certificateDaysLeft: access.daysLeft,
   });
   const text = async (): Promise<string> =>
     [await register.metrics(), await operation()].join('\n');

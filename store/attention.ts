@@ -114,6 +114,9 @@ export async function readReasons(
   return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
 }
 
+/** A reason that a run has to show. `stuck`: the run cannot go on, so no signal changes it. */
+export type ReasonForRun = NonNullable<SignalledAttention> & { readonly stuck: boolean };
+
 /**
  * Returns the oldest `limit` open movements with a reason that their state does not show; the
  * reasons are signalled to their runs.
@@ -121,10 +124,11 @@ export async function readReasons(
 export async function readReasonsForRuns(
   db: Database,
   limit: number,
-): Promise<ReadonlyMap<string, NonNullable<SignalledAttention>>> {
+): Promise<ReadonlyMap<string, ReasonForRun>> {
   const rows = await run(
-    () => db.sql<{ movement_id: string; reason: AttentionReason; node_key: string | null }>`
-      SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key FROM (
+    () => db.sql<ReasonForRun & { readonly movement_id: string }>`
+      SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key,
+        EXISTS (SELECT FROM stuck_runs s WHERE s.entity_id = movement_id) AS stuck FROM (
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
@@ -139,7 +143,10 @@ export async function readReasonsForRuns(
       ORDER BY created_at, movement_id LIMIT ${limit}::integer`,
   );
   return new Map(
-    rows.map(({ movement_id, reason, node_key }) => [movement_id, { reason, node_key }]),
+    rows.map(({ movement_id, reason, node_key, stuck }) => [
+      movement_id,
+      { reason, node_key, stuck },
+    ]),
   );
 }
 

@@ -24,10 +24,12 @@ export async function claimCallbacks(
   const only = options.movementId ?? null;
   return run(
     () => db.sql<ClaimedCallback>`
-      SELECT event_id::text, movement_id::text, transfer_id::text, webhook, event_type, url, payload,
-        nonce, attempts
+      SELECT c.event_id::text, c.movement_id::text, c.transfer_id::text, c.webhook, c.event_type,
+        c.url, c.payload, c.nonce, c.attempts, (SELECT p.trace_parent FROM movement_plans p
+          WHERE p.movement_id = coalesce(c.movement_id, CASE WHEN c.webhook IS NOT NULL
+            THEN (c.payload::jsonb #>> '{data,movement_id}')::uuid END)) AS trace_parent
       FROM claim_callbacks(${options.limit}::integer, ${options.leaseSeconds}::integer,
-        ${only}::uuid)`,
+        ${only}::uuid) c`,
   );
 }
 

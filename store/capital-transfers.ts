@@ -1,4 +1,5 @@
 /** Creates and reads capital transfers. Changes go through `capital-transfer-steps.ts`. */
+import type { StuckTransferRun } from '../domain/capital-transfers/attention.ts';
 import type { TransferEvent, TransferRow } from '../domain/capital-transfers/step.ts';
 import type { TransferAccountType } from '../domain/capital-transfers/topology.ts';
 import type { TransferEventType } from '../domain/events.ts';
@@ -13,6 +14,7 @@ import { auditRows, withEventIds } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 import { decimal, iso, object, stored } from './json.ts';
 import { olderThan, type PagePosition } from './paging.ts';
+import { readStuckTransfers } from './stuck-runs.ts';
 import { uncoveredHold } from './transition.ts';
 
 export interface NewTransfer {
@@ -125,6 +127,8 @@ export interface TransferRecord {
   readonly provider_transfer_id: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
+  /** Set while the transfer is open and its run cannot go on. */
+  readonly stuck_run: StuckTransferRun | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -149,16 +153,22 @@ const RECORD = {
   updated_at: true,
 } as const satisfies Prisma.CapitalTransferSelect;
 
-function toRecord(
-  row: Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>,
-): TransferRecord {
-  return {
+async function toRecords(
+  db: Database,
+  rows: readonly Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>[],
+): Promise<readonly TransferRecord[]> {
+  const stuck = await readStuckTransfers(
+    db,
+    rows.map(({ transfer_id }) => transfer_id),
+  );
+  return rows.map((row) => ({
     ...row,
+    stuck_run: stuck.get(row.transfer_id) ?? null,
     request_state: stored<TransferState>(row.request_state),
     amount: decimal(row.amount),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
-  };
+  }));
 }
 
 /** Returns one transfer, or null. */
@@ -169,7 +179,8 @@ export async function readTransfer(
   const row = await run(() =>
     db.capitalTransfer.findUnique({ where: { transfer_id: transferId }, select: RECORD }),
   );
-  return row === null ? null : toRecord(row);
+  const [found = null] = row === null ? [] : await toRecords(db, [row]);
+  return found;
 }
 
 export interface TransferFilter {
@@ -197,7 +208,7 @@ export async function listTransfers(
       take: page.limit,
     }),
   );
-  return rows.map(toRecord);
+  return toRecords(db, rows);
 }
 
 export interface TransferEventRecord {
@@ -293,5 +304,18 @@ export async function claimTransfers(
             secs => ${options.idleSeconds}::double precision)))
         ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       RETURNING transfer_id::text, seen_version < version AS unseen`,
+  );
+}
+
+/**
+ * Notes a change of an open transfer that no run has seen, so that the relay wakes its run, and
+ * starts one where there is none. As for a movement, not before two seconds.
+ */
+export async function wakeTransfer(db: Database, transferId: string): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE capital_transfers SET version = version + 1, wakes = 0,
+        claimed_until = svc_now() + interval '2 seconds'
+      WHERE transfer_id = ${transferId}::uuid AND ended_at IS NULL`,
   );
 }

@@ -1,6 +1,7 @@
 /** Commands that no run has seen yet, and which process may send them to Temporal. */
 import type { About } from '../domain/messages.ts';
 import type { CommandKind } from '../domain/transition.ts';
+import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
@@ -8,6 +9,8 @@ export interface DueCommand extends About {
   readonly command_id: string;
   readonly movement_id: string;
   readonly kind: CommandKind;
+  /** The trace of the request that created the movement, as a W3C traceparent; null: none. */
+  readonly trace_parent: string | null;
 }
 
 /**
@@ -31,7 +34,9 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
             AND (o.created_at, o.command_id) < (c.created_at, c.command_id) LIMIT 1) IS NULL
         ORDER BY c.claimed_until LIMIT ${limit} FOR UPDATE SKIP LOCKED)
       RETURNING command_id::text, m.movement_id::text, kind,
-        m.asset, trim_scale(m.amount)::text AS amount, m.template_key`,
+        m.asset, trim_scale(m.amount)::text AS amount, m.template_key, m.strategy_id,
+        (SELECT p.trace_parent FROM movement_plans p
+          WHERE p.movement_id = m.movement_id) AS trace_parent`,
   );
 }
 
@@ -68,5 +73,20 @@ export async function noteTaken(db: Database, commandIds: readonly string[]): Pr
       FROM commands taken WHERE taken.command_id = ANY (${`{${commandIds.join(',')}}`}::uuid[])
         AND c.movement_id = taken.movement_id AND c.created_at <= taken.created_at
         AND c.applied_at IS NULL`,
+  );
+}
+
+/**
+ * Stores a wake of an open movement. The relay sends it until a run has loaded the movement, and
+ * starts a run where there is none. Not before two seconds, so that a run that is about to close
+ * has closed. A second wake does no harm.
+ */
+export async function writeWake(db: Database, movementId: string): Promise<void> {
+  await run(
+    () => db.sql`
+      INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+      SELECT ${newId()}::uuid, movement_id, 'wake', clock.at, clock.at + interval '2 seconds'
+      FROM movements, (SELECT svc_now() AS at OFFSET 0) clock
+      WHERE movement_id = ${movementId}::uuid AND ended_at IS NULL`,
   );
 }

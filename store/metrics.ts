@@ -2,6 +2,7 @@
  * Reads the database's figures for the metrics page in one statement. It reads stored counts and
  * the ends of indexes, so its cost does not grow with the tables.
  */
+import type { CutoverMode } from '../domain/cutover.ts';
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
 
@@ -37,18 +38,85 @@ export interface OperationFigures {
   /** What accounts may still withdraw; a figure above the threshold's age is missing. */
   readonly quotas: readonly QuotaLeft[];
   readonly lanes: readonly LaneView[];
+  /**
+   * Movements that need a person, by reason; a missing reason has none. `run_stuck` counts runs of
+   * capital transfers too. At most 500 each of noted reasons, of stuck runs, of UNKNOWN nodes and
+   * of what ended badly are counted.
+   */
+  readonly attention: Readonly<Record<string, number>>;
+  /** Age of the first audit row without a seal after the newest sealed row. */
+  readonly oldest_unsealed: number;
+  readonly cutover_mode: CutoverMode;
+  /** Whether commits of this role wait for a standby. */
+  readonly synchronous: boolean;
+  /** Synchronous standbys that stream; null where the role may not see them. */
+  readonly standbys: number | null;
+  /** Sessions whose commit waits for a standby, as far as the role may see them. */
+  readonly commits_waiting: number;
 }
 
 /**
  * Reads all figures at one moment. The connection's settings limit what one call may cost.
- * `staleAfterSeconds`: the age from which a venue's quota is unknown.
+ * `staleAfterSeconds`: the age from which a venue's quota is unknown. Bounds stand in the statement
+ * as numbers: with parameters Postgres would plan it anew each time.
  */
 export async function readFigures(
   db: Pick<Database, 'sql'>,
   staleAfterSeconds: number,
 ): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
-    WITH counts AS MATERIALIZED (SELECT kept_counts() AS of)
+    WITH counts AS MATERIALIZED (SELECT kept_counts() AS of),
+    -- The reasons that no state shows, as a worker noted them last (note_attention). The order is
+    -- that of the index.
+    noted AS MATERIALIZED (
+      SELECT m.request_state, each.reason, count(*) AS n
+      FROM (SELECT request_state, attention_told FROM movements
+        WHERE attention_told IS NOT NULL AND ended_at IS NULL
+        ORDER BY movement_id LIMIT 500) m
+      CROSS JOIN LATERAL unnest(string_to_array(m.attention_told, '+')) AS each (reason)
+      GROUP BY 1, 2),
+    attention AS (
+      SELECT reason, sum(n) AS n FROM (
+        SELECT reason, n FROM noted WHERE reason <> 'run_stuck'
+        UNION ALL
+        -- Runs of capital transfers, too, which note nothing at movements.
+        SELECT 'run_stuck', count(*) FROM (SELECT FROM stuck_runs LIMIT 500) s
+        UNION ALL
+        SELECT 'approval', greatest(0,
+          coalesce((counts.of -> 'movement' ->> 'PENDING_APPROVAL')::bigint, 0)
+          - (SELECT coalesce(sum(n), 0) FROM noted WHERE request_state = 'PENDING_APPROVAL'))
+        FROM counts
+        UNION ALL
+        SELECT 'manual_gate',
+          coalesce((counts.of -> 'movement' ->> 'WAITING_MANUAL_ACTION')::bigint, 0)
+        FROM counts
+        UNION ALL
+        SELECT 'unknown_outcome', count(DISTINCT movement_id)
+        FROM (SELECT movement_id FROM movement_nodes WHERE state = 'UNKNOWN'
+          ORDER BY movement_id LIMIT 500) n
+        UNION ALL
+        SELECT 'failed', count(*)
+        FROM (SELECT request_state, acknowledged_at, attention_told FROM movements
+          WHERE ended_badly_at > (SELECT svc_now()) - interval '7 days'
+          ORDER BY ended_badly_at DESC LIMIT 500) m
+        WHERE m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+          OR m.request_state = 'CANCELLED'
+            AND 'failed' = ANY (string_to_array(m.attention_told, '+'))) found
+      GROUP BY reason),
+    -- The newest seal may be of a row that was committed late, so the newest row of some is taken.
+    sealed AS MATERIALIZED (
+      SELECT e.occurred_at, e.event_id
+      FROM (SELECT event_id FROM audit_seals ORDER BY position DESC LIMIT 100) s
+      JOIN audit_events e USING (event_id)
+      UNION ALL
+      SELECT '-infinity'::timestamptz, '00000000-0000-0000-0000-000000000000'::uuid
+      ORDER BY 1 DESC, 2 DESC LIMIT 1),
+    unsealed AS (
+      SELECT min(e.occurred_at) AS since FROM sealed s
+      CROSS JOIN LATERAL (SELECT occurred_at, event_id FROM audit_events later
+        WHERE (later.occurred_at, later.event_id) > (s.occurred_at, s.event_id)
+        ORDER BY later.occurred_at, later.event_id LIMIT 100) e
+      WHERE NOT EXISTS (SELECT FROM audit_seals x WHERE x.event_id = e.event_id))
     SELECT jsonb_build_object(
       'movements', coalesce(counts.of -> 'movement', '{}'),
       'transfers', coalesce(counts.of -> 'transfer', '{}'),
@@ -78,7 +146,18 @@ export async function readFigures(
         'left', quota_left::text)), '[]') FROM venue_outlooks
         WHERE quota_left IS NOT NULL
           AND read_at >= svc_now() - make_interval(secs => ${staleAfterSeconds}::integer)),
-      'lanes', lane_views()
+      'lanes', lane_views(),
+      'attention', (SELECT jsonb_object_agg(reason, n) FROM attention),
+      'oldest_unsealed', greatest(0,
+        coalesce(extract(epoch FROM svc_now() - (SELECT since FROM unsealed)), 0)),
+      'cutover_mode', (SELECT mode FROM cutover),
+      'synchronous', current_setting('synchronous_standby_names') <> ''
+        AND current_setting('synchronous_commit') NOT IN ('off', 'local'),
+      -- Other roles see the standbys without their states.
+      'standbys', CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE') THEN
+        (SELECT count(*) FROM pg_stat_replication
+        WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')) END,
+      'commits_waiting', (SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep')
     ) AS figures FROM counts`;
   const [row] = rows;
   if (row === undefined) throw new Error('the query for the metrics returned no row');

@@ -12,7 +12,6 @@ import type {
   ReservationStatus,
 } from '../domain/states/movement.ts';
 import type { NodeState } from '../domain/states/node.ts';
-import { gather } from '../platform/gather.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import {
   jsonOfPairs,
@@ -24,7 +23,7 @@ import {
 import { beforePosition, olderThan } from './paging.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import { iso, isoOf, isoOfOrNull, object, stored } from './json.ts';
+import { iso, object, stored } from './json.ts';
 import { agentOf } from './namespaces.ts';
 
 export interface MovementSummary {
@@ -313,125 +312,6 @@ export async function readMovementTemplateKey(
       }>`SELECT template_key FROM movements WHERE movement_id = ${movementId}::uuid`,
   );
   return rows[0]?.template_key ?? null;
-}
-
-/** A row of the statement below; dates inside JSON aggregates are text. */
-type DetailRow = Omit<
-  MovementDetail,
-  DatedColumns | 'callbacks' | 'nodes' | 'artifacts' | 'attention_reason' | 'cancellable'
-> & {
-  readonly [name in DatedColumns]: Date;
-} & {
-  readonly callbacks: Readonly<Record<string, number>> | null;
-  readonly nodes: readonly (NodeRecord & {
-    readonly position: number;
-    readonly on_cancel_target: boolean;
-  })[];
-  readonly artifacts: readonly ArtifactRecord[] | null;
-};
-type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
-
-const READS = { calls: 2, most: 32 };
-const readers = new WeakMap<Database, (movementId: string) => Promise<MovementDetail | null>>();
-
-/**
- * Returns all that a caller may read about one movement except its plan, at one moment after the
- * call; null for an unknown movement. This is the most frequent read, so concurrent reads share a
- * statement.
- */
-export function readMovement(db: Database, movementId: string): Promise<MovementDetail | null> {
-  let read = readers.get(db);
-  if (read === undefined) {
-    read = gather({ ...READS, serve: (ids) => readMovements(db, ids) });
-    readers.set(db, read);
-  }
-  return read(movementId);
-}
-
-async function readMovements(
-  db: Database,
-  ids: readonly string[],
-): Promise<readonly (MovementDetail | null)[]> {
-  const rows = await run(
-    () => db.sql<DetailRow>`
-      SELECT m.movement_id, m.template_id, m.template_key, m.template_version, m.strategy_id,
-        m.request_state, m.approval_status,
-        m.reservation_status, m.intent, m.outflow, m.current_frontier, m.external_reference,
-          m.metadata, m.error_code,
-          m.error_message, p.compiled_plan_hash, p.input_params, p.labels,
-        p.created_by, m.approver_id, m.approved_by, m.auto_approve_result, m.run_id,
-          m.edge_conditions, attention_of(m, svc_now()) AS attention,
-        m.created_at, m.updated_at, m.expires_at,
-        (
-          SELECT json_agg(n ORDER BY n.position) FROM (
-            SELECT position, on_cancel_target, node_key, node_kind, action_type, state, attempt,
-              resumed, executor_binding, signer_binding,
-              nullif(own_plan -> 'signer_binding', 'null') AS original_signer_binding,
-              node_plan(own_plan, p.input_params) -> 'config' AS config,
-                own_plan ->> 'asset' AS asset, prepared_action,
-              coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL
-                THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code,
-                error_message, coalesce(error_code = 'TRANSACTION_CANCELLED'
-                  AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop, started_at, updated_at, completed_at
-            FROM movement_nodes WHERE movement_id = m.movement_id
-          ) n
-        ) AS nodes,
-        (
-          SELECT json_agg(a ORDER BY a.created_at, a.artifact_id) FROM (
-            SELECT artifact_id, node_key, attempt, kind, data, created_at FROM artifacts
-              WHERE movement_id = m.movement_id
-          ) a
-        ) AS artifacts,
-        (
-          SELECT json_object_agg(c.status, c.count) FROM (
-            SELECT status, count(*) AS count FROM callbacks WHERE movement_id = m.movement_id
-              GROUP BY status
-          ) c
-        ) AS callbacks
-      FROM movements m JOIN movement_plans p USING (movement_id)
-      -- The ids are in a subquery, so that Postgres does not plan again for each list of ids:
-      -- planning takes twice as long as the read.
-      WHERE m.movement_id = ANY ((SELECT ${`{${ids.join(',')}}`}::uuid[])::uuid[])`,
-  );
-  const found = new Map(rows.map((row) => [row.movement_id, row]));
-  return ids.map((id) => {
-    const row = found.get(id.toLowerCase());
-    return row === undefined ? null : toDetail(row);
-  });
-}
-
-function toDetail({
-  nodes,
-  artifacts,
-  callbacks,
-  created_at,
-  updated_at,
-  expires_at,
-  ...row
-}: DetailRow): MovementDetail {
-  return {
-    ...row,
-    attention_reason: row.attention?.reason ?? null,
-    created_at: iso(created_at),
-    updated_at: iso(updated_at),
-    expires_at: iso(expires_at),
-    cancellable: nodes.some(({ on_cancel_target }) => on_cancel_target),
-    nodes: nodes.map(({ position: _position, on_cancel_target: _target, ...node }) => ({
-      ...node,
-      started_at: isoOfOrNull(node.started_at),
-      updated_at: isoOf(node.updated_at),
-      completed_at: isoOfOrNull(node.completed_at),
-    })),
-    artifacts: (artifacts ?? []).map((artifact) => ({
-      ...artifact,
-      created_at: isoOf(artifact.created_at),
-    })),
-    callbacks: {
-      pending: callbacks?.['pending'] ?? 0,
-      delivered: callbacks?.['delivered'] ?? 0,
-      dead_letter: callbacks?.['dead_letter'] ?? 0,
-    },
-  };
 }
 
 /**

@@ -33,6 +33,7 @@ import type {
   UncoveredHold,
 } from '../domain/transition.ts';
 import { newId } from '../platform/ids.ts';
+import { traceParent } from '../platform/tracing.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
@@ -307,6 +308,7 @@ function createDocument(
       request: movement.request,
       created_by: movement.created_by,
       payees: movement.payees ?? null,
+      trace_parent: traceParent(),
       most_open: movement.created_by['role'] === 'agent' ? AGENT_OPEN_MOVEMENTS : null,
       approval_ttl_seconds: movement.approval_ttl_seconds,
     },
@@ -323,6 +325,7 @@ interface SnapshotRow {
   readonly request_state: MovementState;
   readonly reservation_status: ReservationStatus;
   readonly version: number;
+  readonly strategy_id: string | null;
   readonly acknowledged: boolean;
   readonly compiled_plan: CompiledPlan;
   readonly edge_conditions: ConditionResults;
@@ -338,7 +341,7 @@ interface SnapshotRow {
 export async function readSnapshot(db: Database, movementId: string): Promise<MovementSnapshot> {
   const rows = await run(
     () => db.sql<SnapshotRow>`
-      SELECT m.request_state, m.reservation_status, m.version,
+      SELECT m.request_state, m.reservation_status, m.version, m.strategy_id,
         m.acknowledged_at IS NOT NULL AS acknowledged,
         compiled_plan_of(m.movement_id) AS compiled_plan, m.edge_conditions, (
         SELECT json_agg(n ORDER BY n.position) FROM (
@@ -363,6 +366,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
     state: row.request_state,
     reservation_status: row.reservation_status,
     version: row.version,
+    strategy_id: row.strategy_id,
     acknowledged: row.acknowledged,
     plan: row.compiled_plan,
     conditions: row.edge_conditions,

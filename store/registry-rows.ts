@@ -1,6 +1,7 @@
 /** Reads the registry rows of executors and signers. */
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
+import { shared } from './shared-reads.ts';
 
 export interface ExecutorRow {
   readonly executor_key: string;
@@ -45,14 +46,23 @@ export async function readSignerRow(db: Database, signerKey: string): Promise<Si
   return row === null ? null : toSigner(row);
 }
 
-/**
- * Returns the status of every stored executor and signer, by key. An executor or signer without a
- * row is active.
- */
-export async function registeredStatuses(db: Database): Promise<{
+/** The status of every stored executor and signer, by key; one without a row is active. */
+export interface RegisteredStatuses {
   readonly executors: ReadonlyMap<string, string>;
   readonly signers: ReadonlyMap<string, string>;
-}> {
+}
+
+const sharedStatuses = shared<null, RegisteredStatuses>(async (db, asks) => {
+  const statuses = await readStatuses(db);
+  return asks.map(() => statuses);
+});
+
+/** Returns the statuses at one moment after the call; concurrent reads share a statement. */
+export function registeredStatuses(db: Database): Promise<RegisteredStatuses> {
+  return sharedStatuses(db, null);
+}
+
+async function readStatuses(db: Database): Promise<RegisteredStatuses> {
   const rows = await run(
     () => db.sql<{ kind: 'executor' | 'signer'; key: string; status: string }>`
       SELECT 'executor' AS kind, executor_key AS key, status FROM executors UNION ALL

@@ -20,6 +20,7 @@ export {
   readSignerRow,
   registeredStatuses,
   type ExecutorRow,
+  type RegisteredStatuses,
   type SignerRow,
 } from './registry-rows.ts';
 

@@ -25,7 +25,8 @@ export async function claimIdle(
   const again = Math.max(options.idleSeconds, 1) * 4;
   const idle = await run(
     () => db.sql<Listed>`
-      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key, xmin::text
+      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key,
+        strategy_id, xmin::text
       FROM movements m WHERE m.movement_id = ANY (ARRAY(
           -- Never swept movements and swept ones are two queries, each of which reads one range of
           -- an index; a single query would scan the whole index.
@@ -74,7 +75,8 @@ export async function listUnwoken(
 ): Promise<readonly Listed[]> {
   return run(
     () => db.sql<Listed>`
-      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key, xmin::text
+      SELECT movement_id::text, asset, trim_scale(amount)::text AS amount, template_key,
+        strategy_id, xmin::text
       FROM movements m
       WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
         AND updated_at <= (SELECT svc_now()) - make_interval(
@@ -107,6 +109,18 @@ export async function noteSwept(
       RETURNING movement_id::text`,
   );
   return rows.map(({ movement_id }) => movement_id);
+}
+
+/**
+ * Returns the trace of the request that created the movement, as a W3C traceparent; null: it was
+ * created without tracing.
+ */
+export async function readTraceParent(db: Database, movementId: string): Promise<string | null> {
+  const [row] = await run(
+    () => db.sql<{ readonly trace_parent: string | null }>`
+      SELECT trace_parent FROM movement_plans WHERE movement_id = ${movementId}::uuid`,
+  );
+  return row?.trace_parent ?? null;
 }
 
 /** A turn: the right of one process to do a rare task now. */
@@ -169,7 +183,7 @@ export async function listWaiting(
   const rows = await run(
     () => db.sql<Swept & { readonly at: string }>`
       SELECT movement_id::text, created_at::text AS at, asset, trim_scale(amount)::text AS amount,
-        template_key
+        template_key, strategy_id
       FROM movements WHERE request_state = 'PENDING_APPROVAL'
         AND (created_at, movement_id) > (${at}::timestamptz, ${id}::uuid)
         AND created_at <= (SELECT svc_now()) - make_interval(
@@ -200,7 +214,7 @@ export async function listOpen(
   const rows = await run(
     () => db.sql<Open & { readonly at: string }>`
       SELECT movement_id::text, request_state AS state, created_at::text AS at, asset,
-        trim_scale(amount)::text AS amount, template_key
+        trim_scale(amount)::text AS amount, template_key, strategy_id
       FROM movements WHERE ended_at IS NULL
         AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,

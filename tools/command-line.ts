@@ -22,6 +22,7 @@ import { movementCommands } from './movements/commands.ts';
 import { addPolicyCommands } from './policies/commands.ts';
 import { reservationCommands } from './reservations/commands.ts';
 import { restoreCommands } from './restore/commands.ts';
+import { runCommands } from './runs/commands.ts';
 import { temporalCommands } from './temporal/commands.ts';
 import { addVenueCommands } from './venues/commands.ts';
 import { addWebhookCommands } from './webhooks/commands.ts';
@@ -43,6 +44,7 @@ const GROUPS: readonly ((program: Command, io: ToolIo) => void)[] = [
   addPolicyCommands,
   reservationCommands,
   restoreCommands,
+  runCommands,
   temporalCommands,
   addVenueCommands,
   addWebhookCommands,

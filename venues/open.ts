@@ -22,6 +22,9 @@ export function openVenues(
   return {
     chains,
     chainAssets: chainAssets(bindings),
+    queues: bindings.flatMap(({ venue_key, queue }) =>
+      queue === undefined ? [] : [{ venue_key, ...queue }],
+    ),
     requirements: VENUES.flatMap(({ requirement }) => requirement ?? []),
     executors: opened.flatMap(({ executors = [] }) => executors),
     /** Readers of the transaction or message that a node's plan lets its signer sign. */

@@ -56,6 +56,20 @@ export function lookOptions(nodeKey: string): ActivityOptions {
 }
 
 /**
+ * How long a call may wait on a venue's own queue. Longer than a burst waits at the venue's rate:
+ * after it the call is scheduled again, and loses its place.
+ */
+const QUEUE_WAIT = '15 minutes';
+
+/**
+ * Returns the options of a call on a venue's own queue. A call that no worker takes has certainly
+ * not started.
+ */
+export function queuedOptions(options: ActivityOptions, taskQueue: string): ActivityOptions {
+  return { ...options, taskQueue, scheduleToStartTimeout: QUEUE_WAIT };
+}
+
+/**
  * Returns whether a phase runs inside the workflow's task: a module does it, and it has no outside
  * effects or waits.
  */

@@ -3,9 +3,16 @@
  * own run is closed, so the attributes that it shows cannot change after a retry.
  */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { condition, defineSignal, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  condition,
+  defineSignal,
+  setHandler,
+  setWorkflowOptions,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 import { readSignal } from '../domain/attention-reasons.ts';
 import { ATTENTION_SIGNAL, SEARCH_ATTRIBUTES } from '../domain/messages.ts';
+import { workflowSettings } from './settings.ts';
 
 const key = defineSearchAttributeKey(SEARCH_ATTRIBUTES.attention, SearchAttributeType.KEYWORD);
 
@@ -23,3 +30,10 @@ export async function attentionWorkflow(): Promise<void> {
   });
   await condition(() => !needed);
 }
+
+// Such a run may stay open for weeks, so it must not keep an old build open: it follows the current
+// one. The server refuses this option from workers without a build.
+setWorkflowOptions(
+  () => (workflowSettings().versioned ? { versioningBehavior: 'AUTO_UPGRADE' } : {}),
+  attentionWorkflow,
+);

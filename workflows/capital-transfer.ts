@@ -8,7 +8,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  continueAsNew,
   defineSignal,
   isCancellation,
   proxyActivities,
@@ -26,6 +25,8 @@ import {
   type LoadedTransfer,
   type LookTransferResult,
 } from '../domain/messages.ts';
+import type { WayToLeave } from '../domain/builds.ts';
+import { currentBuild, followedBy, onLeaveBuild } from './builds.ts';
 import { plain } from './details.ts';
 import {
   LOCAL_OPTIONS,
@@ -33,7 +34,10 @@ import {
   SUBMIT_TRANSFER_OPTIONS,
 } from './activity-options.ts';
 
-const local = proxyLocalActivities<Pick<CapitalTransferActivities, 'loadTransfer'>>(LOCAL_OPTIONS);
+const local =
+  proxyLocalActivities<Pick<CapitalTransferActivities, 'loadTransfer' | 'leaveBuildOfTransfer'>>(
+    LOCAL_OPTIONS,
+  );
 const { submitTransfer } = proxyActivities<CapitalTransferActivities>(SUBMIT_TRANSFER_OPTIONS);
 const { lookTransfer } = proxyActivities<CapitalTransferActivities>(LOOK_TRANSFER_OPTIONS);
 
@@ -53,6 +57,8 @@ const LONGEST_PAUSE_MS = 30_000;
 export interface CapitalTransferOutcome {
   readonly transfer_id: string;
   readonly request_state: string;
+  /** Present when the run left this build, and the relay starts the next run. */
+  readonly left_build?: string;
 }
 
 /**
@@ -69,6 +75,12 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
   let shown: string | null = null;
   for (const name of SIGNALS)
     setHandler(defineSignal<[string | null]>(name), () => void (wakes += 1));
+  const leaving: { by: WayToLeave | null } = { by: null };
+  onLeaveBuild((by) => {
+    leaving.by = by;
+    // Ends the wait for the provider.
+    wakes += 1;
+  });
   for (;;) {
     const seen = wakes;
     const view = await local.loadTransfer({
@@ -86,8 +98,14 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
       if (wakes !== seen) continue;
       return close(view);
     }
-    if (workflowInfo().continueAsNewSuggested)
-      return continueAsNew<typeof capitalTransferWorkflow>(transferId);
+    if (leaving.by === 'restart') {
+      await local.leaveBuildOfTransfer({ transfer_id: transferId });
+      // The next load then marks the stored change as seen, so it is stored again.
+      if (wakes !== seen) continue;
+      return { transfer_id: transferId, request_state: view.state, left_build: currentBuild() };
+    }
+    if (leaving.by === 'continue' || workflowInfo().continueAsNewSuggested)
+      return followedBy<typeof capitalTransferWorkflow>(leaving.by, transferId);
     if (view.state === 'CREATED') {
       // If a send never passes its fence, the loop must not repeat without pause.
       if (unsent > 0)

@@ -157,6 +157,8 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ` · ${node} waits for the withdrawal quota of its account`;
     case 'observed_long':
       return ` · ${node} is observed for longer than usual`;
+    case 'run_stuck':
+      return ' · its run cannot go on';
   }
 }
 

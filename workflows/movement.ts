@@ -6,7 +6,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  continueAsNew,
   defineSignal,
   setHandler,
   workflowInfo,
@@ -15,6 +14,7 @@ import { readSignal } from '../domain/attention-reasons.ts';
 import { decide, decided, nextOf } from '../domain/decision.ts';
 import { ATTENTION_SIGNAL, SIGNALS, type LoadedMovement } from '../domain/messages.ts';
 import { decideOptions, LOCAL_OPTIONS } from './activity-options.ts';
+import { currentBuild, followedBy, onLeaveBuild } from './builds.ts';
 import { locally, turnIsFree } from './local-activities.ts';
 import { RunState, type HandedOn } from './run-state.ts';
 import { beginning, withEnds } from './view.ts';
@@ -26,6 +26,8 @@ import { beginning, withEnds } from './view.ts';
 export interface MovementOutcome {
   readonly movement_id: string;
   readonly request_state: string;
+  /** Present when the run left this build, and a stored wake starts the next run. */
+  readonly left_build?: string;
 }
 
 /**
@@ -44,7 +46,8 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
   for (const name of SIGNALS) setHandler(defineSignal<[string | null]>(name), () => run.wake());
   setHandler(defineSignal<[unknown]>(ATTENTION_SIGNAL), (signal) => run.needs(readSignal(signal)));
   const follow = (): Promise<never> =>
-    continueAsNew<typeof movementWorkflow>(movementId, run.handedOn());
+    followedBy<typeof movementWorkflow>(run.leavesBy, movementId, run.handedOn());
+  onLeaveBuild((by) => run.leaveBuild(by));
 
   for (;;) {
     const seen = run.wakes;
@@ -70,12 +73,18 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
         run.tell(view, 'pausing');
         return close(view);
       }
-      if (run.leaves()) return follow();
+      if (run.leaves()) {
+        if (run.leavesBy !== 'restart') return follow();
+        if (await storeWake(run, movementId)) return leave(view);
+        break;
+      }
       if (view.state === 'PENDING_APPROVAL') {
         run.tell(view, 'pausing');
-        const woken = await condition(() => run.wakes !== seen, Math.max(view.ttl_ms, 10), {
-          summary: 'until the approval expires',
-        });
+        const woken = await condition(
+          () => run.wakes !== seen || run.leavesBuild(),
+          Math.max(view.ttl_ms, 10),
+          { summary: 'until the approval expires' },
+        );
         if (!woken)
           await locally(LOCAL_OPTIONS, (local) => local.expire({ movement_id: movementId }));
         break;
@@ -104,6 +113,22 @@ async function conduct(movementId: string, handed: HandedOn): Promise<MovementOu
       run.tell(view, 'changed');
     }
   }
+}
+
+/**
+ * Stores the wake that starts the movement's next run. Returns false when a signal came meanwhile:
+ * the run then loads first, which also marks the stored wake as read.
+ */
+async function storeWake(run: RunState, movementId: string): Promise<boolean> {
+  const seen = run.wakes;
+  await locally(LOCAL_OPTIONS, (local) => local.leaveBuild({ movement_id: movementId }));
+  // The answer of a team's worker may have started another local call meanwhile.
+  await condition(turnIsFree);
+  return run.wakes === seen;
+}
+
+function leave({ movement_id, state }: LoadedMovement): MovementOutcome {
+  return { movement_id, request_state: state, left_build: currentBuild() };
 }
 
 function close(view: LoadedMovement): MovementOutcome {

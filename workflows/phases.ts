@@ -5,8 +5,10 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  CancellationScope,
   TimeoutFailure,
   proxyActivities,
+  type ActivityOptions,
 } from '@temporalio/workflow';
 import { REJECTED_FAILURE, type ExecutionResult } from '../domain/executor.ts';
 import type {
@@ -26,6 +28,7 @@ import {
   localPhaseOptions,
   lookOptions,
   phaseOptions,
+  queuedOptions,
   runsLocally,
   teamOptions,
 } from './activity-options.ts';
@@ -55,14 +58,62 @@ export async function perform(
     args.from_unknown === true
       ? lookOptions(node.node_key)
       : phaseOptions(phase, node.node_key, input);
-  return proxyActivities<MovementActivities>(options)[phase](input);
+  return onItsQueue(node, input, options, (activities) => activities[phase](input));
 }
 
 /** Requests that the executor cancel a node in flight. */
 export async function askToCancel(node: LoadedNode, args: PhaseArgs): Promise<void> {
   if (node.task_queue !== undefined) await byTeam('cancel', node, node.task_queue, args);
   else
-    await proxyActivities<MovementActivities>(phaseOptions('cancel', node.node_key)).cancel(args);
+    await onItsQueue(node, args, phaseOptions('cancel', node.node_key), (activities) =>
+      activities.cancel(args),
+    );
+}
+
+/** Queues of venues that no longer had a queue of their own when this run last looked. */
+const closedQueues = new Set<string>();
+
+type Call<R> = (activities: MovementActivities) => Promise<R>;
+
+/** Makes the call on the queue of the node's venue, or on the workers' own. */
+function onItsQueue<R>(
+  { node_key, venue_queue }: LoadedNode,
+  { movement_id }: PhaseArgs,
+  options: ActivityOptions,
+  call: Call<R>,
+): Promise<R> {
+  // Not async: one more promise before the next command would contradict older histories.
+  if (venue_queue === undefined) return call(proxyActivities<MovementActivities>(options));
+  const findQueue: Call<string | null> = (local) => local.queueOf({ movement_id, node_key });
+  return onQueueOfVenue(venue_queue, findQueue, options, call);
+}
+
+/**
+ * Makes the call on a venue's queue. A call that no worker takes has not started: then a worker
+ * says whether the venue still has its queue, and without it the call goes to the workers' own.
+ */
+async function onQueueOfVenue<R>(
+  queue: string,
+  findQueue: Call<string | null>,
+  options: ActivityOptions,
+  call: Call<R>,
+): Promise<R> {
+  while (!closedQueues.has(queue)) {
+    try {
+      return await call(proxyActivities<MovementActivities>(queuedOptions(options, queue)));
+    } catch (error) {
+      if (!hasNotStarted(error)) throw error;
+    }
+    // A cancelled look must not leave a local call behind: the next call would overlap with it.
+    const current = await CancellationScope.nonCancellable(() => locally(LOCAL_OPTIONS, findQueue));
+    if (current !== queue) closedQueues.add(queue);
+  }
+  return call(proxyActivities<MovementActivities>(options));
+}
+
+function hasNotStarted(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
 }
 
 async function byTeam(
@@ -94,7 +145,7 @@ async function byTeam(
 function faultOf(error: unknown): Extract<TeamAnswer, { fault: unknown }>['fault'] {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    return cause.timeoutType === 'SCHEDULE_TO_START'
+    return hasNotStarted(cause)
       ? { kind: 'not_started', code: 'EXECUTOR_NOT_POLLING' }
       : { kind: 'timeout', code: 'EXECUTOR_TIMEOUT' };
   }

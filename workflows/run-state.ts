@@ -5,6 +5,7 @@
  */
 import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import type { SignalledAttention } from '../domain/attention-reasons.ts';
+import type { WayToLeave } from '../domain/builds.ts';
 import { attemptOf, decided } from '../domain/decision.ts';
 import { onCancelTargets } from '../domain/graph/edges.ts';
 import type {
@@ -46,6 +47,8 @@ export class RunState {
   /** The last signalled reason why the movement in `view` needs a person; null: none. */
   private shownReason: SignalledAttention = null;
   private view: LoadedMovement | null = null;
+  /** How the run was signalled to leave its build; null: it was not. */
+  private wayOut: WayToLeave | null = null;
   /** Keys of the nodes that this run is running. */
   private readonly running = new Set<string>();
   private loads = 0;
@@ -92,6 +95,16 @@ export class RunState {
 
   wake(): void {
     this.wakeCount += 1;
+  }
+
+  /** How the run leaves its build; null while it stays, as each run with a conduct below 2 does. */
+  get leavesBy(): WayToLeave | null {
+    return this.conduct >= 2 ? this.wayOut : null;
+  }
+
+  /** The run leaves its build as soon as {@link leaves} returns true. */
+  leaveBuild(by: WayToLeave): void {
+    this.wayOut = by;
   }
 
   /** Updates what this run remembers after the movement was loaded. */
@@ -212,12 +225,18 @@ export class RunState {
   }
 
   /**
-   * Returns whether the run continues as new now. A run with a long history does so, whatever it
-   * waits for. The run first waits for work that the new run cannot continue (a send or a cancel
-   * request), and for local calls whose results might arrive in the same task.
+   * Returns whether the run ends now and another one follows: its history is long, or it leaves its
+   * build. It does so whatever it waits for. The run first waits for work that the new run cannot
+   * continue (a send or a cancel request), and for local calls whose results might arrive in the
+   * same task.
    */
   leaves(): boolean {
     return this.isLeaving() && this.submits + this.cancels === 0 && turnIsFree();
+  }
+
+  /** Returns the same for a run that leaves its build. */
+  leavesBuild(): boolean {
+    return this.leavesBy !== null && this.leaves();
   }
 
   /**
@@ -233,7 +252,8 @@ export class RunState {
   }
 
   private isLeaving(): boolean {
-    return this.conduct >= 2 && workflowInfo().continueAsNewSuggested;
+    if (this.conduct < 2) return false;
+    return this.wayOut !== null || workflowInfo().continueAsNewSuggested;
   }
 
   /**

@@ -1,5 +1,7 @@
 import type { WorkflowSettings } from '../domain/messages.ts';
 
+const NONE: WorkflowSettings = { encodeFailures: false, traceHeaders: false, versioned: false };
+
 /**
  * Returns the settings of the process that loads the workflows; activities/bundle.ts puts them into
  * the bundled code.
@@ -8,5 +10,5 @@ import type { WorkflowSettings } from '../domain/messages.ts';
 // failure-converter.cjs.
 export function workflowSettings(): WorkflowSettings {
   const settings: unknown = Reflect.get(globalThis, 'workflowSettings');
-  return (settings ?? { encodeFailures: false, traceHeaders: false }) as WorkflowSettings;
+  return (settings ?? NONE) as WorkflowSettings;
 }

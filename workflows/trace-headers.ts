@@ -1,7 +1,7 @@
 /**
- * Passes the trace that started a run to the activities that the run schedules, if the process
- * traces. Only copies a header, without spans, waits or decisions, so a history replays the same
- * without it.
+ * Passes the trace that started a run to the activities that the run schedules and to the run that
+ * continues it, if the process traces. Only copies a header, without spans, waits or decisions, so
+ * a history replays the same without it.
  */
 import type { ActivityInput, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { workflowSettings } from './settings.ts';
@@ -14,8 +14,8 @@ const TRACE_HEADER = '_tracer-data';
 export const interceptors: WorkflowInterceptorsFactory = () => {
   if (!workflowSettings().traceHeaders) return {};
   let trace: Headers = {};
-  // A run that the relay started has no trace; it takes the trace of the first command that has
-  // one.
+  // A run of a movement that was created without tracing may have no trace; it takes the trace of
+  // the first command that has one.
   const keep = (headers: Headers): void => {
     const found = headers[TRACE_HEADER];
     if (found !== undefined && trace[TRACE_HEADER] === undefined) trace = { [TRACE_HEADER]: found };
@@ -38,6 +38,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
       {
         scheduleActivity: (input, next) => next({ ...input, headers: traced(input.headers) }),
         scheduleLocalActivity: (input, next) => next({ ...input, headers: traced(input.headers) }),
+        continueAsNew: (input, next) => next({ ...input, headers: traced(input.headers) }),
       },
     ],
   };

@@ -9,7 +9,11 @@
  * | `ask-about-unknown` | 0.3.0 | the run looks at an UNKNOWN node once a minute, which schedules
  * an activity | once no run of 0.2.0 is open |
  *
- * A difference that a result in the history shows needs no flag.
+ * A difference that a result in the history shows needs no flag, and neither does one that a signal
+ * shows: only a run whose history has the signal `leave_build`, for the build that the history
+ * names, leaves its build. Code without the handler keeps the signal, and does nothing.
+ * Likewise only a run whose load names a `venue_queue` calls on that queue; code that does not know
+ * the field calls on the workers' own.
  * `conduct` is the version of the run's behaviour, which each load returns.
  * - 0.1.0: a load has no `conduct` (details and search attributes were written at every change), no
  *   `in_process` and no `task_queue`; phases and decisions return no `phase` and no `begun`.

@@ -1,6 +1,6 @@
 /** Builds the activities of a capital transfer from explicit dependencies. */
 import type { CapitalTransferActivities } from '../../domain/messages.ts';
-import { loadTransfer } from '../../store/capital-transfers.ts';
+import { loadTransfer, wakeTransfer } from '../../store/capital-transfers.ts';
 import { beating, named } from '../guarded.ts';
 import { look } from './look.ts';
 import { submit } from './submit.ts';
@@ -29,6 +29,8 @@ export function createTransferActivities(deps: TransferDependencies): CapitalTra
         error_code,
       };
     },
+    leaveBuildOfTransfer: ({ transfer_id }) =>
+      named(deps, () => wakeTransfer(deps.db, transfer_id)),
     submitTransfer: (args) => beating(deps, () => submit(deps, args)),
     lookTransfer: ({ transfer_id }) => beating(deps, () => look(deps, transfer_id)),
   };

@@ -24,6 +24,8 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
     describe(key: string): ExecutorDescriptor | undefined;
   };
   readonly signing: Signing;
+  /** The venues whose nodes run on a task queue of the venue; none when left out. */
+  readonly queuedVenues?: ReadonlySet<string>;
   /**
    * Differences between the clocks of database and venues and this host's clock; when left out,
    * clocks are not compared.

@@ -10,7 +10,12 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Leases } from './leases.ts';
-import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
+import {
+  noteAttention,
+  readEndedBadly,
+  readReasonsForRuns,
+  type ReasonForRun,
+} from '../../store/attention.ts';
 
 /** Most movements that are signalled; any others show only in the API. */
 const MOST = 5_000;
@@ -77,15 +82,18 @@ export function startAttentionTeller(options: {
       // When a limit is reached, some reasons were not read, so no reason that a run shows may be
       // cleared.
       const all = open.size < MOST && ended.size < MOST;
-      const ids = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
+      const each = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
+      // A stuck run cannot show another reason; a signal would only lengthen its history.
+      const ids = each.filter((id) => needed.get(id)?.stuck !== true);
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
       for (const id of signalled.keys()) if (!differing.has(id)) signalled.delete(id);
       const until = differing.size > 0 ? 0 : began + SETTLED_TURNS * options.pauseMs;
       settled = { needed: signature(needed), until };
       const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
       const say = (id: string): Promise<void> => {
-        const need = needed.get(id) ?? null;
-        return need?.ended === undefined ? temporal.tell(id, need) : temporal.showEnded(need.ended);
+        const need = needed.get(id);
+        if (need?.ended !== undefined) return temporal.showEnded(need.ended);
+        return temporal.tell(id, need === undefined ? null : signalOf(need));
       };
       for (let at = 0; at < changed.length; at += AT_ONCE)
         await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
@@ -94,11 +102,18 @@ export function startAttentionTeller(options: {
 }
 
 /** The reason that a run has to show; `ended` is set for a movement whose own run is closed. */
-type Need = NonNullable<SignalledAttention> & { readonly ended?: EndedBadly };
+type Need = NonNullable<SignalledAttention> & {
+  readonly stuck?: boolean;
+  readonly ended?: EndedBadly;
+};
+
+function signalOf({ reason, node_key }: Need): NonNullable<SignalledAttention> {
+  return { reason, node_key };
+}
 
 /** Returns the needs, keyed by the id of the run that has to show each. */
 function neededOf(
-  open: ReadonlyMap<string, NonNullable<SignalledAttention>>,
+  open: ReadonlyMap<string, ReasonForRun>,
   ended: ReadonlyMap<string, EndedBadly>,
 ): ReadonlyMap<string, Need> {
   return new Map<string, Need>([

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 import {
+  isDelivery,
   settle,
   type AttemptOutcome,
   type ClaimedCallback,
@@ -12,6 +13,7 @@ import {
 import type { CallbackSigner } from '../../platform/callback-signature.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { guardedPost, POST_LIMIT_MS, type GuardedPost } from '../../platform/outgoing/post.ts';
+import { traceCall } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
 
@@ -111,7 +113,12 @@ async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback)
   const { event_id, nonce, payload, url } = callback;
   const timestamp = Math.floor(Date.now() / 1_000);
   const headers = sign?.({ event_id, nonce, timestamp, body: payload }) ?? {};
-  const outcome = await post({ url, headers, body: payload, allowedHosts });
+  const outcome = await traceCall({
+    name: `${callback.webhook === null ? 'callback' : 'webhook'} ${callback.event_type}`,
+    parent: callback.trace_parent,
+    work: () => post({ url, headers, body: payload, allowedHosts }),
+    describe: (ended) => describeAttempt(callback, ended),
+  });
   const settlement = settle(callback, outcome, maxAttempts);
   const written = await settleCallback(db, settlement);
   if (written && settlement.status === 'dead_letter') {
@@ -121,6 +128,17 @@ async function sendOne(options: CallbackRelayOptions, callback: ClaimedCallback)
       'a callback is a dead letter',
     );
   }
+}
+
+/** Returns what the span of an attempt says; no URL and no body, which callers wrote. */
+function describeAttempt({ event_id, attempts }: ClaimedCallback, outcome: AttemptOutcome) {
+  const about = { callback_event_id: event_id, attempt: attempts + 1 };
+  return outcome.kind === 'answered'
+    ? {
+        failed: !isDelivery(outcome.status),
+        attributes: { ...about, 'http.response.status_code': outcome.status },
+      }
+    : { failed: true, attributes: { ...about, 'error.type': outcome.reason } };
 }
 
 function subjectOf({ movement_id, transfer_id, webhook }: ClaimedCallback) {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
+import { continueTrace } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
 import { claimCommands, noteTaken } from '../../store/commands.ts';
 
@@ -31,20 +32,20 @@ export function startCommandRelay(options: CommandRelayOptions): Loop {
       const due = await claimCommands(db, BATCH);
       if (due.length === 0) return false;
       const outcomes = await settleEach(due, AT_ONCE, (command) =>
-        temporal
-          .wake({
+        continueTrace(command.trace_parent, () =>
+          temporal.wake({
             movementId: command.movement_id,
             kind: command.kind,
             commandId: command.command_id,
             about: command,
-          })
-          .catch((error: unknown) => {
-            log.warn(
-              { err: error, movement_id: command.movement_id },
-              'a command could not be handed over and is tried again',
-            );
-            throw error;
           }),
+        ).catch((error: unknown) => {
+          log.warn(
+            { err: error, movement_id: command.movement_id },
+            'a command could not be handed over and is tried again',
+          );
+          throw error;
+        }),
       );
       const taken = due.filter((_, index) => outcomes[index]?.status === 'fulfilled');
       if (taken.length > 0)

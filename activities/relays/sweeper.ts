@@ -4,12 +4,14 @@ import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
+import { continueTrace } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
   claimIdle,
   listUnwoken,
   listWaiting,
   noteSwept,
+  readTraceParent,
   returnWaitingTurn,
   takeWaitingTurn,
   type Swept,
@@ -163,9 +165,14 @@ function noteGone({ log }: SweeperOptions, { movement_id }: Swept): void {
   log.warn({ movement_id }, 'the run of an open movement is gone; it is started again');
 }
 
-/** Sends a signal to look again, which starts the run where there is none. */
-function wake({ temporal }: SweeperOptions, about: Swept): Promise<void> {
-  return temporal.wake({ movementId: about.movement_id, kind: 'wake', commandId: null, about });
+/**
+ * Sends a signal to look again, which starts the run where there is none, in the movement's trace.
+ */
+async function wake({ db, temporal }: SweeperOptions, about: Swept): Promise<void> {
+  const { movement_id: movementId } = about;
+  await continueTrace(await readTraceParent(db, movementId), () =>
+    temporal.wake({ movementId, kind: 'wake', commandId: null, about }),
+  );
 }
 
 function throwFirst(outcomes: readonly PromiseSettledResult<unknown>[]): void {

@@ -18,9 +18,14 @@ export interface SignedParts {
   readonly nonce: string;
 }
 
+/** Most requests have no body. */
+const NO_BODY_HASH = createHash('sha256').digest('hex');
+
 /** Returns six lines, joined by one newline, without a newline at the end. */
 export function canonicalString(parts: SignedParts): string {
-  const bodyHash = createHash('sha256').update(parts.body).digest('hex');
+  const { body } = parts;
+  const bodyHash =
+    body.byteLength === 0 ? NO_BODY_HASH : createHash('sha256').update(body).digest('hex');
   return [parts.method, parts.path, parts.query, bodyHash, parts.timestamp, parts.nonce].join('\n');
 }
 

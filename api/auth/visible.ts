@@ -3,10 +3,11 @@ import type { Requester } from '../../domain/commands/context.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { mayMove, mayReadTemplate, namespaceIn, type Caller } from '../../domain/roles.ts';
 import {
+  readForApproval,
   readMovement,
-  readMovementTemplateKey,
-  type MovementDetail,
-} from '../../store/movement-reads.ts';
+  type MovementForApproval,
+} from '../../store/movement-detail.ts';
+import { readMovementTemplateKey, type MovementDetail } from '../../store/movement-reads.ts';
 import { readTemplate, type TemplateDetail } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
@@ -24,9 +25,32 @@ export async function visibleMovement(
   { db }: ApiDependencies,
 ): Promise<MovementDetail> {
   const found = await readMovement(db, movement_id);
+  assertSeen(found, movement_id, caller);
+  return found;
+}
+
+/**
+ * Returns the movement, and what the caller needs to approve it if it waits; throws
+ * `movement_not_found`.
+ */
+export async function visibleForApproval(
+  movement_id: string,
+  { caller }: Requester,
+  { db }: ApiDependencies,
+): Promise<MovementForApproval> {
+  const found = await readForApproval(db, movement_id, caller.client_id);
+  const movement = found?.movement ?? null;
+  assertSeen(movement, movement_id, caller);
+  return { movement, waiting: found?.waiting ?? null };
+}
+
+function assertSeen(
+  found: MovementDetail | null,
+  movement_id: string,
+  caller: Caller,
+): asserts found is MovementDetail {
   if (found === null || !mayMove(caller, found.template_key))
     throw new ServiceError('movement_not_found', { context: { movement_id } });
-  return found;
 }
 
 /**

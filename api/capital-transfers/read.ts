@@ -46,13 +46,20 @@ export async function one(
 }
 
 /** Returns the transfer as responses show it. Its error is a provider's text, so redacted. */
-export function toView(row: TransferRecord, redact: ApiDependencies['redact']): TransferView {
+export function toView(
+  { stuck_run, ...row }: TransferRecord,
+  redact: ApiDependencies['redact'],
+): TransferView {
   const error_message = withoutSecretsInMessage(row.error_message, redact);
-  const attention = transferAttention({ ...row, error_message });
+  const attention = transferAttention({ ...row, error_message, stuck_run });
   return {
     ...row,
     error_message,
-    attention: attention && { ...attention, actions: [...attention.actions] },
+    attention: attention && {
+      ...attention,
+      last_answer: withoutSecretsInMessage(attention.last_answer, redact),
+      actions: [...attention.actions],
+    },
   };
 }
 

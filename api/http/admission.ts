@@ -10,6 +10,7 @@ import {
   createTurnstile,
   TurnedAway,
   type Leave,
+  type Turnstile,
   type TurnedAwayReason,
 } from '../../platform/turnstile.ts';
 
@@ -37,10 +38,18 @@ const overloads = new Counter({
   help: 'Requests that were answered 503 overloaded: no room to wait (full), waited too long (late), or no connection was free (database), or bodies of unknown senders took too much memory (bodies), or an operator of the dashboard sent too many in a second (operator).',
   labelNames: ['reason'] as const,
 });
+/** The queue of this process; absent until there is one. */
+let shown: Pick<Turnstile, 'inside' | 'waiting'> | undefined;
 const admitted = new Gauge({
   name: 'svc_http_requests_admitted',
   help: 'Requests in this process that are worked on (running) and that wait for their turn (waiting).',
   labelNames: ['state'] as const,
+  // Counted when the metrics are read, not three times in each request.
+  collect: () => {
+    if (shown === undefined) return;
+    admitted.set({ state: 'running' }, shown.inside);
+    admitted.set({ state: 'waiting' }, shown.waiting);
+  },
 });
 
 /** Counts one request that was refused for overload. */
@@ -61,12 +70,9 @@ export function createAdmission(
     waiting: options.waiting,
     waitMs: options.waitMs,
   });
+  shown = line;
   let warned = -Infinity;
 
-  const show = (): void => {
-    admitted.set({ state: 'running' }, line.inside);
-    admitted.set({ state: 'waiting' }, line.waiting);
-  };
   const turnedAway = (reason: TurnedAwayReason): ServiceError => {
     if (reason !== 'left') countOverload(reason);
     if (reason !== 'left' && now() - warned >= WARN_EVERY_MS) {
@@ -82,16 +88,8 @@ export function createAdmission(
   return {
     enter: async (gone) => {
       try {
-        const entering = line.enter(gone);
-        show();
-        const leave = await entering;
-        show();
-        return () => {
-          leave();
-          show();
-        };
+        return await line.enter(gone);
       } catch (error) {
-        show();
         throw error instanceof TurnedAway ? turnedAway(error.reason) : error;
       }
     },

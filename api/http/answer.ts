@@ -1,5 +1,6 @@
 /** Handles a request that has arrived in full; the API and the dashboard share this code. */
 import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
 import { ChangeWaits, type ChangeCall } from '../../domain/approval/change.ts';
 import { requestKindOf } from '../../domain/approval/power.ts';
 import type { Requester } from '../../domain/commands/context.ts';
@@ -70,7 +71,7 @@ export async function answer(
   const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
   await check?.(input);
   const { request_id, span } = exchange;
-  const log = deps.log.child({ request_id });
+  const own = withRequestLog(deps, request_id);
   const requester = { caller, request_id };
   const call = {
     method: route.method,
@@ -79,7 +80,7 @@ export async function answer(
     idempotency_key: headers['idempotency-key'] ?? null,
   };
   const handle = (): ReturnType<typeof route.handle> => {
-    const make = () => route.handle({ ...input, headers, requester }, { ...deps, log });
+    const make = () => route.handle({ ...input, headers, requester }, own);
     return route.method === 'GET' || input.dryRun
       ? make()
       : make()
@@ -87,6 +88,17 @@ export async function answer(
           .catch(leaveOpen);
   };
   return span === null ? handle() : span.run(handle);
+}
+
+/** Returns the dependencies with the request's logger, made when it is used: few requests log. */
+function withRequestLog(deps: ApiDependencies, request_id: string): ApiDependencies {
+  let log: Logger | undefined;
+  return {
+    ...deps,
+    get log() {
+      return (log ??= deps.log.child({ request_id }));
+    },
+  };
 }
 
 interface Waiting {

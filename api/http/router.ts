@@ -50,11 +50,17 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
   const patterns = routes
     .map((route): Pattern => ({ route, parts: partsOf(route.path) }))
     .sort(bySpecificity);
+  // Most routes begin with a name of their own: only the others are compared with a path.
+  const named = new Map<string, readonly Pattern[]>();
+  for (const { parts } of patterns)
+    if (parts[0]?.kind === 'static')
+      named.set(parts[0].text, startingWith(patterns, parts[0].text));
+  const unnamed = startingWith(patterns, null);
   return (method, path) => {
     const segments = path.split('/').slice(1);
     const allow = new Set<Method>();
     let isNamed = false;
-    for (const { route, parts } of patterns) {
+    for (const { route, parts } of named.get(segments[0] ?? '') ?? unnamed) {
       const params = fit(parts, segments);
       const last = parts.at(-1)?.kind;
       // A route that takes the rest of the path does not match the path that another route names.
@@ -65,6 +71,11 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
     }
     return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: [...allow].sort() };
   };
+}
+
+/** Returns the patterns, in their order, for paths with this first segment; null: any other. */
+function startingWith(patterns: readonly Pattern[], text: string | null): readonly Pattern[] {
+  return patterns.filter(({ parts: [first] }) => first?.kind !== 'static' || first.text === text);
 }
 
 function fit(parts: readonly Part[], segments: readonly string[]): Record<string, string> | null {

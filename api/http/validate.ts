@@ -44,10 +44,10 @@ export function singleHeaders(
 /** Returns the valid path, query, body and `Dry-Run`; throws `invalid_request` with every issue. */
 export function validate(route: Route, raw: RawInput): ValidInput {
   const issues: Issue[] = [];
-  const check = (schema: z.ZodType, value: unknown, known?: readonly string[]): unknown => {
+  const check = (schema: z.ZodType, value: unknown, names?: typeof namesOf): unknown => {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const issue of toIssues(parsed.error, known)) issues.push(issue);
+    for (const issue of toIssues(parsed.error, names?.(schema))) issues.push(issue);
     return undefined;
   };
   const params = check(route.params, raw.params);
@@ -60,7 +60,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   const query = check(
     route.query,
     gathered(route.query, route.preview === undefined ? parsedQuery.values : own),
-    namesOf(route.query),
+    namesOf,
   );
   let body: unknown;
   if (route.method === 'GET') {

@@ -3,6 +3,7 @@ import type { Requester } from '../../domain/commands/context.ts';
 import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { differs, nameOf, type NamedNode } from '../../domain/commands/named-node.ts';
+import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import {
   ACTION_STATES,
@@ -102,6 +103,7 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
       kind: action,
       command_id: outcome.command_id,
       plan: outcome.plan,
+      strategy_id: outcome.strategy_id,
     });
   const { request_state, current_frontier, reservation_status } = outcome.head;
   const { caller } = requester;
@@ -121,7 +123,8 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   };
 }
 
-type Applied = Extract<DecisionOutcome, { ok: true }> & Pick<MovementSnapshot, 'plan'>;
+type Applied = Extract<DecisionOutcome, { ok: true }> &
+  Pick<MovementSnapshot, 'plan'> & { readonly strategy_id: string | null };
 
 async function applied(request: Action, deps: ApiDependencies): Promise<Applied> {
   const { action, movementId, decide } = request;
@@ -135,13 +138,13 @@ async function applied(request: Action, deps: ApiDependencies): Promise<Applied>
       takes(action, snapshot) ? { ...transition, take: takeAt(deps) } : transition,
       deps.db,
     );
-    if (outcome.ok) return { ...outcome, plan: snapshot.plan };
+    if (outcome.ok) return { ...outcome, ...runOf(snapshot) };
     if (!refreshed && (await refreshBefore(outcome.uncovered, since, deps))) {
       refreshed = true;
       continue;
     }
     if (attempt < TRIES && mayChange(action, outcome)) continue;
-    if (outcome.reason === 'expired') await expireNow(movementId, deps);
+    if (outcome.reason === 'expired') await expireNow(snapshot, deps);
     throw refusalError(action, movementId, outcome);
   }
 }
@@ -162,9 +165,19 @@ export function mayChange(action: MovementAction, outcome: Refused): boolean {
 }
 
 /** Expires the movement once its approval time is over, without waiting for its run. */
-async function expireNow(movementId: string, deps: ApiDependencies): Promise<void> {
-  const outcome = await applyTransition(deps.db, expire(movementId));
-  if (outcome.ok) deps.handOver(movementId);
+async function expireNow(snapshot: MovementSnapshot, deps: ApiDependencies): Promise<void> {
+  const { movement_id } = snapshot;
+  const outcome = await applyTransition(deps.db, expire(movement_id));
+  if (outcome.ok)
+    deps.handOver(movement_id, { kind: 'wake', command_id: null, ...runOf(snapshot) });
+}
+
+/** Returns what a run of the movement is started with. */
+export function runOf({ plan, strategy_id = null }: MovementSnapshot): {
+  readonly plan: CompiledPlan;
+  readonly strategy_id: string | null;
+} {
+  return { plan, strategy_id };
 }
 
 /**

@@ -5,31 +5,38 @@ import { shownDestination } from '../../domain/allowlist/destinations.ts';
 import { isObject } from '../../domain/json.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { CompiledPlan, Intent } from '../../domain/plan/types.ts';
-import { namespaceIn } from '../../domain/roles.ts';
+import { namespaceIn, type Caller } from '../../domain/roles.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.ts';
 import { stored } from '../../store/json.ts';
-import { readPlan, type MovementDetail, type NodeRecord } from '../../store/movement-reads.ts';
+import type { MovementForApproval } from '../../store/movement-detail.ts';
+import type { MovementDetail, NodeRecord } from '../../store/movement-reads.ts';
 import { agentOf } from '../../store/namespaces.ts';
-import { readApprovals } from '../../store/approvals.ts';
 import { approvalsOf } from '../approvals/view.ts';
 import { coverageOf } from './covered.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
-import { visibleMovement } from '../auth/visible.ts';
+import { visibleForApproval } from '../auth/visible.ts';
 import { attentionOf, gateDescription } from './attention.ts';
 import { readReview } from './review.ts';
 import { shownNaming, withoutSecrets, withoutSecretsInMessage } from '../redact.ts';
 import type { DetailResponse, NodeView } from './responses.ts';
 
-/** Returns everything that the caller may see of one movement. */
+/**
+ * Returns everything that the caller may see of one movement: read in one statement, and for one
+ * that waits for an approval in further ones that start together.
+ */
 export async function detail(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
   deps: ApiDependencies,
 ): Promise<Reply<DetailResponse>> {
-  const found = await visibleMovement(input.params.movement_id, input.requester, deps);
-  const allowed = await openAllowancesOf(found, deps);
   const { requester } = input;
+  const read = await visibleForApproval(input.params.movement_id, requester, deps);
+  const found = read.movement;
+  const [allowed, approval] = await Promise.all([
+    openAllowancesOf(found, deps),
+    forApproval(read, requester.caller, deps),
+  ]);
   const open = allowed.open_allowances ?? [];
   return {
     status: 200,
@@ -37,29 +44,24 @@ export async function detail(
       ...toDetail(found, deps),
       attention: await attentionOf(found, { requester, open }, deps),
       ...allowed,
-      ...(await forApproval(found, requester, deps)),
+      ...approval,
     },
   };
 }
 
 /** Returns the current data that an approver needs; empty once the movement was decided. */
 async function forApproval(
-  found: MovementDetail,
-  { caller }: Requester,
+  { movement, waiting }: MovementForApproval,
+  caller: Caller,
   deps: ApiDependencies,
 ): Promise<Pick<DetailResponse, 'agent_authority' | 'review' | 'approvals'>> {
-  if (found.request_state !== 'PENDING_APPROVAL') return {};
-  const plan = await readPlan(deps.db, found.movement_id);
-  if (plan === null) return {};
-  const [authority, review, standing] = await Promise.all([
-    authorityOf(found, plan, deps),
-    readReview(withSigners(plan, found.nodes), deps),
-    readApprovals(deps.db, found.movement_id, caller.client_id),
+  if (waiting === null) return {};
+  const { plan, standing } = waiting;
+  const [authority, review] = await Promise.all([
+    authorityOf(movement, plan, deps),
+    readReview(withSigners(plan, movement.nodes), deps),
   ]);
-  const approvals =
-    caller.role === 'agent'
-      ? null
-      : approvalsOf(standing, { caller, waits: found.request_state === 'PENDING_APPROVAL' });
+  const approvals = caller.role === 'agent' ? null : approvalsOf(standing, { caller, waits: true });
   return { ...authority, review, ...(approvals === null ? {} : { approvals }) };
 }
 

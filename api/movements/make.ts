@@ -85,7 +85,7 @@ export async function makeMovement(
     if ('holder' in outcome) throw referenceExists(outcome, requester.caller);
     return replay(outcome, request, requester.caller, deps);
   }
-  deps.handOver(outcome.movement_id, { ...outcome.command, plan });
+  deps.handOver(outcome.movement_id, { ...outcome.command, plan, strategy_id: making.strategy_id });
   countDecision(outcome);
   return {
     status: 201,

@@ -12,7 +12,7 @@ import { cutoverActive, versionRetired } from '../../store/faults.ts';
 import { readOpenOfAgent } from '../../store/movement-reads.ts';
 import { readReferenceUse, type KeyUse } from '../../store/movement-idempotency.ts';
 import { agentOf } from '../../store/namespaces.ts';
-import { registeredStatuses } from '../../store/registry.ts';
+import { registeredStatuses, type RegisteredStatuses } from '../../store/registry.ts';
 import { readRetired } from '../../store/templates.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
@@ -22,12 +22,11 @@ import type { PreviewResponse } from './preview-schema.ts';
 import { shownNaming } from '../redact.ts';
 import { conflictOf, keyUseOf, referenceExists, type ScopedKey } from './replay.ts';
 import { namingOf, normalForm } from './request.ts';
-import { limitFailures, reviewOf, switchedOff } from './review.ts';
+import { limitFailures, readDraws, reviewOf, switchedOff } from './review.ts';
 import type { ReviewView } from './review-schema.ts';
 import type { CreateBody } from './schema.ts';
 import { wouldWait } from './would-wait.ts';
 
-type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type BlockingReason = PreviewResponse['blocking_reasons'][number];
 
 const NO_REVIEW: ReviewView = { sends: [], limits: [], balances: [], would_fail: [] };
@@ -67,8 +66,9 @@ export async function preview(
   const ended = retired === null ? [] : [versionRetired(retired)];
   const now = used === null ? [...taken, ...ended, ...full] : [];
   const refused = [...repeated, ...shut, ...[...now, ...refusals].map(reasonOf)];
+  const draws = compiled === null ? [] : await readDraws(compiled.plan, deps);
   const review =
-    compiled === null ? NO_REVIEW : await reviewOf(compiled.plan, { addresses, statuses }, deps);
+    compiled === null ? NO_REVIEW : reviewOf(compiled.plan, { addresses, statuses, draws }, deps);
   const waiting = compiled === null ? [] : await wouldWait(compiled.plan, deps);
   return {
     status: 200,
@@ -136,7 +136,7 @@ function keyReason(used: KeyUse, body: CreateBody, { caller }: Requester): Block
 function bindingOf(
   node: TemplateNode,
   resolved: ResolvedBindings,
-  statuses: Statuses,
+  statuses: RegisteredStatuses,
 ): PreviewResponse['bindings'][number] {
   const bound = resolved.bindings.get(node.node_key);
   const executor_key = bound?.executor_binding.executor_key ?? null;

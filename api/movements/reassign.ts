@@ -2,7 +2,6 @@
 import type { Requester } from '../../domain/commands/context.ts';
 import { AWAITING, reassign as reassignment } from '../../domain/commands/reassign.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { MovementHead, NodeRef } from '../../domain/transition.ts';
@@ -13,7 +12,7 @@ import { auditedRefusal } from '../audit/refused.ts';
 import { refreshBefore, takeAt } from '../balances/cover.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Reply } from '../http/route.ts';
-import { invalidState, isAllowed, mayChange, refusalError, TRIES } from './act.ts';
+import { invalidState, isAllowed, mayChange, refusalError, runOf, TRIES } from './act.ts';
 import { wrongNode } from './resolve.ts';
 import type { ActionResponse, ReassignResponse } from './responses.ts';
 import type { ReassignBody } from './schema.ts';
@@ -97,12 +96,8 @@ async function applied(request: Request, deps: ApiDependencies): Promise<Reply<R
   }
 }
 
-function wake(
-  deps: ApiDependencies,
-  { movement_id, plan }: { readonly movement_id: string; readonly plan: CompiledPlan },
-  command_id: string | null,
-): void {
-  deps.handOver(movement_id, { kind: 'resolve', command_id, plan });
+function wake(deps: ApiDependencies, snapshot: MovementSnapshot, command_id: string | null): void {
+  deps.handOver(snapshot.movement_id, { kind: 'resolve', command_id, ...runOf(snapshot) });
 }
 
 const headOf = (

@@ -4,7 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { ENDED_STATES, type MovementState } from '../../domain/states/movement.ts';
 import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { createMovement } from '../../store/movements.ts';
 import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
 import { auditedRefusal } from '../audit/refused.ts';

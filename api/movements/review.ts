@@ -9,50 +9,62 @@ import { poolOf } from '../../domain/plan/pools.ts';
 import { sendTerms } from '../../domain/plan/send-terms.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import { readBalances, type PoolRow } from '../../store/balances.ts';
-import { registeredStatuses } from '../../store/registry.ts';
+import { registeredStatuses, type RegisteredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { checkAddresses, type AddressCheck } from './addresses.ts';
 import type { ReviewView } from './review-schema.ts';
 
-type Statuses = Awaited<ReturnType<typeof registeredStatuses>>;
 type Failing = ReviewView['would_fail'][number];
 type Draw = ReviewView['balances'][number];
 
-/** Reads everything that decides whether the plan could run now. */
-export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Promise<ReviewView> {
-  const [addresses, statuses] = await Promise.all([
-    checkAddresses(plan, deps),
-    registeredStatuses(deps.db),
-  ]);
-  return reviewOf(plan, { addresses: addresses ?? [], statuses }, deps);
+/** What decides, besides the plan, whether it could run now. */
+interface Found {
+  readonly addresses: readonly AddressCheck[];
+  readonly statuses: RegisteredStatuses;
+  readonly draws: readonly Draw[];
 }
 
-/** Returns the review of a plan whose addresses and bindings were already read. */
-export async function reviewOf(
+/** Reads everything that decides whether the plan could run now; all reads start together. */
+export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Promise<ReviewView> {
+  const [addresses, statuses, draws] = await Promise.all([
+    checkAddresses(plan, deps),
+    registeredStatuses(deps.db),
+    readDraws(plan, deps),
+  ]);
+  return reviewOf(plan, { addresses: addresses ?? [], statuses, draws }, deps);
+}
+
+/** Reads the balance of every pool that the plan draws from. */
+export async function readDraws(
   plan: CompiledPlan,
-  found: { readonly addresses: readonly AddressCheck[]; readonly statuses: Statuses },
-  { db, settings, chains, balances }: ApiDependencies,
-): Promise<ReviewView> {
+  { db, settings, chains }: ApiDependencies,
+): Promise<readonly Draw[]> {
   const draws = drawnFrom(plan, chains);
-  const pools = (
-    await Promise.all(
-      [...new Set(draws.map(({ venue_key }) => venue_key))].map((venue_key) =>
-        readBalances(db, { venue_key }, settings.balanceStaleSeconds),
-      ),
-    )
-  ).flat();
-  const held = draws.map((draw) => standingOf(draw, pools));
+  const pools = await Promise.all(
+    [...new Set(draws.map(({ venue_key }) => venue_key))].map((venue_key) =>
+      readBalances(db, { venue_key }, settings.balanceStaleSeconds),
+    ),
+  );
+  return draws.map((draw) => standingOf(draw, pools.flat()));
+}
+
+/** Returns the review of a plan from what was read for it. */
+export function reviewOf(
+  plan: CompiledPlan,
+  { addresses, statuses, draws }: Found,
+  { balances }: Pick<ApiDependencies, 'balances'>,
+): ReviewView {
   const fetched = new Set(balances.venues.map(({ venue_key }) => venue_key));
   const limits = limitsOf(plan);
   return {
-    sends: sendsOf(plan, found.addresses),
+    sends: sendsOf(plan, addresses),
     limits,
-    balances: held,
+    balances: draws,
     would_fail: [
       ...limitFailures(limits),
-      ...found.addresses.flatMap(addressFailure),
-      ...bindingFailures(plan, found.statuses),
-      ...held.filter(({ venue_key }) => fetched.has(venue_key)).flatMap(balanceFailure),
+      ...addresses.flatMap(addressFailure),
+      ...bindingFailures(plan, statuses),
+      ...draws.filter(({ venue_key }) => fetched.has(venue_key)).flatMap(balanceFailure),
     ],
   };
 }
@@ -114,7 +126,7 @@ function addressFailure({
   return [{ at: 'dispatch', node_key, error: code, message }];
 }
 
-function bindingFailures(plan: CompiledPlan, statuses: Statuses): readonly Failing[] {
+function bindingFailures(plan: CompiledPlan, statuses: RegisteredStatuses): readonly Failing[] {
   const first = new Set(rootNodes(plan));
   return plan.nodes.flatMap(({ node_key, executor_binding, signer_binding }) =>
     [

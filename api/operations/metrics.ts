@@ -1,5 +1,9 @@
 /** Metrics read when the metrics page is requested: waiting work, holds, signer balances. */
 import { Gauge, Registry } from 'prom-client';
+import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
+import { CUTOVER_MODES } from '../../domain/cutover.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
+import type { BoundChain } from '../../domain/plan/tokens.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { OperationFigures } from '../../store/metrics.ts';
 
@@ -15,6 +19,8 @@ export interface OperationMetricsOptions {
   readonly read: () => Promise<OperationFigures>;
   /** Returns the balances known without a new read. */
   readonly balances?: () => readonly SignerBalance[];
+  /** The chains of the venues file, whose caps say what a transaction may cost. */
+  readonly chains?: readonly Pick<BoundChain, 'chain_id' | 'caps'>[];
   /** Returns the days until the first Temporal certificate expires; null without certificates. */
   readonly certificateDaysLeft?: () => number | null;
   readonly now?: () => number;
@@ -30,6 +36,8 @@ const SHARE = 0.05;
  */
 const PATIENCE_MS = 3_000;
 const DISPLAY = 'A number for display only, never to reckon with.';
+/** Decimals of a chain's own coin, the same on every EVM chain. */
+const COIN_DECIMALS = 18;
 
 /**
  * Returns a function that returns the text of these metrics; it never fails and never runs two
@@ -38,6 +46,7 @@ const DISPLAY = 'A number for display only, never to reckon with.';
 export function createOperationMetrics(options: OperationMetricsOptions): () => Promise<string> {
   const {
     balances = () => [],
+    chains = [],
     certificateDaysLeft = () => null,
     now = () => performance.now(),
   } = options;
@@ -51,17 +60,10 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       'svc_metrics_up',
       'Whether the figures that come from Postgres are on this page (1) or missing (0).',
     ).set(read === null ? 0 : 1);
-    if (read !== null) show(read, gauge);
-    if (read !== null) showQuotas(read, gauge);
-    if (read !== null) showLanes(read, gauge);
-    const native = gauge(
-      'svc_signer_native_balance',
-      `Balance of a signer in the chain’s own coin. ${DISPLAY}`,
-      ['signer_key', 'address', 'chain_id'],
-    );
-    for (const { balance, signer_key, address, chain_id } of balances()) {
-      native.set({ signer_key, address, chain_id: String(chain_id) }, balance);
-    }
+    if (read !== null)
+      for (const show of [showWork, showPeople, showQuotas, showLanes, showDatabase])
+        show(read, gauge);
+    showGas(balances(), chains, gauge);
     const days = certificateDaysLeft();
     if (days !== null)
       gauge(
@@ -74,7 +76,32 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
 
 type MakeGauge = (name: string, help: string, labelNames?: readonly string[]) => Gauge;
 
-function show(read: OperationFigures, gauge: MakeGauge): void {
+/** Shows what signers have for gas, and what one transaction may cost at most. */
+function showGas(
+  balances: readonly SignerBalance[],
+  chains: NonNullable<OperationMetricsOptions['chains']>,
+  gauge: MakeGauge,
+): void {
+  const native = gauge(
+    'svc_signer_native_balance',
+    `Balance of a signer in the chain’s own coin. ${DISPLAY}`,
+    ['signer_key', 'address', 'chain_id'],
+  );
+  for (const { balance, signer_key, address, chain_id } of balances) {
+    native.set({ signer_key, address, chain_id: String(chain_id) }, balance);
+  }
+  const limit = gauge(
+    'svc_chain_gas_cost_limit',
+    `The most that one transaction may cost in the chain’s own coin. ${DISPLAY}`,
+    ['chain_id'],
+  );
+  for (const { chain_id, caps } of chains) {
+    const coins = fromBaseUnits(BigInt(caps.max_gas_cost_wei), COIN_DECIMALS);
+    limit.set({ chain_id: String(chain_id) }, Number(coins));
+  }
+}
+
+function showWork(read: OperationFigures, gauge: MakeGauge): void {
   const movements = gauge('svc_movements', 'Movements by state.', ['state']);
   for (const [state, count] of Object.entries(read.movements)) movements.set({ state }, count);
   const transfers = gauge('svc_capital_transfers', 'Capital transfers by state.', ['state']);
@@ -111,6 +138,39 @@ function show(read: OperationFigures, gauge: MakeGauge): void {
       Number(pool.held),
     );
   }
+}
+
+/** Shows what needs a person, how far the audit is sealed, and whether new money is stopped. */
+function showPeople(read: OperationFigures, gauge: MakeGauge): void {
+  const attention = gauge('svc_attention', 'Movements that need a person, by reason.', ['reason']);
+  for (const reason of ATTENTION_REASONS) attention.set({ reason }, read.attention[reason] ?? 0);
+  gauge(
+    'svc_audit_unsealed_oldest_seconds',
+    'Age of the oldest audit row after the newest sealed one that has no seal; 0 when none waits.',
+  ).set(read.oldest_unsealed);
+  const cutover = gauge(
+    'svc_cutover_mode',
+    '1 for the present mode of the cutover switch, 0 for the others.',
+    ['mode'],
+  );
+  for (const mode of CUTOVER_MODES) cutover.set({ mode }, mode === read.cutover_mode ? 1 : 0);
+}
+
+/** Shows whether commits wait for a standby, and how many do at present. */
+function showDatabase(read: OperationFigures, gauge: MakeGauge): void {
+  gauge(
+    'svc_database_synchronous',
+    '1 where commits of this service wait for a synchronous standby.',
+  ).set(read.synchronous ? 1 : 0);
+  // Left out where the role may not see standbys: 0 would say that there are none.
+  if (read.standbys !== null)
+    gauge('svc_database_standbys', 'Synchronous standbys that stream at present.').set(
+      read.standbys,
+    );
+  gauge(
+    'svc_database_commits_waiting',
+    'Sessions whose commit waits for a synchronous standby at present.',
+  ).set(read.commits_waiting);
 }
 
 function showQuotas({ quotas }: OperationFigures, gauge: MakeGauge): void {

@@ -18,7 +18,11 @@ export interface Batch {
 }
 
 /** Jobs are made and wait before the clock starts. */
-export async function measureBatch(stack: BenchStack, side: Side, count: number): Promise<Batch> {
+export async function measureBatch(
+  stack: Pick<BenchStack, 'cpu' | 'pool'>,
+  side: Side,
+  count: number,
+): Promise<Batch> {
   const ids = await side.prepare(count);
   await quiet(stack);
   const before = stack.cpu(side.parts);

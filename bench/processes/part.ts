@@ -21,6 +21,10 @@ export interface PartSettings {
   readonly temporalAddress: string;
   readonly apiPort: number;
   readonly remotePort: number;
+  /** Activity slots of the worker; the service's default when left out. */
+  readonly slots?: number;
+  /** Venues `pool-1` … whose balances cover the holds of approvals; none when left out. */
+  readonly pools?: number;
   /** The API's layers, each on a port, with a database of their own. */
   readonly perimeter: {
     readonly databaseUrl: string;
@@ -35,9 +39,9 @@ export const NAMESPACE = 'default';
 type Stop = () => Promise<void>;
 
 /** Runs this process; `start` answers how to stop it. */
-export function runPart(start: (settings: PartSettings) => Promise<Stop>): void {
+export function runPart<S = PartSettings>(start: (settings: S) => Promise<Stop>): void {
   const [, , file] = process.argv;
-  const settings = JSON.parse(readFileSync(file ?? '', 'utf8')) as PartSettings;
+  const settings = JSON.parse(readFileSync(file ?? '', 'utf8')) as S;
   start(settings).then(
     (stop) => {
       let stopping = false;

@@ -1,9 +1,11 @@
 /**
  * A remote executor that answers at once: what is measured is the protocol and the regular
- * activities.
+ * activities. Under the path of the slow one each answer takes {@link UNHURRIED_MS}.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UNHURRIED_MS, UNHURRIED_PATH } from '../executors.ts';
 import { runPart } from './part.ts';
 
 /** By the last part of the path; null is "no objection". */
@@ -19,8 +21,10 @@ const ANSWERS: Readonly<Record<string, object | null>> = {
 
 runPart(async ({ remotePort }) => {
   const server = createServer((request, response) => {
-    const phase = request.url?.split('/').at(-1) ?? '';
-    request.resume().once('end', () => answer(response, phase));
+    const { url = '' } = request;
+    const phase = url.split('/').at(-1) ?? '';
+    const takes = url.startsWith(UNHURRIED_PATH) && phase !== 'health' ? UNHURRIED_MS : 0;
+    request.resume().once('end', () => void later(takes).then(() => answer(response, phase)));
   });
   server.listen(remotePort, '127.0.0.1');
   await once(server, 'listening');
@@ -29,6 +33,10 @@ runPart(async ({ remotePort }) => {
     server.close();
   };
 });
+
+async function later(ms: number): Promise<void> {
+  if (ms > 0) await sleep(ms);
+}
 
 function answer(response: ServerResponse, phase: string): void {
   const body = ANSWERS[phase];

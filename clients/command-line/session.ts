@@ -85,10 +85,14 @@ export class Session {
   async #connect(): Promise<FundClient> {
     const { apiUrl, keyId, secret } = this.settings;
     if (keyId === null || secret === null) throw missingKey(this.program, keyId?.from);
-    const { createClient } = await import('../http/client.ts');
+    const [{ createClient }, { nodeFetch }] = await Promise.all([
+      import('../http/client.ts'),
+      import('./node-fetch.ts'),
+    ]);
     const client = createClient({
       baseUrl: apiUrl.value,
       key: { keyId: keyId.value, secret: secret.read() },
+      fetch: nodeFetch,
       // Fewer retries than the library's default: a person waits for the answer.
       retries: 2,
       // 70 s: longer than the window of the service's rate limit.

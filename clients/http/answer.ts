@@ -1,9 +1,12 @@
 /** Reads the service's answers: a success into its body, a failure into an {@link ApiError}. */
 import { ApiError, ChangeRequestedError, PreviewError, type Issue } from './errors.ts';
 
+/** The headers of an answer; a name in any case. */
+export type AnswerHeaders = Pick<Headers, 'get'>;
+
 export interface Answer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: AnswerHeaders;
   readonly text: string;
 }
 

@@ -20,7 +20,13 @@ import {
 import { unlessAborted, type RetryNotice } from './retry.ts';
 import { createSigner, type ClientKey } from './sign.ts';
 import { assertPrefix, isPrefix, originOf, pathOf, queryOf } from './target.ts';
-import { createTransport, type Reply, type Transport, type TransportOptions } from './transport.ts';
+import {
+  createTransport,
+  type Fetch,
+  type Reply,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
 import { waitForMovement, waitForTransfer, type WaitFor, type WaitForTransfer } from './wait.ts';
 
 export interface ClientOptions extends TransportChoices {
@@ -32,7 +38,7 @@ export interface ClientOptions extends TransportChoices {
 export interface TransportChoices {
   /** Scheme, host and port of the service; in a browser `location.origin`. */
   readonly baseUrl: string;
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly fetch?: Fetch | undefined;
   /** Maximum number of retries (default 5). Only requests that are safe to repeat are retried. */
   readonly retries?: number | undefined;
   /** No try starts later than this time after the first try (default 120,000 ms). */

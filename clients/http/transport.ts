@@ -1,5 +1,5 @@
 /** Sends a request, and sends it again after a failure when that is safe. */
-import { bodyOf, errorOf, waitsOf, type Answer } from './answer.ts';
+import { bodyOf, errorOf, waitsOf, type Answer, type AnswerHeaders } from './answer.ts';
 import { type Bytes, utf8 } from './bytes.ts';
 import { ApiError, ClientUsageError, inDoubt, UnreachableError } from './errors.ts';
 import { lost, tooLate } from './lost.ts';
@@ -14,10 +14,29 @@ import {
 } from './retry.ts';
 import { SIGNED_HEADERS, type Signer } from './sign.ts';
 
+/** The global `fetch`, or another function, as far as the client uses it. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+
+interface FetchInit {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Bytes;
+  readonly signal: AbortSignal;
+  readonly credentials: 'omit' | 'same-origin';
+  readonly redirect: 'manual';
+  readonly cache: 'no-store';
+}
+
+interface FetchAnswer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  text(): Promise<string>;
+}
+
 export interface TransportOptions extends RetryPolicy {
   readonly origin: string;
   readonly sign: Signer;
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: Fetch;
   /** Time limit of one try, including the body of the answer. */
   readonly timeoutMs: number;
   /** Whether the browser sends this origin's cookies; default `omit`: the API takes no cookies. */
@@ -44,7 +63,7 @@ export interface Sent {
 export interface Reply<Body = unknown> {
   readonly status: number;
   readonly body: Body;
-  readonly headers: Headers;
+  readonly headers: AnswerHeaders;
   /** Id of the request in the service's log; null when the answer has none. */
   readonly requestId: string | null;
   /** True when this is the answer of an earlier request with the same idempotency key. */
@@ -121,6 +140,10 @@ function replyOf(answer: Answer): Reply {
   };
 }
 
+/** What HTTP takes as a header's name, and as its value. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Returns the body bytes that are hashed and sent, the same for every try; null without a body. */
 function bytesOf(body: unknown): Bytes | null {
   if (body === undefined) return null;
@@ -133,17 +156,17 @@ function headersOf(
   { headers }: Sent,
   bytes: Bytes | null,
   signed: Readonly<Record<string, string>>,
-): Headers {
-  const all = new Headers(bytes === null ? {} : { 'content-type': 'application/json' });
+): Readonly<Record<string, string>> {
+  // Not the class `Headers`: in Node it loads the whole of the global `fetch`.
+  const all = new Map<string, string>();
+  if (bytes !== null) all.set('content-type', 'application/json');
   for (const [name, value] of Object.entries(headers)) {
     if (SIGNED_HEADERS.test(name))
       throw new ClientUsageError(`Only the client may set the header ${name}: leave it out.`);
-    try {
-      all.set(name, value);
-    } catch {
+    if (!NAME.test(name) || !VALUE.test(value.trim()))
       throw new ClientUsageError('A header has a name or a value that cannot be sent.');
-    }
+    all.set(name.toLowerCase(), value.trim());
   }
-  for (const [name, value] of Object.entries(signed)) all.set(name, value);
-  return all;
+  for (const [name, value] of Object.entries(signed)) all.set(name.toLowerCase(), value);
+  return Object.fromEntries(all);
 }

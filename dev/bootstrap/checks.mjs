@@ -59,6 +59,7 @@ export const CHECKS = [
   },
   { name: 'migrations', program: 'check-migrations', args: [] },
   { name: 'pages written from tables, licences', program: 'docs-tables', args: ['--check'] },
+  { name: 'dashboards', program: 'monitoring-dashboards', args: ['--check'] },
 ];
 
 function cacheIn(option, name) {

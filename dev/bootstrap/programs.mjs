@@ -28,6 +28,7 @@ export const PROGRAMS = {
   'deploy-check': 'dev/deploy/check.ts',
   'deploy-follow': 'dev/deploy/follow.ts',
   'deploy-follow-inside': 'dev/deploy/follow-inside.ts',
+  topology: 'dev/topology/main.ts',
   // Examples for executor teams and for endpoints of callbacks.
   'executor-http': 'examples/executor-http/main.ts',
   'executor-task-queue': 'examples/executor-task-queue/main.ts',
@@ -35,7 +36,9 @@ export const PROGRAMS = {
   // Measurements and trials, and programs that write generated files.
   bench: 'bench/main.ts',
   'bench-api': 'bench/processes/api.ts',
+  'bench-scale': 'bench/scale/main.ts',
   'bench-baseline': 'bench/processes/baseline.ts',
+  'bench-delay': 'bench/processes/delay.ts',
   'bench-perimeter': 'bench/processes/perimeter.ts',
   'bench-remote': 'bench/processes/remote.ts',
   'bench-team': 'bench/processes/team.ts',
@@ -52,6 +55,8 @@ export const PROGRAMS = {
   'client-types': 'dev/client/types.ts',
   'docs-pictures': 'dev/pictures.ts',
   'docs-tables': 'dev/docs/write.ts',
+  'monitoring-check': 'dev/monitoring/check.ts',
+  'monitoring-dashboards': 'dev/monitoring/write-dashboards.ts',
   'kit-pack': 'dev/kit/main.ts',
   'replay-record': 'test/replay/record.ts',
   'rules-prove': 'test/rules/prove.ts',

@@ -1,7 +1,7 @@
 /**
- * `npm run docs:tables`: writes the tables of settings, errors, states, imports, chains and
- * licences into the pages. With `--check` nothing is written; the command fails when a page is out
- * of date or a dependency's licence is not allowed.
+ * `npm run docs:tables`: writes the tables of settings, errors, states, imports, metrics, chains
+ * and licences into the pages. With `--check` nothing is written; the command fails when a page is
+ * out of date or a dependency's licence is not allowed.
  */
 import { writeFileSync } from 'node:fs';
 import { licenceFaults } from '../../tools/docs/licences.ts';

@@ -114,7 +114,8 @@ export async function freePort(avoid: readonly number[] = []): Promise<number> {
   );
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Returns whether no process listens on this port of the loopback address. */
+export function isFree(port: number): Promise<boolean> {
   return new Promise((answer) => {
     const server = createServer();
     server.once('error', () => answer(false));

@@ -346,9 +346,10 @@ async function startService(
   });
 }
 
-function serviceEnvironment(
-  urls: StackUrls,
-  ports: Ports,
+/** Returns the service's environment except for its database and the files of its configuration. */
+export function serviceEnvironment(
+  urls: Pick<StackUrls, 'temporalAddress' | 'uiUrl'>,
+  ports: Pick<Ports, 'api' | 'ops'>,
   dataDir: string,
 ): Record<string, string> {
   return {

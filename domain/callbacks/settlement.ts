@@ -16,6 +16,8 @@ export interface ClaimedCallback {
   readonly nonce: string;
   /** Number of earlier attempts. */
   readonly attempts: number;
+  /** The trace of the movement that it is about, as a W3C traceparent; null: none. */
+  readonly trace_parent: string | null;
 }
 
 export type AttemptOutcome =
@@ -37,6 +39,11 @@ export interface Settlement {
   readonly timeline: readonly TimelineEntry[];
 }
 
+/** Returns whether a receiver's HTTP status says that it has the callback. */
+export function isDelivery(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /**
  * Returns what to record for an outcome. Any 2xx is a delivery; everything else is tried again
  * after a pause. A target that may never be called becomes a dead letter immediately.
@@ -49,7 +56,7 @@ export function settle(
   const { event_id, movement_id, attempts } = callback;
   const about = { event_id, movement_id, seen_attempts: attempts };
   if (outcome.kind === 'refused') return deadLetter(callback, attempts, outcome.reason);
-  if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) {
+  if (outcome.kind === 'answered' && isDelivery(outcome.status)) {
     const timeline = [
       entry(callback, 'callback_delivered', 'was delivered', { attempts: attempts + 1 }),
     ];

@@ -1,40 +1,55 @@
 /** Decides what a person should do about a capital transfer. */
 import type { AttentionReason } from '../attention-reasons.ts';
 import type { TransferState } from '../states/capital-transfer.ts';
+import { stuckSentence, type StuckRun } from '../stuck-runs.ts';
+
+/** A run that cannot go on, with what its last failed task reported. */
+export type StuckTransferRun = StuckRun & { readonly message: string | null };
 
 export interface TransferAttention {
   readonly reason: AttentionReason;
   readonly message: string;
-  /** Why the transfer waited; null if the provider gave no reason. */
+  /** Why the transfer waited, or what its run reported; null: neither gave a reason. */
   readonly last_answer: string | null;
   readonly actions: readonly { readonly action: 'resolve'; readonly consequence: string }[];
 }
 
+const RESOLVE = {
+  action: 'resolve',
+  consequence:
+    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way.',
+} as const;
+
 /**
  * Returns what a person should do; null while no person is needed. A transfer becomes
  * MANUAL_INTERVENTION if its provider has not confirmed it within the usual time
- * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS).
+ * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS). That its run cannot go on comes first.
  */
 export function transferAttention({
   request_state,
   provider,
   error_message,
+  stuck_run,
 }: {
   readonly request_state: TransferState;
   readonly provider: string;
   readonly error_message: string | null;
+  readonly stuck_run: StuckTransferRun | null;
 }): TransferAttention | null {
-  if (request_state !== 'MANUAL_INTERVENTION') return null;
+  const waits = request_state === 'MANUAL_INTERVENTION';
+  const actions = waits ? [RESOLVE] : [];
+  if (stuck_run !== null)
+    return {
+      reason: 'run_stuck',
+      message: stuckSentence(stuck_run),
+      last_answer: stuck_run.message,
+      actions,
+    };
+  if (!waits) return null;
   return {
     reason: 'observed_long',
     message: `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
     last_answer: error_message,
-    actions: [
-      {
-        action: 'resolve',
-        consequence:
-          'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way.',
-      },
-    ],
+    actions,
   };
 }

@@ -13,6 +13,18 @@ import { shaped, type Kind, type KindWithNone } from './setting.ts';
 
 export const HOST_AND_PORT = shaped('host:port', /^[^\s/]+:\d+$/, 'must be host:port');
 
+/** Temporal's server refuses `.` and `:` in the name of a deployment. */
+export const DEPLOYMENT_NAME = shaped(
+  'text',
+  /^[A-Za-z0-9][A-Za-z0-9_/-]{0,99}$/,
+  'must be at most 100 letters, digits, _, - and /',
+);
+export const BUILD_ID = shaped(
+  'text',
+  /^[A-Za-z0-9][A-Za-z0-9_.+/-]{0,99}$/,
+  'must be at most 100 letters, digits, _, ., +, - and /',
+);
+
 export const DATABASE_URL: Kind<string> = {
   type: '`postgresql://` URL',
   schema: z.string().superRefine((text, context) => {

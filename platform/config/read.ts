@@ -1,4 +1,6 @@
 /** Reads the settings from the environment and collects all of their faults. */
+import type { Build } from '../../domain/builds.ts';
+import { deploymentOf, readBuild } from './build.ts';
 import { dutiesOf, type Duty, type ProcessRole } from './role.ts';
 import { findTexts, type Sourced } from './source.ts';
 import { nameFaults } from './names.ts';
@@ -21,14 +23,15 @@ export interface ReadSettings {
   readonly duties: readonly Duty[];
   readonly values: Values;
   readonly temporal: TemporalAccess;
+  readonly build: Build | null;
   readonly texts: ReadonlyMap<SettingName, Sourced>;
 }
 
 /** Reads every setting of the role. Throws {@link ConfigError} with all faults. */
 export function readSettings(environment: NodeJS.ProcessEnv, role: ProcessRole): ReadSettings {
-  const { duties, values, texts, temporal, faults } = examineSettings(environment, role);
+  const { duties, values, texts, temporal, build, faults } = examineSettings(environment, role);
   if (faults.length > 0 || temporal === null) throw new ConfigError(faults);
-  return { duties, values: values as Values, texts, temporal };
+  return { duties, values: values as Values, texts, temporal, build };
 }
 
 /** Returns every usable setting, and the faults of the others and of their combinations. */
@@ -41,6 +44,8 @@ export function examineSettings(
   readonly texts: ReadonlyMap<SettingName, Sourced>;
   /** Null when the access to Temporal has faults. */
   readonly temporal: TemporalAccess | null;
+  /** Null when the workers have no build, or when it has faults. */
+  readonly build: Build | null;
   readonly faults: readonly string[];
 } {
   // Read first, because the duties decide which settings the process opens. A value other than
@@ -63,12 +68,14 @@ export function examineSettings(
     ...ruleFaults(values as Partial<Values>, duties, (name) => texts.get(name)?.source === 'unset'),
   );
   const temporal = readTemporal(values as Partial<Values>, environment);
-  faults.push(...temporal.faults);
+  const { build, faults: buildFaults } = readBuild(values as Partial<Values>, environment);
+  faults.push(...temporal.faults, ...buildFaults);
   return {
     duties,
     values: values as Partial<Values>,
     texts,
     temporal: temporal.access,
+    build,
     faults,
   };
 }
@@ -91,6 +98,17 @@ export function readTemporalAccess(environment: NodeJS.ProcessEnv): TemporalAcce
   const { access, faults: more } = readTemporal(values as Partial<Values>, environment);
   if (access === null || faults.length > 0) throw new ConfigError([...faults, ...more]);
   return access;
+}
+
+/**
+ * Returns the name of the deployment of workers, for commands about its builds; null when it is
+ * unset. Throws {@link ConfigError}.
+ */
+export function readDeployment(environment: NodeJS.ProcessEnv): string | null {
+  const own = readSetting('SVC_TEMPORAL_DEPLOYMENT_NAME', environment);
+  const { value, faults } = deploymentOf(own, environment);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return value;
 }
 
 /**

@@ -4,9 +4,12 @@
  * redaction of logs, `fundadmin config check` and docs/configuration.md (`npm run docs:tables`).
  */
 import { SIGNER_BACKENDS } from '../../domain/signer.ts';
+import { STRATEGY_PRIORITIES, STRATEGY_SHARES } from './by-strategy.ts';
 import {
+  BUILD_ID,
   CALLBACK_SECRETS,
   DATABASE_URL,
+  DEPLOYMENT_NAME,
   HEADERS,
   HOST_AND_PORT,
   HOSTS,
@@ -176,6 +179,16 @@ const DEPENDENCIES = {
     'gRPC headers that go with every request to Temporal.',
     SECRET,
   ),
+  SVC_TEMPORAL_DEPLOYMENT_NAME: optional(
+    PART,
+    DEPLOYMENT_NAME,
+    'Name of the deployment under which workers register their build, so that a run stays on the build that it started on ([upgrading](upgrading.md#two-builds-at-work)); else as `TEMPORAL_DEPLOYMENT_NAME` says. Unset with the build id, workers have no build.',
+  ),
+  SVC_TEMPORAL_BUILD_ID: optional(
+    PART,
+    BUILD_ID,
+    'The build of this process, another one for each release; else as `TEMPORAL_WORKER_BUILD_ID` says.',
+  ),
   SVC_TEMPORAL_UI_URL: standard(
     'temporalUiUrl',
     WEB_ADDRESS,
@@ -214,6 +227,22 @@ const PROCESS = {
     FLAG,
     'true',
     'Whether a process of role `all` or `worker` takes work.',
+  ),
+  SVC_WORKER_SLOTS: standard(
+    'workerSlots',
+    whole(1, 1_000),
+    '200',
+    'Activities that a worker runs at once; each waits for its executor ([operations](operations.md#how-many-calls-at-once)).',
+  ),
+  SVC_STRATEGY_SHARES_CSV: optional(
+    'strategyShares',
+    STRATEGY_SHARES,
+    'How much of the workers each strategy gets while movements of several wait; `*` stands for every other strategy, and an unnamed one counts 1. Unset with the priorities, all wait in one line ([operations](operations.md#whose-turn)).',
+  ),
+  SVC_STRATEGY_PRIORITIES_CSV: optional(
+    'strategyPriorities',
+    STRATEGY_PRIORITIES,
+    'Strategies whose movements go before (1, 2) or after (4, 5) the others (3), whatever their shares.',
   ),
   SVC_DRAIN_SECONDS: standard(
     'drainSeconds',

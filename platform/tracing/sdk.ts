@@ -10,6 +10,8 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Context,
+  type Tracer,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -23,7 +25,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { OpenTelemetryWorkflowClientInterceptor } from '@temporalio/interceptors-opentelemetry/lib/client/index.js';
 import type { Logger } from 'pino';
 import type { TracingConfig } from '../config.ts';
-import type { RequestSpan, TraceHeaders, Tracing } from './handle.ts';
+import type { CurrentTracing, RequestSpan, Tracing } from './handle.ts';
 import { VERSION } from '../version.ts';
 
 const SERVICE = 'fund-movement-orchestrator';
@@ -36,7 +38,7 @@ const CONTEXT_HEADERS = ['traceparent', 'tracestate'] as const;
 export function createTracing(
   config: TracingConfig,
   about: { readonly role: string; readonly log: Logger },
-): Tracing & { headers(): TraceHeaders } {
+): { readonly tracing: Tracing; readonly nested: CurrentTracing } {
   reportTo(about.log);
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
@@ -53,6 +55,13 @@ export function createTracing(
   });
   provider.register();
   const tracer = trace.getTracer(SERVICE, VERSION);
+  return {
+    tracing: tracingOf(tracer, () => provider.shutdown()),
+    nested: nestedTracing(tracer),
+  };
+}
+
+function tracingOf(tracer: Tracer, stop: () => Promise<void>): Tracing {
   return {
     request: (method, headers) => {
       const parent = propagation.extract(context.active(), contextHeaders(headers));
@@ -81,13 +90,41 @@ export function createTracing(
       return () => context.with(now, work);
     },
     clientInterceptor: wakeInterceptor(),
+    stop,
+  };
+}
+
+function nestedTracing(tracer: Tracer): CurrentTracing {
+  return {
     headers: () => {
       const headers: Record<string, string> = {};
       propagation.inject(context.active(), headers);
       return contextHeaders(headers);
     },
-    stop: () => provider.shutdown(),
+    within: (parent, work) => context.with(continued(parent), work),
+    call: ({ name, parent, work, describe }) =>
+      tracer.startActiveSpan(name, { kind: SpanKind.CLIENT }, continued(parent), (span) =>
+        work()
+          .then((outcome) => {
+            const { failed, attributes } = describe(outcome);
+            span.setAttributes(attributes);
+            if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+            return outcome;
+          })
+          .catch((error: unknown) => {
+            // Without the message of the error, which could hold anything.
+            span.setStatus({ code: SpanStatusCode.ERROR });
+            throw error;
+          })
+          .finally(() => span.end()),
+      ),
   };
+}
+
+/** Returns the context of a stored traceparent; the current one for null or for another form. */
+function continued(parent: string | null): Context {
+  const now = context.active();
+  return parent === null ? now : propagation.extract(now, { traceparent: parent });
 }
 
 /** Returns an interceptor that traces only wakes: other calls to Temporal are routine. */

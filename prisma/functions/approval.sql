@@ -245,17 +245,13 @@ BEGIN
 END $$;
 
 -- Refuses every write that starts a movement, or makes a node of it ready or sent, before its plan
--- is approved. Names the tables with their schema, else it would read temporary tables of the same
--- names.
-CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  approved boolean;
+-- is approved. Has a search path of its own, else it would read temporary tables of the same names;
+-- a statement in the text is planned once a session, and one in EXECUTE each time.
+CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
 BEGIN
-  EXECUTE format('SELECT EXISTS (SELECT FROM %1$I.movement_approvals a
-    JOIN %1$I.movement_plans p USING (movement_id)
-    WHERE a.movement_id = $1 AND a.plan_hash = p.compiled_plan_hash)', TG_TABLE_SCHEMA)
-  INTO approved USING NEW.movement_id;
-  IF NOT approved THEN
+  IF NOT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
+    WHERE a.movement_id = NEW.movement_id AND a.plan_hash = p.compiled_plan_hash) THEN
     RAISE EXCEPTION 'movement % has no approval of its plan', NEW.movement_id
       USING ERRCODE = 'insufficient_privilege';
   END IF;
@@ -269,14 +265,11 @@ BEGIN
     USING ERRCODE = 'insufficient_privilege';
 END $$;
 
--- Refuses to add a node to an approved movement.
-CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-  approved boolean;
+-- Refuses to add a node to an approved movement. Its search path is as in require_approval.
+CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
 BEGIN
-  EXECUTE format('SELECT EXISTS (SELECT FROM %I.movement_approvals WHERE movement_id = $1)',
-    TG_TABLE_SCHEMA) INTO approved USING NEW.movement_id;
-  IF approved THEN
+  IF EXISTS (SELECT FROM movement_approvals WHERE movement_id = NEW.movement_id) THEN
     RAISE EXCEPTION 'the plan of movement % cannot be changed', NEW.movement_id
       USING ERRCODE = 'insufficient_privilege';
   END IF;

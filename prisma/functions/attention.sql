@@ -88,6 +88,17 @@ CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RET
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
+-- Returns the facts of attention_of about an open movement whose run cannot go on; NULL if no look
+-- has found that.
+CREATE OR REPLACE FUNCTION stuck_run(m movements) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF m.ended_at IS NOT NULL THEN RETURN NULL; END IF;
+  RETURN (
+    SELECT jsonb_build_object('reason', 'run_stuck', 'error_message', s.message,
+      'stuck_run', jsonb_build_object('cause', s.cause, 'since', s.since))
+    FROM stuck_runs s WHERE s.entity_id = m.movement_id);
+END $$;
+
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
 -- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
@@ -99,7 +110,8 @@ DECLARE
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
     RETURN CASE
-      WHEN left_over <= interval '0' THEN NULL
+      -- Its run ends it now, unless that run is stuck.
+      WHEN left_over <= interval '0' THEN stuck_run(m)
       WHEN may_need_quorum(m.movement_id)
         AND jsonb_path_exists(approvals_of(m, at), '$[*] ? (@.possible == false)')
         THEN jsonb_build_object('reason', 'approval_unsatisfiable')
@@ -165,6 +177,8 @@ BEGIN
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
+  -- Nothing of the movement goes on, whatever else it needs a person for.
+  found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);

@@ -33,15 +33,15 @@ BEGIN
 END $$;
 
 -- Refuses a seal that does not take the next position in the chain. A seal far ahead would become
--- the head and block every later seal.
-CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$
+-- the head and block every later seal. Has a search path of its own, else it would read a temporary
+-- table of the same name.
+CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
 DECLARE
   next bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
-  -- Names the schema, else a temporary table of the same name would be read.
-  EXECUTE format('SELECT coalesce(max(position), 0) + 1 FROM %I.%I', TG_TABLE_SCHEMA,
-    TG_TABLE_NAME) INTO next;
+  SELECT coalesce(max(position), 0) + 1 INTO next FROM audit_seals;
   IF NEW.position <> next THEN
     RAISE EXCEPTION 'the next seal is at position %, not %', next, NEW.position
       USING ERRCODE = 'insufficient_privilege';

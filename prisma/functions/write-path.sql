@@ -509,10 +509,10 @@ BEGIN
   END IF;
   WITH plan AS (
     INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
-      input_params, draw_terms, labels, own_request, created_by, payees)
+      input_params, draw_terms, labels, own_request, created_by, payees, trace_parent)
     VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
       d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
-      d -> 'created_by', nullif(d -> 'payees', 'null'))
+      d -> 'created_by', nullif(d -> 'payees', 'null'), d ->> 'trace_parent')
     RETURNING plan_frame, input_params
   ), nodes AS (
     INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,

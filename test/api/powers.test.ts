@@ -76,6 +76,8 @@ describe('commands of fundadmin', () => {
         'dashboard confirm': 'widens keys',
         'keys issue': 'widens keys',
         'movements rebuild': 'moves',
+        'runs promote': 'moves',
+        'runs drain': 'moves',
         'passkeys confirm': 'widens keys',
       },
     );

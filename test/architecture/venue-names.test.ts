@@ -49,6 +49,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'clients/mcp/tools/proposals.ts': 'examples of families',
   'domain/chains/finality-table.ts': 'a source',
   'platform/config/names.ts': 'a setting of the embedded stack',
+  'tools/monitoring/contract.ts': 'a value of a label',
 };
 
 /** In code, in any spelling: `perp`, `PerpVenue`, `bridge_c`, `burnMint`, `cctp`, `ccxt`. */

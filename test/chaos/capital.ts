@@ -31,14 +31,19 @@ const WAYS = [
   },
 ] as const;
 
-/** What will be moved, drawn before the run begins. */
-export function planTransfers(dice: Dice, count: number, seed: number): readonly CapitalLife[] {
-  return Array.from({ length: count }, (_, serial) => ({
-    idempotency_key: `fault-run-${seed}-transfer-${serial}`,
+/** What will be moved, drawn before the run begins, with the serials from `first` on. */
+export function planTransfers(
+  dice: Dice,
+  count: number,
+  seed: number,
+  first = 0,
+): readonly CapitalLife[] {
+  return Array.from({ length: count }, (_, index) => ({
+    idempotency_key: `fault-run-${seed}-transfer-${first + index}`,
     body: {
       ...dice.pick(WAYS),
       asset: 'USDT',
-      amount: `${dice.between(1, 20)}.${String(serial).padStart(4, '0')}1`,
+      amount: `${dice.between(1, 20)}.${String(first + index).padStart(4, '0')}1`,
       reason: 'fault run',
     },
     delay_ms: dice.between(0, 1_000),

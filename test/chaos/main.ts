@@ -6,41 +6,32 @@
 import { setMaxListeners } from 'node:events';
 import { takeSignals } from '../../dev/stack/foreground.ts';
 import type { Stack } from '../../dev/stack/stack.ts';
-import { TRANSFER_PHASES } from '../../dev/simulators/paper-venue/faults.ts';
-import { EXECUTOR_PHASES } from '../../domain/executor.ts';
 import { bridgeWeather } from './bridge-run.ts';
-import { createCaller, type Caller } from './caller.ts';
-import { planTransfers, transfer } from './capital.ts';
+import { createCaller } from './caller.ts';
+import { planTransfers } from './capital.ts';
 import { runAtDesk } from './desk-run.ts';
 import { failOver } from './failover.ts';
+import { FAST_SETTINGS, fastMotion } from './fast-motion.ts';
 import { figures } from './figures.ts';
 import { gather } from './gather.ts';
 import { contradictions } from './invariants.ts';
-import { live, newLife, plansOf, POLICY_STRATEGY } from './life.ts';
+import { newLife } from './life.ts';
+import { liveInStorm, registerPolicy, TRANSFERS_A_MOVEMENT, VENUE_FAULTS } from './load.ts';
 import { readOptions, type RunOptions } from './options.ts';
 import { perpWeather } from './perp-run.ts';
 import { comesToRest, endAll, lastEvidence, retryFailed } from './quiet.ts';
 import { dice } from './random.ts';
-import { readHoldings, watchHoldings } from '../support/holdings.ts';
 import { startReceiver } from './receiver.ts';
 import { conclude, say, seconds } from './report.ts';
 import { startRunStack, type Run } from './run-stack.ts';
 import { planStrikes } from './schedule.ts';
 import { writeScripts } from './scripts.ts';
 import { rollingRestart } from './rolling.ts';
-import { createStorm, liveThrough } from './storm.ts';
-import { registerTemplates, type MixedTemplate } from './templates.ts';
+import { registerTemplates } from './templates.ts';
+import { startTopologyRun } from './topology.ts';
 
-const VENUE_FAULTS = {
-  lose_answer_rate: 0.2,
-  latency_ms: 50,
-  processing_ms: 300,
-  phases: [...EXECUTOR_PHASES, ...TRANSFER_PHASES],
-};
-/** Capital transfers beside the movements. */
-const TRANSFERS_A_MOVEMENT = 0.25;
-/** Between two looks at what movements hold. */
-const WATCH_MS = 1_000;
+/** The window of the policy's budget; the run is over before it. */
+const WINDOW_HOURS = 24;
 /** After the storm, how long movements may take to come to rest. */
 const REST_MS = 180_000;
 
@@ -73,7 +64,9 @@ async function main(options: RunOptions): Promise<number> {
     say(
       `Fault run: ${options.movements} movements${where}, at least ${options.kills} kills, seed ${options.seed}`,
     );
-    run = await startRunStack(signal, say, lane);
+    run = options.topology
+      ? await startTopologyRun(signal, say, options.fastMotion ? FAST_SETTINGS : {})
+      : await startRunStack(signal, say, lane);
     clean = (await what(run, options, signal)) === 0;
   } catch (error) {
     if (limit.aborted) say(`\nThe run was not over after ${options.minutes} minutes.`);
@@ -87,10 +80,13 @@ async function main(options: RunOptions): Promise<number> {
   return foreground.status ?? (clean ? 0 : 1);
 }
 
-function laneOf({ bridges, perps }: RunOptions) {
+function laneOf({ bridges, perps, topology, fastMotion: isFast }: RunOptions) {
   if (bridges) return { lane: 'bridges', where: ' across bridges', what: bridgeWeather } as const;
   if (perps) return { lane: 'perps', where: ' at the perps venue', what: perpWeather } as const;
-  return { lane: 'mix', where: '', what: weather } as const;
+  if (isFast)
+    return { lane: 'mix', where: ' a round over the topology', what: fastMotion } as const;
+  const where = topology ? ' over the topology' : '';
+  return { lane: 'mix', where, what: weather } as const;
 }
 
 /** The whole run on a stack that is up; answers the number of contradictions. */
@@ -99,43 +95,35 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
   const { seed } = options;
   const caller = createCaller(stack.apiUrl, stack.stack.keys.admin, signal);
   const { mix, leftOut } = await registerTemplates(caller, stack.stack.chain);
-  await registerPolicy(caller, mix);
+  await registerPolicy(caller, mix, WINDOW_HOURS);
   const receiver = await startReceiver(dice(seed, 'receiver'));
   try {
     await stack.venueFaults({ ...VENUE_FAULTS, seed });
     const lives = writeScripts(dice(seed, 'scripts'), options.movements, mix).map((script) =>
       newLife(script, seed),
     );
-    const storm = createStorm({
-      stack: stack.parts,
-      strikes: planStrikes(dice(seed, 'strikes'), options.kills),
-      signal,
-      onKill: (total) => {
-        if (total % 10 !== 0) return;
-        say(
-          `  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(started)} s`,
-        );
-      },
-    });
     const capitalLives = planTransfers(
       dice(seed, 'transfers'),
       Math.ceil(options.movements * TRANSFERS_A_MOVEMENT),
       seed,
     );
-    const around = { caller, signal, seed, callbackUrl: receiver.url };
-    const pace = { storm, kills: options.kills, signal };
-    const lived = Promise.all([
-      storm.run().then(() => seconds(started)),
-      liveThrough(lives, pace, (life) => live(life, around)),
-      liveThrough(capitalLives, pace, (life) => transfer(life, around)),
-    ]);
-    const watching = watchHoldings(
-      () => readHoldings(stack.query, plansOf(lives)),
-      lived,
-      WATCH_MS,
+    const plan = stack.strikes ?? planStrikes;
+    const { storm, stormSeconds, watched } = await liveInStorm(
+      { run: stack, caller, receiver, signal },
+      {
+        lives,
+        capitalLives,
+        strikes: plan(dice(seed, 'strikes'), options.kills),
+        kills: options.kills,
+        seed,
+        onKill: (total) => {
+          if (total % 10 !== 0) return;
+          say(
+            `  ${total} kills, ${lives.filter((life) => life.movement_id !== null).length} movements after ${seconds(started)} s`,
+          );
+        },
+      },
     );
-    const [stormSeconds] = await lived;
-    const watched = await watching;
     const venue = await stack.venueFaults(null);
     receiver.calm();
     say(`  the storm is over after ${stormSeconds} s`);
@@ -178,21 +166,4 @@ async function weather(stack: Run, options: RunOptions, signal: AbortSignal): Pr
   } finally {
     await receiver.close();
   }
-}
-
-/** A policy that approves every plan of the mix, in a window that the run cannot fill. */
-async function registerPolicy(caller: Caller, mix: readonly MixedTemplate[]): Promise<void> {
-  const { body: self } = await caller.call('GET', '/whoami');
-  const answer = await caller.call('POST', '/auto-approve-policies', {
-    body: {
-      client_id: self['client_id'],
-      strategy_id: POLICY_STRATEGY,
-      allowed_templates: mix.map(({ key }) => ({ template_key: key })),
-      allowed_assets: ['USDC'],
-      window_hours: 24,
-      max_amount_per_window: '1000000',
-    },
-  });
-  if (answer.status !== 201 && answer.status !== 409)
-    throw new Error(`the policy was refused: ${JSON.stringify(answer.body)}`);
 }

@@ -16,8 +16,17 @@ export interface RunOptions {
   readonly perps: boolean;
   /** Everything is restarted politely, one after the other, instead of killed. */
   readonly rolling: boolean;
+  /** The storm over a whole deployment (`npm run topology`), with fail-overs and a bad network. */
+  readonly topology: boolean;
   /** The primary of the database is killed, and its synchronous standby takes over. */
   readonly failover: boolean;
+  /**
+   * With `topology`: round after round, with the service's clock moved ahead in between. Movements
+   * and kills are those of a round.
+   */
+  readonly fastMotion: boolean;
+  /** With `fastMotion`: how far the service's clock moves in all. */
+  readonly hours: number;
   /** With `rolling` or `failover`: how long a send takes. */
   readonly submitSeconds: number;
 }
@@ -30,6 +39,19 @@ const ONE_LANE = {
   full: { movements: 100, kills: 50, minutes: 20 },
   short: { movements: 6, kills: 3, minutes: 5 },
 };
+
+/** With `--topology`: at least one kill of each part. */
+const TOPOLOGY = {
+  full: { movements: 300, kills: 100, minutes: 150 },
+  short: { movements: 30, kills: 20, minutes: 45 },
+};
+
+/** With `--fast-motion`: movements and kills of each round. */
+const FAST = { movements: 12, kills: 3, minutes: 20 };
+/** Three days, so that what is kept for one day is removed. */
+const HOURS = 72;
+/** The longest window of a budget is longer. */
+const MOST_HOURS = 600;
 
 /** With `--rolling`: enough sends that they outlast the restarts. */
 const ROLLING = {
@@ -57,15 +79,25 @@ export function readOptions(args: readonly string[]): RunOptions {
     .option('--bridges', 'movements over both bridges between two chains; kills those too')
     .option('--perps', 'movements into the perps venue and out of it; kills it too')
     .option('--rolling', 'restart every process, one after the other, instead of kills')
+    .option('--topology', 'over a whole deployment: kills, fail-overs, a slow network, losses')
+    .option('--fast-motion', "with --topology: rounds, and the service's clock moves between them")
+    .option('--hours <n>', `how far that clock moves in all (${HOURS})`, hoursOf)
     .option('--failover', 'kill the primary of the database, and promote its standby')
     .option('--keep', 'keep logs and data, also when no contradiction was found')
     .parse([...args], { from: 'user' });
   const chosen = command.opts<Partial<RunOptions> & { short?: boolean }>();
-  const { bridges = false, perps = false, rolling = false, failover = false } = chosen;
-  if ([bridges, perps, rolling, failover].filter(Boolean).length > 1)
-    command.error('--bridges, --perps, --rolling and --failover are runs of their own.');
+  const { bridges = false, perps = false, rolling = false } = chosen;
+  const { failover = false, topology = false, fastMotion = false } = chosen;
+  if ((fastMotion && !topology) || (chosen.hours !== undefined && !fastMotion))
+    command.error('--fast-motion goes with --topology, and --hours with --fast-motion.');
+  if ([bridges, perps, rolling, failover, topology].filter(Boolean).length > 1)
+    command.error(
+      '--bridges, --perps, --rolling, --failover and --topology are runs of their own.',
+    );
   const atDesk = failover ? FAILOVER : ROLLING;
-  const storms = bridges || perps ? ONE_LANE : { full: FULL, short: SHORT };
+  const overAll = fastMotion ? { full: FAST, short: FAST } : TOPOLOGY;
+  const mixed = topology ? overAll : { full: FULL, short: SHORT };
+  const storms = bridges || perps ? ONE_LANE : mixed;
   const forms = rolling || failover ? atDesk : storms;
   const base = chosen.short === true ? forms.short : forms.full;
   return {
@@ -77,9 +109,18 @@ export function readOptions(args: readonly string[]): RunOptions {
     perps,
     rolling,
     failover,
+    topology,
+    fastMotion,
+    hours: chosen.hours ?? HOURS,
     submitSeconds: (chosen.short === true ? atDesk.short : atDesk.full).submitSeconds,
     seed: chosen.seed ?? randomInt(1, 1_000_000),
   };
+}
+
+function hoursOf(text: string): number {
+  const hours = whole(text);
+  if (hours >= 1 && hours <= MOST_HOURS) return hours;
+  throw new InvalidArgumentError(`It must be 1 to ${MOST_HOURS} hours.`);
 }
 
 export function whole(text: string): number {

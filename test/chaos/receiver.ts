@@ -20,6 +20,8 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** From now on every call is answered 200. */
   calm(): void;
+  /** From now on some calls fail again. */
+  rage(): void;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,9 @@ export async function startReceiver(dice: Dice): Promise<Receiver> {
     received,
     calm: () => {
       stormy = false;
+    },
+    rage: () => {
+      stormy = true;
     },
     close: async () => {
       server.closeAllConnections();

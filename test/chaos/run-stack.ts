@@ -7,6 +7,8 @@ import pg from 'pg';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
 import { signedFetch } from '../support/signed-fetch.ts';
+import type { Dice } from './random.ts';
+import type { Strike } from './schedule.ts';
 import type { Parts } from './storm.ts';
 import { createTeam, teamExecutor, type Team } from './team.ts';
 
@@ -14,14 +16,14 @@ const CALLBACK_SETTINGS = {
   SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
   SVC_CALLBACK_HMAC_SECRET: 'fault-run-secret',
 };
-const SETTINGS = {
+export const SETTINGS = {
   SVC_RATE_LIMIT_ENABLED: 'false',
   SVC_SWEEP_IDLE_SECONDS: '5',
   SVC_AUTO_APPROVE_ENABLED: 'true',
   ...CALLBACK_SETTINGS,
 };
 /** Sends without an answer soon need a person, so that the run covers it. */
-const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
+export const ASKS_SOON = { SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5' };
 /**
  * The bridge registry looks at the chains once, before the storm, and that counts for as long as a
  * run may take: a refresh that meets a chain which is down would close its paths.
@@ -59,6 +61,10 @@ export interface Run {
   /** The service's processes and the team's worker. */
   readonly parts: Parts;
   readonly team: Team;
+  /** Plans the strikes of a run over this stack; when left out, `planStrikes` does. */
+  readonly strikes?: (dice: Dice, kills: number) => readonly Strike[];
+  /** What disturbs the stack beside the strikes, until `over` aborts. */
+  readonly disturb?: (dice: Dice, over: AbortSignal) => Promise<void>;
   readonly apiUrl: string;
   query<R extends object>(sql: string): Promise<R[]>;
   /** A GET of the API, for after the kills. */
@@ -108,7 +114,6 @@ export async function startRunStack(
     rmSync(dataDir, { recursive: true, force: true });
     throw error;
   }
-  const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
   const team = createTeam(dataDir, stack.temporalAddress);
   try {
     if (lane === 'mix') await team.start();
@@ -116,6 +121,16 @@ export async function startRunStack(
     await stack.stop();
     throw error;
   }
+  return runOn(stack, team);
+}
+
+/** The ways in which a run looks at a stack that runs; `close` ends both. */
+export function runOn(
+  stack: Stack,
+  team: Team,
+  more: Partial<Pick<Run, 'parts' | 'strikes' | 'disturb'>> = {},
+): Run {
+  const apiUrl = `${stack.apiUrl}${API_PREFIX}`;
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 4 });
   // Idle connections die with every kill of Postgres; the next query gets a new one.
   pool.on('error', () => undefined);
@@ -165,7 +180,8 @@ export async function startRunStack(
       await Promise.allSettled([pool.end(), connection.close()]);
       await team.stop();
       await stack.stop();
-      if (!keep) rmSync(dataDir, { recursive: true, force: true });
+      if (!keep) rmSync(stack.dataDir, { recursive: true, force: true });
     },
+    ...more,
   };
 }

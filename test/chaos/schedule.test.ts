@@ -38,6 +38,14 @@ test('at least as many kills as requested, of every part, sometimes of two at on
   );
 });
 
+test('scripts of a later round continue the serials, and share no amount with those before', () => {
+  const before = writeScripts(dice(4, 'scripts 0'), 100, mix);
+  const after = writeScripts(dice(4, 'scripts 1'), 100, mix, 100);
+  expect(after.map(({ serial }) => serial)).toEqual(before.map(({ serial }) => serial + 100));
+  const amounts = [...before, ...after].map(({ amount }) => amount);
+  expect(new Set(amounts).size).toBe(200);
+});
+
 test('no two movements share an amount, and only what can be cancelled or resumed is', () => {
   const scripts = writeScripts(dice(4, 'scripts'), 200, mix);
   const configured = scripts

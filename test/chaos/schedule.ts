@@ -65,13 +65,18 @@ export function planStrikes(
     const first = dice.pick(parts, weightOf);
     const others = parts.filter((victim) => victim !== first);
     const victims = dice.chance(TWO_AT_ONCE) ? [first, dice.pick(others, weightOf)] : [first];
-    const [down_ms, up_ms, then_ms] = [
-      dice.between(0, 1_500),
-      dice.between(500, 4_000),
-      dice.between(200, 2_500),
-    ];
-    strikes.push({ victims, down_ms, up_ms, then_ms });
+    strikes.push(strikeOn(dice, victims));
     planned += victims.length;
   }
   return strikes;
+}
+
+/** A strike on these parts, with times that are drawn. */
+export function strikeOn(dice: Dice, victims: readonly string[]): Strike {
+  const [down_ms, up_ms, then_ms] = [
+    dice.between(0, 1_500),
+    dice.between(500, 4_000),
+    dice.between(200, 2_500),
+  ];
+  return { victims, down_ms, up_ms, then_ms };
 }

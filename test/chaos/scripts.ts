@@ -32,13 +32,15 @@ export interface Script {
   readonly retries: boolean;
 }
 
-/** A script for each of `count` movements. */
+/** A script for each of `count` movements, with the serials from `first` on. */
 export function writeScripts(
   dice: Dice,
   count: number,
   mix: readonly MixedTemplate[],
+  first = 0,
 ): readonly Script[] {
-  return Array.from({ length: count }, (_, serial) => {
+  return Array.from({ length: count }, (_, index) => {
+    const serial = first + index;
     const template = dice.pick(mix, ({ weight }) => weight);
     const weights = { approve: 62, policy: 30, reject: 4, expire: 4 };
     const decision = dice.pick(

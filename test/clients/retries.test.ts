@@ -282,9 +282,26 @@ test('an impossible call is refused before anything is sent', async () => {
       idempotencyKey: 'b',
     }),
   );
+  for (const value of ['a\r\nX-SVC-Key-Id: b', 'a\nb', 'a\0b', '\u20ac', 'a\u007fb'])
+    await usage(() => one.call('whoami', { headers: { 'X-Own': value } }));
+  for (const name of ['', 'X Own', 'X-Own:', 'X-Own\r\nX', '\u00fc', 'X-SVC-NONCE'])
+    await usage(() => one.call('whoami', { headers: { [name]: 'a' } }));
   await usage(() => one.call('whoami', { dryRun: true }));
   await usage(() => one.call('noSuchThing' as 'whoami'));
   expect(() => client({ baseUrl: 'http://localhost:8100/v3' })).toThrow('option prefix');
   expect(() => client({ prefix: 'v3/' })).toThrow(ClientUsageError);
   expect(server.seen).toEqual([]);
+});
+
+test('a header of the caller arrives once, whatever case its name has', async () => {
+  server.script(CREATED);
+  await client().call('createMovement', {
+    body: MOVEMENT,
+    headers: { 'CONTENT-TYPE': 'application/json; charset=utf-8', 'X-Own': ' \u00fc\tb ' },
+  });
+  expect(server.seen).toHaveLength(1);
+  expect(server.seen[0]?.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'x-own': '\u00fc\tb',
+  });
 });

@@ -17,7 +17,7 @@ test('each setting has a reason, and says whether a shared cluster may have it',
   expect(dynamicConfig()).toContain('history.workflowTaskRetryMaxInterval="5s"');
   const text = readFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), 'utf8');
   const [, ...settings] = text.split('\n\n');
-  expect(settings).toHaveLength(4);
+  expect(settings).toHaveLength(5);
   for (const setting of settings) expect(setting).toMatch(/^# .*\n(# .*\n)*# Shared: (yes|no|it)/);
 });
 

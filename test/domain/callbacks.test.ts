@@ -14,6 +14,7 @@ const claimed = (attempts: number): ClaimedCallback => ({
   payload: '{}',
   nonce: 'n',
   attempts,
+  trace_parent: null,
 });
 
 describe('a failed attempt', () => {

@@ -119,6 +119,7 @@ test('a task-queue entry has no URL and no token, and its queue a name', () => {
         { ...entry, executor_key: 's', task_queue: ' s' },
         { ...entry, executor_key: 't', task_queue: undefined },
         { ...entry, executor_key: 'u', task_queue: TASK_QUEUE },
+        { ...entry, executor_key: 'v', task_queue: 'fund-movements/venue/okx-main' },
       ],
     }),
   ).toEqual([
@@ -127,6 +128,7 @@ test('a task-queue entry has no URL and no token, and its queue a name', () => {
     'executors[2].task_queue: must not have control characters or outer spaces',
     expect.stringMatching(/^executors\[3\]\.task_queue: /),
     "executors[4].task_queue: must not be the service's own queue",
+    "executors[5].task_queue: must not be the service's own queue",
   ]);
 });
 

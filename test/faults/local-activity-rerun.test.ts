@@ -302,6 +302,8 @@ function worker(
     load: inContext(activities.load),
     decide: inContext(activities.decide),
     expire: inContext(activities.expire),
+    queueOf: inContext(activities.queueOf),
+    leaveBuild: inContext(activities.leaveBuild),
     preflight: inContext(activities.preflight),
     prepare: inContext(activities.prepare),
     submit: inContext(activities.submit),

@@ -67,6 +67,7 @@ import {
 } from '../../store/request-nonces.ts';
 import { readNewestRestore } from '../../store/restore.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
+import { FIRST_ID, noteStuckRuns, readSuspects, removeStuckRuns } from '../../store/stuck-runs.ts';
 import {
   claimIdle,
   listOpen,
@@ -74,6 +75,7 @@ import {
   listUnwoken,
   listWaiting,
   noteSwept,
+  readTraceParent,
   returnWaitingTurn,
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
@@ -471,17 +473,34 @@ export const CALLS: readonly Call[] = [
   own('readNewestRestore', (db) => readNewestRestore(db)),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('listUnwoken', (db) => listUnwoken(db, { idleSeconds: 30, limit: 50 })),
+  own(['readSuspects', 'noteStuckRuns', 'removeStuckRuns'], async (db, samples, turn) => {
+    const after = { unread: FIRST_ID, known: FIRST_ID };
+    const { at } = await readSuspects(db, after, { seconds: 60, limit: 100 });
+    const id = running(samples, turn);
+    const stuck = {
+      kind: 'movement',
+      id,
+      run_id: 'r',
+      cause: 'task_fails',
+      message: null,
+    } as const;
+    await noteStuckRuns(db, at, [stuck]);
+    const later = await readSuspects(db, after, { seconds: 60, limit: 100 });
+    await removeStuckRuns(db, later.at, [id]);
+  }),
   own('noteSwept', (db, samples, turn) =>
     noteSwept(db, [
       {
         movement_id: running(samples, turn),
         xmin: '1',
+        strategy_id: 'treasury',
         asset: 'USDC',
         amount: '1',
         template_key: 'growth/t3',
       },
     ]),
   ),
+  own('readTraceParent', (db, samples, turn) => readTraceParent(db, running(samples, turn))),
   own('claimTransfers', (db) => claimTransfers(db, { idleSeconds: 30, limit: 50 })),
   own(['claimCallbacks', 'settleCallback'], async (db) => {
     const [first] = await claimCallbacks(db, { limit: 2, leaseSeconds: 0 });

@@ -41,6 +41,7 @@ describe('settings', () => {
       rateLimitWriteRpm: 60,
       edition: 'commercial',
       workersEnabled: true,
+      workerSlots: 200,
       signerBackend: undefined,
       localSignersForced: false,
       payloadKeys: [],
@@ -178,6 +179,7 @@ describe('an entry of the table', () => {
       'temporal',
       'temporalNamespace',
       'readTemporal',
+      'build',
     ];
     expect(Object.keys(readConfig(BASE)).sort()).toEqual([...fields, ...together].sort());
     expect(new Set(fields).size).toBe(fields.length);

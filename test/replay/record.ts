@@ -5,10 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { capitalTransferWorkflowId, movementWorkflowId } from '../../domain/messages.ts';
+import type { WayToLeave } from '../../domain/builds.ts';
+import {
+  capitalTransferWorkflowId,
+  LEAVE_BUILD_SIGNAL,
+  movementWorkflowId,
+} from '../../domain/messages.ts';
 import { pending, type DefinedExecutor } from '../../executor-kit/define.ts';
 import { runExecutorWorker } from '../../executor-kit/task-queue.ts';
 import { memoryExecutor } from '../executor-kit/support/memory-executor.ts';
+import { buildsOf, DEPLOYMENT, promote, settingsOf } from '../support/builds.ts';
 import {
   eventually,
   startOwnStack,
@@ -41,6 +47,8 @@ const TEAM_LANES = 'replay/team-lanes';
 const TEAM_QUEUE = 'replay team';
 /** Events after which the server of `shortHistories` asks for a new run. */
 const SHORT = 60;
+/** The build of the workers of `versioned`. */
+const BUILD = 'recorded';
 
 interface Transfer {
   readonly transfer_id: string;
@@ -157,6 +165,8 @@ const DRIVES: Record<ScenarioName, Drive> = {
       return movement;
     });
   },
+  'left-its-build': (own, amount) => leaves(own, amount, 'continue'),
+  'restarted-for-a-build': (own, amount) => leaves(own, amount, 'restart'),
   'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
   // Sent, its answer lost, looked for until a person has to decide, and then resolved.
   'capital-transfer-lost-and-resolved': async (own, amount) => {
@@ -178,6 +188,23 @@ const DRIVES: Record<ScenarioName, Drive> = {
     return transfer;
   },
 };
+
+/** Leaves its build at a gate. On a single build the next run is on the same one. */
+async function leaves(own: OwnStack, amount: string, by: WayToLeave): Promise<Created> {
+  const movement = await approved(own, GATE, amount);
+  await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION');
+  const first = await runIs(own, movement, 'RUNNING');
+  await own.temporal.workflow
+    .getHandle(movementWorkflowId(movement.movement_id))
+    .signal(LEAVE_BUILD_SIGNAL, { deployment: DEPLOYMENT, build: BUILD, by });
+  await eventually(async () => {
+    const run = await own.runOf(movement.movement_id);
+    return run?.run_id !== first.run_id && run?.status === 'RUNNING' ? true : null;
+  });
+  await own.api.act('resume', movement.movement_id);
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  return movement;
+}
 
 async function withTeam<T>(
   own: OwnStack,
@@ -377,16 +404,21 @@ async function main(wanted: readonly string[]): Promise<void> {
     ({ name }) => wanted.length === 0 || wanted.includes(name),
   );
   await recordAll(
-    chosen.filter(({ shortHistories }) => shortHistories !== true),
-    [],
+    chosen.filter(({ shortHistories, versioned }) => !(shortHistories ?? versioned ?? false)),
   );
-  const short = chosen.filter(({ shortHistories }) => shortHistories === true);
-  await recordAll(short, [`limit.historyCount.suggestContinueAsNew=${String(SHORT)}`]);
+  await recordAll(
+    chosen.filter(({ shortHistories }) => shortHistories === true),
+    { temporalConfig: [`limit.historyCount.suggestContinueAsNew=${String(SHORT)}`] },
+  );
+  await recordAll(
+    chosen.filter(({ versioned }) => versioned === true),
+    { build: BUILD },
+  );
 }
 
 async function recordAll(
   scenarios: readonly Scenario[],
-  temporalConfig: readonly string[],
+  { temporalConfig = [], build }: { temporalConfig?: readonly string[]; build?: string } = {},
 ): Promise<void> {
   if (scenarios.length === 0) return;
   const own = await startOwnStack({
@@ -394,6 +426,7 @@ async function recordAll(
     env: {
       SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2',
       SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
+      ...(build === undefined ? {} : settingsOf(build)),
     },
     executors: () => [
       {
@@ -410,6 +443,7 @@ async function recordAll(
   });
   try {
     await createTemplates(own);
+    if (build !== undefined) await promote(buildsOf(own.temporal), build);
     for (const { name, amount, ends } of scenarios) {
       const runs = await recordedRuns(own, await DRIVES[name as ScenarioName](own, amount));
       if (runs.length !== ends.length)

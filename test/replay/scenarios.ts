@@ -22,6 +22,8 @@ export interface Scenario {
   readonly crossesTemporal?: true;
   /** Recorded on a Temporal server that asks for a new run early. */
   readonly shortHistories?: true;
+  /** Recorded by workers that are registered with a build. */
+  readonly versioned?: true;
 }
 
 /** How a run closed that another one follows. */
@@ -52,6 +54,18 @@ export const SCENARIOS = [
     ends: [CONTINUED, 'COMPLETED'],
     crossesTemporal: true,
     shortHistories: true,
+  },
+  {
+    name: 'left-its-build',
+    amount: '60.7320',
+    ends: [CONTINUED, 'COMPLETED'],
+    versioned: true,
+  },
+  {
+    name: 'restarted-for-a-build',
+    amount: '61.7321',
+    ends: ['WAITING_MANUAL_ACTION', 'COMPLETED'],
+    versioned: true,
   },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];

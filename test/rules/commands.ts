@@ -331,8 +331,9 @@ export const commandRules: readonly Rule[] = [
     test: { file: GUARD, name: 'no plain write runs, readies or sends what was not approved' },
     broken: {
       file: 'prisma/functions/approval.sql',
-      find: '  IF NOT approved THEN',
-      replace: '  IF false THEN',
+      find: '  IF NOT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)',
+      replace:
+        '  IF false AND NOT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)',
     },
   },
   {
@@ -345,8 +346,47 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/approval.sql',
-      find: '(SELECT FROM %1$I.movement_approvals a\n    JOIN %1$I.movement_plans p',
-      replace: '(SELECT FROM movement_approvals a\n    JOIN movement_plans p',
+      find: 'require_approval() RETURNS trigger LANGUAGE plpgsql\n  SET search_path FROM CURRENT AS $$',
+      replace: 'require_approval() RETURNS trigger LANGUAGE plpgsql AS $$',
+    },
+  },
+  {
+    id: 'what-guards-plans-reads-the-real-tables',
+    section,
+    rule: 'What refuses a later node of an approved plan is not deceived by temporary tables that a session makes.',
+    test: { file: GUARD, name: 'no node is added to what was approved' },
+    broken: {
+      file: 'prisma/functions/approval.sql',
+      find: 'refuse_later_node() RETURNS trigger LANGUAGE plpgsql\n  SET search_path FROM CURRENT AS $$',
+      replace: 'refuse_later_node() RETURNS trigger LANGUAGE plpgsql AS $$',
+    },
+  },
+  {
+    id: 'what-guards-seals-reads-the-real-table',
+    section,
+    rule: 'A seal takes the next position of the audit chain, whatever temporary tables a session makes.',
+    test: {
+      file: 'test/faults/audit-sealers.test.ts',
+      name: 'a seal takes the next position and no other, and what is planted there hides nothing behind it',
+    },
+    broken: {
+      file: 'prisma/functions/audit.sql',
+      find: 'guard_seal() RETURNS trigger LANGUAGE plpgsql\n  SET search_path FROM CURRENT AS $$',
+      replace: 'guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$',
+    },
+  },
+  {
+    id: 'shared-reads-are-never-older',
+    section,
+    rule: 'A read that shares its statement with others returns what is stored when it is called, or later.',
+    test: {
+      file: 'test/store/shared-reads.test.ts',
+      name: 'a call gets what is there at its time, though a statement for the same is under way',
+    },
+    broken: {
+      file: 'store/shared-reads.ts',
+      find: '    return read(ask);',
+      replace: '    return (readers.last ??= read(ask).finally(() => (readers.last = undefined)));',
     },
   },
   {
@@ -571,6 +611,76 @@ export const commandRules: readonly Rule[] = [
       file: 'activities/relays/attention.ts',
       find: '(id) => shown.get(id) !== needed.get(id)?.reason',
       replace: '(id) => needed.has(id) && shown.get(id) !== needed.get(id)?.reason',
+    },
+  },
+  {
+    id: 'stuck-runs-are-shown',
+    section,
+    rule: 'A movement whose run cannot go on needs a person for that before any other reason, until the run goes on or the movement has ended.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'names the run before whatever else the movement needs a person for',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: 'found := coalesce(stuck_run(m), found)',
+      replace: 'found := coalesce(found, stuck_run(m))',
+    },
+  },
+  {
+    id: 'stuck-runs-get-no-signal',
+    section,
+    rule: 'A run that cannot go on gets no signal about what it should show.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'is called back once, and no signal goes to the stuck run',
+    },
+    broken: {
+      file: 'activities/relays/attention.ts',
+      find: 'each.filter((id) => needed.get(id)?.stuck !== true)',
+      replace: 'each',
+    },
+  },
+  {
+    id: 'stuck-transfers-are-shown',
+    section,
+    rule: 'The run of a capital transfer that cannot go on is found and shown, too.',
+    test: {
+      file: 'test/store/stuck-transfers.test.ts',
+      name: 'of a transfer: a look finds it, one and the list show it, and an end forgets it',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: '      ...transfers.map(transfer),\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'stuck-runs-show-no-secret',
+    section,
+    rule: 'What the failed task of a stuck run reported is shown redacted, as in a log.',
+    test: {
+      file: 'test/store/stuck-transfers.test.ts',
+      name: 'of a transfer: a look finds it, one and the list show it, and an end forgets it',
+    },
+    broken: {
+      file: 'api/capital-transfers/read.ts',
+      find: 'last_answer: withoutSecretsInMessage(attention.last_answer, redact),',
+      replace: 'last_answer: attention.last_answer,',
+    },
+  },
+  {
+    id: 'who-leaves-a-build-is-woken',
+    section,
+    rule: 'A run that leaves its build is followed by another one: the wake that it stores is sent until a run has loaded it.',
+    test: {
+      file: 'test/store/leaving-builds.test.ts',
+      name: 'the relay sends it after two seconds, until another run has loaded it',
+    },
+    broken: {
+      file: 'store/capital-transfers.ts',
+      find: 'SET version = version + 1, wakes = 0,',
+      replace: 'SET wakes = 0,',
     },
   },
   {
@@ -982,7 +1092,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'api/movements/act.ts',
-      find: '    deps.handOver(movementId, {\n      kind: action,\n      command_id: outcome.command_id,\n      plan: outcome.plan,\n    });',
+      find: '    deps.handOver(movementId, {\n      kind: action,\n      command_id: outcome.command_id,\n      plan: outcome.plan,\n      strategy_id: outcome.strategy_id,\n    });',
       replace: '  await fetch(deps.settings.temporalUiUrl);',
     },
   },

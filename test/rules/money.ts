@@ -364,8 +364,8 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/worker.ts',
-      find: '        shutdownGraceTime: stopSeconds * 1_000,',
-      replace: '        shutdownGraceTime: 5_000,',
+      find: '    shutdownGraceTime: stopSeconds * 1_000,',
+      replace: '    shutdownGraceTime: 5_000,',
     },
   },
   {
@@ -955,6 +955,34 @@ export const moneyRules: readonly Rule[] = [
       file: 'activities/phases/team.ts',
       find: "args.given.fault.kind === 'not_started'",
       replace: "args.given.fault.kind === 'rejected'",
+    },
+  },
+  {
+    id: 'lost-calls-of-a-venue-are-not-repeated',
+    section,
+    rule: "A call on a venue's queue is made again only if no worker took it; after a send that a worker took and lost, recovery looks for it.",
+    test: {
+      file: 'test/workflows/venue-queue.test.ts',
+      name: 'a send that a worker took and lost is never sent again: recovery looks for it',
+    },
+    broken: {
+      file: 'workflows/phases.ts',
+      find: "return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';",
+      replace: 'return cause instanceof TimeoutFailure;',
+    },
+  },
+  {
+    id: 'late-answers-are-no-missing-connection',
+    section,
+    rule: 'A program calls a write not sent only if no connection was made, however late its answer is.',
+    test: {
+      file: 'test/clients/node-fetch.test.ts',
+      name: 'ends with the connection: a write whose answer is late may have been taken',
+    },
+    broken: {
+      file: 'clients/command-line/node-fetch.ts',
+      find: "socket.once(isTls ? 'secureConnect' : 'connect', stop).once('close', stop);",
+      replace: "socket.once('close', stop);",
     },
   },
   {

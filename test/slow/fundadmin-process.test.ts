@@ -584,6 +584,16 @@ test('movements and temporal, which need its server', async () => {
     expect(await fundadmin('movements rebuild --database-intact', settings)).toMatchObject({
       movements: { open: {}, started: [] },
     });
+    const of = '--deployment fund-workers --build b1';
+    expect(await fundadmin('runs builds --deployment fund-workers', settings)).toEqual([]);
+    for (const command of ['runs drain', 'runs promote']) {
+      const refused = [built('fundadmin'), ...`${command} ${of}`.split(' ')];
+      expect(await start(refused, own.url, settings)).toMatchObject({
+        status: 1,
+        err: expect.stringContaining('No worker of fund-workers has registered the build b1'),
+      });
+      run.add(command);
+    }
   } finally {
     await supervisor.stopAll();
   }

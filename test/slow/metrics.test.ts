@@ -1,4 +1,6 @@
 /** The metrics page of a real stack: every figure, and the page itself while Postgres is away. */
+import { METRICS } from '../../tools/monitoring/contract.ts';
+import { RUNTIME_METRICS, SDK_METRICS } from '../../tools/monitoring/known-names.ts';
 import { eventually, ownStack } from '../support/own-stack.ts';
 
 /** Of the dynamic ports, so that hardly anything has it; the SDK cannot say which one it took. */
@@ -21,6 +23,13 @@ async function page(): Promise<string> {
 function valueOf(text: string, series: string): number | null {
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+/** The metrics of a page by name, with their types. */
+function typesOn(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+  );
 }
 
 test('shows what waits, what is held, what signers have and how long phases took', async () => {
@@ -104,7 +113,34 @@ test('shows what waits, what is held, what signers have and how long phases took
   expect(text).toMatch(
     /svc_http_requests_total\{method="POST",route="createMovement",status="201"\} 5/,
   );
+  for (const reason of ['approval', 'manual_gate', 'failed'])
+    expect([reason, value(`svc_attention{reason="${reason}"}`)]).toEqual([reason, 1]);
+  expect(value('svc_attention{reason="unknown_outcome"}')).toBe(0);
+  expect(value('svc_cutover_mode{mode="normal"}')).toBe(1);
+  expect(value('svc_cutover_mode{mode="frozen"}')).toBe(0);
+  expect(value(`svc_chain_gas_cost_limit{chain_id="${own.stack.chain.chainId}"}`)).toBe(0.05);
+  expect(value('svc_database_synchronous')).toBe(0);
+  // Each of the movements that were approved has woken its run.
+  expect(
+    value('svc_temporal_requests_total{operation="SignalWithStartWorkflowExecution"}'),
+  ).toBeGreaterThanOrEqual(3);
+  // The sealer comes by each second; the age of what it has not reached is small.
+  expect(value('svc_audit_unsealed_oldest_seconds')).toBeLessThan(20);
 }, 90_000);
+
+test('serves the whole contract, with its types, and nothing else', async () => {
+  const text = await page();
+  const types = typesOn(text);
+  const contract = new Map<string, string>(METRICS.map(({ name, type }) => [name, type]));
+  for (const [name, type] of types)
+    if (name.startsWith('svc_')) expect([name, contract.get(name)]).toEqual([name, type]);
+  const always = METRICS.filter(({ condition }) => condition === null);
+  expect(always.length).toBeGreaterThan(15);
+  const missing = always.filter(({ name }) => !new RegExp(`^${name}(_count)?[ {]`, 'm').test(text));
+  expect(missing.map(({ name }) => name)).toEqual([]);
+  for (const [name, { type }] of Object.entries(RUNTIME_METRICS))
+    expect([name, types.get(name)]).toEqual([name, type]);
+});
 
 test('the SDK serves its own metrics on a port of their own', async () => {
   const answer = await fetch(`http://127.0.0.1:${SDK_PORT}/metrics`);
@@ -114,8 +150,28 @@ test('the SDK serves its own metrics on a port of their own', async () => {
     'temporal_workflow_completed_total',
     'temporal_activity_schedule_to_start_latency_seconds_bucket',
     'temporal_worker_task_slots_available',
+    'temporal_worker_task_slots_used',
+    'temporal_num_pollers',
+    'temporal_sticky_cache_size',
+    'temporal_workflow_task_schedule_to_start_latency_seconds_bucket',
+    'temporal_workflow_task_execution_latency_seconds_bucket',
+    'temporal_request_latency_seconds_bucket',
   ])
     expect([name, text.includes(`${name}{`)]).toEqual([name, true]);
+  const types = typesOn(text);
+  for (const [name, { type, labels }] of Object.entries(SDK_METRICS)) {
+    const found = text.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\} `, 'gm'));
+    const used = new Set(
+      [...found].flatMap(([, pairs = '']) => [...pairs.matchAll(/(\w+)="/g)].map(([, of]) => of)),
+    );
+    // What did not happen in this stack is not on the page.
+    if (used.size === 0) continue;
+    expect([name, types.get(name)]).toEqual([name, type]);
+    expect([name, [...used].filter((label) => ![...labels, 'le'].includes(label ?? ''))]).toEqual([
+      name,
+      [],
+    ]);
+  }
 });
 
 test('answers while Postgres is away: its figures are missing, the others stay', async () => {

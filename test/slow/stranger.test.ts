@@ -9,6 +9,7 @@ import { createTransferActivities } from '../../activities/capital-transfers/act
 import {
   ATTENTION_SIGNAL,
   capitalTransferWorkflowId,
+  LEAVE_BUILD_SIGNAL,
   movementWorkflowId,
   PHASES,
   SIGNALS,
@@ -195,6 +196,8 @@ const MADE_UP: Readonly<Record<Activity, (of: Known, transferId: string) => read
   load: ({ movement_id }) => [{ movement_id, run_id: randomUUID(), decides: true }],
   decide: decisions,
   expire: ({ movement_id }) => [{ movement_id }],
+  queueOf: ({ movement_id, nodes }) => nodes.map(({ node_key }) => ({ movement_id, node_key })),
+  leaveBuild: ({ movement_id }) => [{ movement_id }],
   preflight: (of) => phases(of, [{ chained: true }, { whole: true, decides: true }]),
   prepare: (of) => phases(of, [{}]),
   submit: (of) => phases(of, [{}, { chained: true }, { whole: true, decides: true }]),
@@ -223,6 +226,7 @@ const MADE_UP: Readonly<Record<Activity, (of: Known, transferId: string) => read
     ),
   loadTransfer: (_, transfer_id) => [{ transfer_id, run_id: randomUUID() }],
   submitTransfer: (_, transfer_id) => [0, 1, 2].map((epoch) => ({ transfer_id, epoch })),
+  leaveBuildOfTransfer: (_, transfer_id) => [{ transfer_id }],
   lookTransfer: (_, transfer_id) => [{ transfer_id }],
 };
 
@@ -308,7 +312,9 @@ test('nothing that a stranger schedules, signals or starts moves anything', asyn
   const words = [null, randomUUID(), ...commands.map(({ id }) => id), { approve: true }];
   const handles = [...ids.map(movementWorkflowId), capitalTransferWorkflowId(transferId)];
   const signals = handles.flatMap((id) =>
-    [...SIGNALS, ATTENTION_SIGNAL].flatMap((name) => words.map((word) => ({ id, name, word }))),
+    [...SIGNALS, ATTENTION_SIGNAL, LEAVE_BUILD_SIGNAL].flatMap((name) =>
+      words.map((word) => ({ id, name, word })),
+    ),
   );
   const sent = await settleEach(signals, 24, ({ id, name, word }) =>
     own.temporal.workflow.getHandle(id).signal(name, word),

@@ -154,6 +154,9 @@ test('no node is added to what was approved', async () => {
   expect(await later('before')).toBe(1);
   await bench.approve(id);
   expect(await later('after')).toBe(immutable(id));
+  await owner.query('CREATE TEMP TABLE movement_approvals (movement_id uuid)');
+  expect(await later('unseen')).toBe(immutable(id));
+  await owner.query('DROP TABLE pg_temp.movement_approvals');
 });
 
 test('no node is made of whose action type nothing is known', async () => {

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
 import { markCompromised } from '../../store/compromised-keys.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { createMovement } from '../../store/movements.ts';
 import { issuedKey, storeBench } from './support.ts';
 

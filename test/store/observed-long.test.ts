@@ -1,7 +1,7 @@
 /** What is observed for longer than usual, or shows another amount, is shown to a person. */
 import { usualSeconds } from '../../domain/send/usual-time.ts';
 import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { paying, storeBench, type DraftOptions } from './support.ts';
 
 const bench = storeBench();

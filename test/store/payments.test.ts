@@ -9,7 +9,7 @@ import type { Requester } from '../../domain/commands/context.ts';
 import { resolve } from '../../domain/commands/resolve.ts';
 import type { Executor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { readPhase } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';

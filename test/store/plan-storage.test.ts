@@ -4,7 +4,8 @@ import { canonicalPlan } from '../../domain/plan/compile.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readKeyUse } from '../../store/movement-idempotency.ts';
 import { createMovement, readSnapshot } from '../../store/movements.ts';
-import { readPlan, readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
+import { readPlan } from '../../store/movement-reads.ts';
 import { readPhase, readPlanNodes } from '../../store/phases.ts';
 import { paying, storeBench } from './support.ts';
 

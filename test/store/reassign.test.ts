@@ -14,7 +14,20 @@ import { paying, waitForLocks, storeBench } from './support.ts';
 import { started } from '../support/started.ts';
 
 const bench = storeBench();
-const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes)));
+/** The runs that were woken, with the strategies whose turns they would be started with. */
+const woken: (readonly [movement_id: string, strategy: string | null])[] = [];
+const api = started(() =>
+  serve(
+    createApi(
+      {
+        ...dependencies(),
+        db: bench.db,
+        handOver: (id, { strategy_id }) => void woken.push([id, strategy_id]),
+      },
+      movementRoutes,
+    ),
+  ),
+);
 
 const ADDRESS = '0x00000000000000000000000000000000000000a1';
 const PLACE: JsonObject = {
@@ -208,6 +221,25 @@ test('what its payment had opened and closed is as before, and nothing of it is 
     'OBSERVING',
   ]);
   expect(await holderOf(reference)).toEqual([id]);
+});
+
+test('each of both movements is woken with the turn of its own strategy', async () => {
+  const [{ id }, target] = [await holds(), await looks('OBSERVING')];
+  for (const [movement, strategy] of [
+    [id, 'of the holder'],
+    [target, 'of the target'],
+  ])
+    await bench.sql(
+      'UPDATE movements SET strategy_id = $2 WHERE movement_id = $1::uuid',
+      movement,
+      strategy,
+    );
+  woken.length = 0;
+  expect(await reassign(id, target)).toMatchObject({ status: 200 });
+  expect(woken).toEqual([
+    [id, 'of the holder'],
+    [target, 'of the target'],
+  ]);
 });
 
 test.each<NodeState>(['SUBMITTING', 'SUBMITTED', 'OBSERVING', 'COMPLETED', 'FAILED', 'UNKNOWN'])(

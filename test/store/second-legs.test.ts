@@ -7,7 +7,7 @@ import { createApi } from '../../api/app.ts';
 import { movementRoutes } from '../../api/movements/routes.ts';
 import { ExecutorFault, LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
-import { readMovement } from '../../store/movement-reads.ts';
+import { readMovement } from '../../store/movement-detail.ts';
 import { readMovementView, readPhase } from '../../store/phases.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';

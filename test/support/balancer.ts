@@ -1,25 +1,22 @@
 /**
- * Spreads requests over the processes of an API that are ready: haproxy where it is installed, as
- * operators have it, and otherwise the least that follows readiness.
+ * Spreads requests over the processes of an API that are ready: haproxy where it is installed, with
+ * the settings that are shipped, and otherwise the least that follows readiness.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findOnPath } from '../../dev/bootstrap/temporal-build.mjs';
 import { freePort } from '../../dev/stack/ports.ts';
+import { ManagedChild } from '../../dev/stack/supervise/child.ts';
+import { proxyPart, type Behind } from '../../dev/topology/proxy.ts';
 import { eventually } from './eventually.ts';
 
 /** Between two looks at the readiness of a process; two that fail take it out, one puts it back. */
 const LOOK_MS = 500;
 /** Longer than a balancer takes to notice that a process is not ready. */
 export const NOTICED_SECONDS = 3;
-
-export interface Behind {
-  readonly apiPort: number;
-  readonly opsPort: number;
-}
 
 export interface Balancer {
   readonly kind: 'haproxy' | 'own';
@@ -31,7 +28,7 @@ export interface Balancer {
 export async function openBalancer(behind: readonly Behind[]): Promise<Balancer> {
   const port = await freePort(behind.flatMap(({ apiPort, opsPort }) => [apiPort, opsPort]));
   const url = `http://127.0.0.1:${String(port)}`;
-  const hasHaproxy = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
+  const hasHaproxy = findOnPath('haproxy') !== null;
   const close = await (hasHaproxy ? startHaproxy(port, behind) : startOwn(port, behind));
   await eventually(async () => ((await fetch(`${url}/healthz`)).status === 200 ? true : null), {
     what: () => 'the balancer to reach a process',
@@ -41,42 +38,13 @@ export async function openBalancer(behind: readonly Behind[]): Promise<Balancer>
 
 async function startHaproxy(port: number, behind: readonly Behind[]): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
-  const servers = behind.map(
-    ({ apiPort, opsPort }, index) =>
-      `  server api${String(index)} 127.0.0.1:${String(apiPort)} check port ${String(opsPort)} inter ${String(LOOK_MS)}ms fall 2 rise 1`,
-  );
-  const config = [
-    'global',
-    '  maxconn 2000',
-    'defaults',
-    '  mode http',
-    '  timeout connect 2s',
-    '  timeout client 60s',
-    '  timeout server 60s',
-    // A busy machine answers late, which is not the same as not ready.
-    '  timeout check 3s',
-    'frontend callers',
-    `  bind 127.0.0.1:${String(port)}`,
-    '  default_backend service',
-    'backend service',
-    '  balance roundrobin',
-    // Only where no connection was made, so nothing was sent.
-    '  option redispatch 1',
-    '  retries 3',
-    '  option httpchk',
-    '  http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host 127.0.0.1',
-    '  http-check expect status 200',
-    ...servers,
-    '',
-  ].join('\n');
-  const file = join(folder, 'haproxy.cfg');
-  writeFileSync(file, config);
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  process.once('exit', () => child.kill('SIGKILL'));
+  const child = new ManagedChild(proxyPart({ folder, logDir: folder, port, behind }));
+  const atExit = (): void => child.killNow();
+  process.once('exit', atExit);
+  await child.start();
   return async () => {
-    child.kill('SIGKILL');
-    await gone;
+    await child.stop();
+    process.off('exit', atExit);
     rmSync(folder, { recursive: true, force: true });
   };
 }

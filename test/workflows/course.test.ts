@@ -73,12 +73,20 @@ test('a lone chain: every decision of it, each upon the version that the one bef
 test.each([
   ['an executor that does not answer at once', chain({ carried: undefined as never })],
   ['an executor of a team', chain({ carried: undefined as never, task_queue: 'team' })],
+  ['a node of a venue with a queue', chain({ carried: undefined as never, venue_queue: 'q' })],
   ['a node that only looks', chain({ node_kind: 'observe' })],
   ['a gate', chain({ node_kind: 'manual_gate' })],
   ['a node that recovery has to look at first', chain({ recover_first: true })],
 ])('a chain ends before %s', (_what, movement) => {
   const course = courseOf(movement, first, true);
   expect(course.decides).toBe(true);
+  expect(keysOf(course)).toEqual([]);
+});
+
+test('the activity of a node on the queue of its venue goes on with no other node', () => {
+  const queued = node('a', 'READY', { carried: undefined as never, venue_queue: 'q' });
+  const course = courseOf(view([queued, ...chain().nodes.slice(1)], CHAIN), queued, true);
+  expect(course).toMatchObject({ decides: true, then: { ready: [{ node_key: 'b' }] } });
   expect(keysOf(course)).toEqual([]);
 });
 

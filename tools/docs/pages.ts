@@ -7,6 +7,7 @@ import { withExchanges } from './exchanges.ts';
 import { VENUES_FILE, withFinality } from './finality.ts';
 import { withImports } from './imports.ts';
 import { LICENCES_FILE, licencesPage } from './licences.ts';
+import { OPERATIONS_FILE, withMetrics } from './metrics.ts';
 import { STATES_FILE, statesPage } from './states.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -32,6 +33,7 @@ export function pages(): readonly Page[] {
     page(STATES_FILE, statesPage),
     page(LICENCES_FILE, licencesPage),
     page(ARCHITECTURE_FILE, withImports),
+    page(OPERATIONS_FILE, withMetrics),
     page(VENUES_FILE, (is) => withExchanges(withFinality(is))),
   ];
 }

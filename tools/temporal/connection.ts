@@ -28,6 +28,10 @@ function connect(io: ToolIo): Temporal {
     return connectTemporal({
       ...readTemporalAccess(io.env),
       payloadCodec: keys.length === 0 ? undefined : createPayloadCodec(keys),
+      turns: {
+        strategyShares: setting(io, 'SVC_STRATEGY_SHARES_CSV') ?? new Map(),
+        strategyPriorities: setting(io, 'SVC_STRATEGY_PRIORITIES_CSV') ?? new Map(),
+      },
     });
   } catch (error) {
     throw error instanceof ConfigError ? new ToolError(error.message, { exitCode: 2 }) : error;

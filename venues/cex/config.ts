@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { TRANSFER_ACCOUNT_TYPES } from '../../domain/capital-transfers/topology.ts';
 import { decimalText } from '../../platform/amount.ts';
-import { venueKeySchema } from '../entry.ts';
+import { venueKeySchema, venueQueueSchema } from '../entry.ts';
 import { BALANCE_ACCOUNT_TYPES, type BalanceAccountType } from './dialect.ts';
 import { DIALECTS } from './dialects/index.ts';
 
@@ -71,6 +71,7 @@ export const ccxtVenueSchema = z
     /** Whether a withdrawal must go to an address that the exchange's address book whitelists. */
     withdrawal_whitelist: z.boolean().default(true),
     fetch_interval_seconds: z.number().positive().max(86_400).optional(),
+    queue: venueQueueSchema.optional(),
     timeout_seconds: z.number().positive().max(60).default(10),
   })
   .superRefine((venue, context) => {

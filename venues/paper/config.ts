@@ -1,6 +1,6 @@
 /** Schema of an entry of the paper venue. */
 import { z } from 'zod';
-import { venueKeySchema } from '../entry.ts';
+import { venueKeySchema, venueQueueSchema } from '../entry.ts';
 
 export const paperVenueSchema = z.strictObject({
   venue_key: venueKeySchema,
@@ -9,5 +9,6 @@ export const paperVenueSchema = z.strictObject({
   account: z.string().min(1).max(128),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
+  queue: venueQueueSchema.optional(),
 });
 export type PaperVenue = z.output<typeof paperVenueSchema>;

@@ -1,6 +1,6 @@
 /** Schema of the perps venue's entry, and constants of the venue. */
 import { z } from 'zod';
-import { venueKeySchema } from '../entry.ts';
+import { venueKeySchema, venueQueueSchema } from '../entry.ts';
 import { addressSchema } from '../evm/config.ts';
 
 /** Most decimals of an amount; the venue refuses more. Source: facts 1.2, 4. */
@@ -45,6 +45,7 @@ export const perpVenueSchema = z.strictObject({
     .string()
     .regex(/^[A-Z0-9]{1,16}:0x[0-9a-f]{32}$/, 'must be as USDC:0x and 32 hex digits in lower case'),
   fetch_interval_seconds: z.number().positive().max(86_400).optional(),
+  queue: venueQueueSchema.optional(),
 });
 export type PerpVenue = z.output<typeof perpVenueSchema>;
 

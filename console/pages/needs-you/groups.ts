@@ -19,6 +19,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   venue_suspended: 'others',
   withdrawal_quota_exhausted: 'others',
   observed_long: 'others',
+  run_stuck: 'broken',
 };
 
 /**

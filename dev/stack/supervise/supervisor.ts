@@ -81,6 +81,13 @@ export class Supervisor {
     this.write();
   }
 
+  /** Stops a part, and starts it again as `change` describes it; resolves when it is ready. */
+  async replace(name: string, change: (spec: ChildSpec) => ChildSpec): Promise<void> {
+    const { spec } = this.entry(name).child;
+    await this.stop(name);
+    await this.add(change(spec));
+  }
+
   /** Sends a signal to a part; after SIGKILL waits until the part has ended. */
   async kill(name: string, signal: NodeJS.Signals): Promise<void> {
     const { child } = this.entry(name);

@@ -3,7 +3,45 @@ SELECT set_config('check_function_bodies', 'off', true);
 -- What functions with the owner's rights read and write is never a caller's temporary table.
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
 
+-- prisma/functions/approval.sql
+
+-- Refuses every write that starts a movement, or makes a node of it ready or sent, before its plan
+-- is approved. Has a search path of its own, else it would read temporary tables of the same names;
+-- a statement in the text is planned once a session, and one in EXECUTE each time.
+CREATE OR REPLACE FUNCTION require_approval() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM movement_approvals a JOIN movement_plans p USING (movement_id)
+    WHERE a.movement_id = NEW.movement_id AND a.plan_hash = p.compiled_plan_hash) THEN
+    RAISE EXCEPTION 'movement % has no approval of its plan', NEW.movement_id
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
+-- Refuses to add a node to an approved movement. Its search path is as in require_approval.
+CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
+BEGIN
+  IF EXISTS (SELECT FROM movement_approvals WHERE movement_id = NEW.movement_id) THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be changed', NEW.movement_id
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
+END $$;
+
 -- prisma/functions/attention.sql
+
+-- Returns the facts of attention_of about an open movement whose run cannot go on; NULL if no look
+-- has found that.
+CREATE OR REPLACE FUNCTION stuck_run(m movements) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF m.ended_at IS NOT NULL THEN RETURN NULL; END IF;
+  RETURN (
+    SELECT jsonb_build_object('reason', 'run_stuck', 'error_message', s.message,
+      'stuck_run', jsonb_build_object('cause', s.cause, 'since', s.since))
+    FROM stuck_runs s WHERE s.entity_id = m.movement_id);
+END $$;
 
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
 -- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
@@ -16,7 +54,8 @@ DECLARE
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
     RETURN CASE
-      WHEN left_over <= interval '0' THEN NULL
+      -- Its run ends it now, unless that run is stuck.
+      WHEN left_over <= interval '0' THEN stuck_run(m)
       WHEN may_need_quorum(m.movement_id)
         AND jsonb_path_exists(approvals_of(m, at), '$[*] ? (@.possible == false)')
         THEN jsonb_build_object('reason', 'approval_unsatisfiable')
@@ -82,6 +121,8 @@ BEGIN
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
+  -- Nothing of the movement goes on, whatever else it needs a person for.
+  found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
@@ -94,6 +135,25 @@ BEGIN
       'besides', found ->> 'reason');
   END IF;
   RETURN found;
+END $$;
+
+-- prisma/functions/audit.sql
+
+-- Refuses a seal that does not take the next position in the chain. A seal far ahead would become
+-- the head and block every later seal. Has a search path of its own, else it would read a temporary
+-- table of the same name.
+CREATE OR REPLACE FUNCTION guard_seal() RETURNS trigger LANGUAGE plpgsql
+  SET search_path FROM CURRENT AS $$
+DECLARE
+  next bigint;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('audit_seals', 0));
+  SELECT coalesce(max(position), 0) + 1 INTO next FROM audit_seals;
+  IF NEW.position <> next THEN
+    RAISE EXCEPTION 'the next seal is at position %, not %', next, NEW.position
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  RETURN NEW;
 END $$;
 
 -- prisma/functions/holds.sql
@@ -636,3 +696,147 @@ BEGIN
       'from', tx.address, 'nonce', tx.nonce, 'unsigned', tx.unsigned, 'raw_tx', tx.raw_tx,
         'tx_hash', tx.tx_hash) END);
 END $$;
+
+-- Stores a movement with its plan, nodes, timeline, audit and command; see store/movements.ts for
+-- the shape of `doc`. If the idempotency key or the reference is used, returns the movement that
+-- used it and writes nothing. Runs with the owner's rights: the service's role may not insert these
+-- rows itself.
+CREATE OR REPLACE FUNCTION create_movement(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path FROM CURRENT AS $$
+DECLARE
+  d jsonb := doc -> 'movement';
+  compiled jsonb := doc -> 'compiled_plan';
+  params jsonb := compiled -> 'input_params';
+  id uuid := (d ->> 'movement_id')::uuid;
+  agent_of text := substring(d ->> 'template_key' FROM '^agent/([^/]+)/');
+  mode text := cutover_now();
+  at timestamptz := svc_now();
+  -- Read from the plan's edges: targets of cancel edges, and nodes with conditions on their
+  -- outgoing edges.
+  cancels text[] := ARRAY(SELECT e ->> 'to' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE e ->> 'edge_type' = 'on_cancel');
+  conditions text[] := ARRAY(SELECT e ->> 'from' FROM jsonb_array_elements(compiled -> 'edges') e
+    WHERE nullif(e -> 'condition_expr', 'null') IS NOT NULL);
+  expires timestamptz := at
+    + make_interval(secs => (d ->> 'approval_ttl_seconds')::double precision);
+  pairs jsonb := coalesce(d -> 'metadata', '{}');
+  used jsonb;
+  whole boolean;
+  retired boolean;
+BEGIN
+  -- Fields that are stored in the plan and again in the movement must be equal: the hash covers
+  -- only the plan.
+  IF (d ->> 'template_id', d ->> 'template_key', d ->> 'template_version', d ->> 'asset',
+      (d ->> 'amount')::numeric, d -> 'outflow') IS DISTINCT FROM
+    (compiled -> 'template' ->> 'template_id', compiled -> 'template' ->> 'template_key',
+      compiled -> 'template' ->> 'version', compiled -> 'intent' ->> 'asset',
+      (compiled -> 'intent' ->> 'amount')::numeric, compiled -> 'outflow') THEN
+    RAISE EXCEPTION 'movement % contradicts its plan: template, asset, amount or outflow differs',
+      id;
+  END IF;
+  -- Reads and locks the present status of the template version until the movement is written, since
+  -- a process may remember an older status. Comes before the insert, whose foreign key would lock
+  -- the version again.
+  SELECT v.status = 'retired' INTO retired FROM plan_template_versions v
+    WHERE v.template_id = (d ->> 'template_id')::uuid FOR SHARE;
+  -- The number of timeline rows of a create is known, so the counter is set at once.
+  INSERT INTO movements (movement_id, template_id, template_key, template_version, strategy_id,
+    request_state, approval_status, reservation_status, next_sequence, asset, amount, intent,
+    current_frontier, auto_approve_result, callback_url, client_scope, idempotency_key, expires_at,
+    created_at, updated_at, outflow, limit_amount, pooled, agent, external_reference,
+    unique_reference, metadata)
+  VALUES (id, (d ->> 'template_id')::uuid, d ->> 'template_key',
+    (d ->> 'template_version')::integer, d ->> 'strategy_id', 'PENDING_APPROVAL', 'pending', 'none',
+    1 + jsonb_array_length(doc -> 'timeline'), d ->> 'asset', (d ->> 'amount')::numeric,
+    compiled -> 'intent', ARRAY(SELECT jsonb_array_elements_text(d -> 'current_frontier')),
+    nullif(d -> 'auto_approve_result', 'null'), d ->> 'callback_url', d ->> 'client_scope',
+    d ->> 'idempotency_key', expires, at, at, d -> 'outflow', (d ->> 'limit_amount')::numeric,
+    (d ->> 'pooled')::boolean, agent_of, d ->> 'external_reference',
+    coalesce((d ->> 'unique_reference')::boolean, false), pairs)
+  ON CONFLICT DO NOTHING;
+  -- The idempotency key or the reference is used. A repeat of the same key is answered before a
+  -- used reference is refused.
+  IF NOT FOUND THEN
+    SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+        'request', joined_request(p.own_request, p.input_params, p.labels)) INTO used
+      FROM movements m JOIN movement_plans p USING (movement_id)
+      WHERE m.client_scope = d ->> 'client_scope'
+        AND m.idempotency_key = d ->> 'idempotency_key';
+    IF used IS NULL THEN
+      SELECT jsonb_build_object('created', false, 'movement_id', m.movement_id,
+          'holder', m.template_key) INTO STRICT used
+        FROM movements m
+        WHERE m.unique_reference AND m.client_scope = d ->> 'client_scope'
+          AND m.external_reference = d ->> 'external_reference';
+    END IF;
+    RETURN used;
+  END IF;
+  -- A repeat was answered above, in every cutover mode; only a new movement is refused.
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
+  IF retired THEN
+    RAISE EXCEPTION 'template_version_retired' USING ERRCODE = 'FM019',
+      DETAIL = jsonb_build_object('template_key', d ->> 'template_key', 'template_version',
+        (d ->> 'template_version')::integer, 'latest_active_version',
+        latest_active_version(d ->> 'template_key'))::text;
+  END IF;
+  -- The count includes the new movement; creates of one authority wait for each other.
+  IF d ->> 'most_open' IS NOT NULL AND agent_of IS NOT NULL THEN
+    PERFORM lock_authority(agent_of);
+    IF (d ->> 'most_open')::integer < open_movements_of(agent_of) THEN
+      RAISE EXCEPTION 'open_movements_exceeded' USING ERRCODE = 'FM016', DETAIL = agent_of;
+    END IF;
+  END IF;
+  IF pairs <> '{}' THEN
+    INSERT INTO movement_metadata (key, value, created_at, movement_id)
+      SELECT key, value, at, id FROM jsonb_each_text(pairs);
+  END IF;
+  WITH plan AS (
+    INSERT INTO movement_plans (movement_id, compiled_plan_hash, plan_frame, plan_head,
+      input_params, draw_terms, labels, own_request, created_by, payees, trace_parent)
+    VALUES (id, d ->> 'compiled_plan_hash', plan_frame(compiled), plan_head(compiled), params,
+      d -> 'draw_terms', d -> 'labels', own_request(d -> 'request', params, d -> 'labels'),
+      d -> 'created_by', nullif(d -> 'payees', 'null'), d ->> 'trace_parent')
+    RETURNING plan_frame, input_params
+  ), nodes AS (
+    INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+      executor_binding, signer_binding, own_plan, on_cancel_target, brings,
+      conditional, usual_seconds, flow, pays, claims_when, sent_field, tied_by, may_send, updated_at)
+    SELECT id, n.value ->> 'node_key', n.nr - 1, n.value ->> 'node_kind',
+      n.value ->> 'action_type', 'BLOCKED', nullif(n.value -> 'executor_binding', 'null'),
+      nullif(n.value -> 'signer_binding', 'null'), own_plan(n.value, params),
+      n.value ->> 'node_key' = ANY (cancels), f ->> 'brings',
+      n.value ->> 'node_key' = ANY (conditions),
+      (f ->> 'usual_seconds')::double precision, f -> 'flow', f ->> 'pays', f ->> 'claims_when',
+      f ->> 'sent_field', f ->> 'tied_by', (f ->> 'may_send')::boolean
+        AND n.value ->> 'node_kind' NOT IN ('observe', 'manual_gate'), at
+    FROM jsonb_array_elements(compiled -> 'nodes') WITH ORDINALITY AS n (value, nr)
+    CROSS JOIN LATERAL (SELECT doc -> 'nodes' -> (n.nr - 1)::integer OFFSET 0) AS x (f)
+    RETURNING position, own_plan
+  ), events AS (
+    INSERT INTO timeline_events (event_id, movement_id, sequence, event_type, node_key, attempt,
+      from_state, to_state, actor, message, data, occurred_at)
+    SELECT (e.value ->> 'event_id')::uuid, id, e.nr, e.value ->> 'event_type',
+      e.value ->> 'node_key', (e.value ->> 'attempt')::integer, e.value ->> 'from_state',
+      e.value ->> 'to_state', e.value -> 'actor', e.value ->> 'message',
+      coalesce(e.value -> 'data', '{}'), at
+    FROM jsonb_array_elements(doc -> 'timeline') WITH ORDINALITY AS e (value, nr)
+  ), command AS (
+    INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+    VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  )
+  SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
+      SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
+    IS NOT DISTINCT FROM compiled INTO whole FROM plan p;
+  IF NOT whole THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be stored: it would be read back as another one', id;
+  END IF;
+  IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
+  PERFORM keep_rules_of(id, at);
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
+    'expires_at', expires);
+END $$;
+
+REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;

@@ -242,6 +242,17 @@ describe('routing', () => {
 });
 
 describe('bodies', () => {
+  it('is answered with its type and its length in bytes', async () => {
+    const nodes = [{ node_key: 'ü€💸' }];
+    const { status, body, headers } = await post(`${api}/echo`, { nodes });
+    expect([status, body]).toEqual([200, { amount: null, nodes }]);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('content-length')).toBe(
+      // ü is two bytes, € three, 💸 four.
+      String('{"amount":null,"nodes":[{"node_key":""}]}'.length + 9),
+    );
+  });
+
   it('normalises amounts', async () => {
     expect((await post(`${api}/echo`, { amount: '1.500' })).body).toEqual({
       amount: '1.5',

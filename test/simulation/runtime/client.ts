@@ -50,6 +50,9 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
     get client(): never {
       return unused('client')();
     },
+    get builds(): never {
+      return unused('builds')();
+    },
     wake: ({ kind, commandId, ...of }) =>
       call(`wake ${workflowOf(of)}`, () => {
         const isMovement = 'movementId' in of;
@@ -87,6 +90,7 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
     },
     isRunning: (of) =>
       read(`describe ${workflowOf(of)}`, () => server.statusOf(workflowOf(of)) === 'RUNNING'),
+    lookAtRun: unused('look at a run'),
     hasPollers: () => read('pollers', () => true),
     check: () => read('check', () => undefined),
     explain: unused('explanation'),

@@ -111,6 +111,8 @@ export interface ExecutionOptions extends RunInfo {
   readonly args: readonly Payload[];
   /** Events after which the server suggests a new run. */
   readonly suggestsNewRunAfter?: number;
+  /** The build of the workers, when they have one. */
+  readonly build?: temporal.api.deployment.v1.IWorkerDeploymentVersion;
 }
 
 export class Execution {
@@ -413,7 +415,7 @@ export class Execution {
   }
 
   #activation({ jobs, at, historyLength }: Omit<Past, 'commanded'>, isReplaying: boolean) {
-    const { runId, suggestsNewRunAfter = Infinity } = this.#options;
+    const { runId, suggestsNewRunAfter = Infinity, build } = this.#options;
     return {
       runId,
       timestamp: msToTs(at),
@@ -421,6 +423,7 @@ export class Execution {
       historyLength,
       continueAsNewSuggested: historyLength >= suggestsNewRunAfter,
       availableInternalFlags: [...this.#flags],
+      ...(build === undefined ? {} : { deploymentVersionForCurrentTask: build }),
       jobs: inTheirOrder(jobs),
     };
   }

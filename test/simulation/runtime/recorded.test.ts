@@ -95,6 +95,9 @@ async function happenAgain(
 ): Promise<Execution> {
   const events = fromPlain(run.history).events ?? [];
   const started = events[0]?.workflowExecutionStartedEventAttributes;
+  const [build] = events.flatMap(
+    ({ workflowTaskCompletedEventAttributes: done }) => done?.deploymentVersion ?? [],
+  );
   const execution = new Execution(sandbox, {
     workflowId: run.workflow_id,
     runId: started?.originalExecutionRunId ?? '',
@@ -103,6 +106,7 @@ async function happenAgain(
     startedAt: millisecondsOf(events[0] as Recorded),
     args: started?.input?.payloads ?? [],
     ...(suggestsNewRunAfter === undefined ? {} : { suggestsNewRunAfter }),
+    ...(build === undefined ? {} : { build }),
   });
   const answers = localAnswers(events);
   const seqOf = new Map(

@@ -34,7 +34,7 @@ globalHandlers.setPromiseHook = () => undefined;
 const FILE = 'workflow-bundle.js';
 const ACTIVITIES = [
   ...['load', 'decide', 'expire', 'preflight', 'prepare', 'submit', 'observe', 'recover'],
-  ...['cancel', 'ask', 'record', 'loadTransfer', 'submitTransfer', 'lookTransfer'],
+  ...['cancel', 'ask', 'record', 'queueOf', 'loadTransfer', 'submitTransfer', 'lookTransfer'],
 ];
 
 /**

@@ -54,6 +54,16 @@ describe('a binding of an exchange', () => {
     });
   });
 
+  test('may have a task queue of its own, whose rate and slots are bounded', () => {
+    const queue = { per_second: 0.5, slots: 2 };
+    expect(parseVenueBindings({ venues: [{ ...master, queue }] })[0]?.queue).toEqual(queue);
+    const wrong = [{ per_second: 0 }, { slots: 0 }, { slots: 1.5 }, { slots: 1_001 }];
+    for (const field of wrong)
+      expect(faultsOf({ ...master, queue: { ...queue, ...field } })).toEqual([
+        expect.stringMatching(/^venues\[0\]\.queue\.(per_second|slots): /),
+      ]);
+  });
+
   test.each<[string, object[]]>([
     [
       'venues[1].account_types[1]: binance does not show FUNDING with the key of this binding',

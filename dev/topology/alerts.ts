@@ -1,0 +1,325 @@
+/** What brings about each alert of deploy/monitoring/alerts in a running topology, and ends it. */
+import { appendFileSync, copyFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { signedFetch } from '../../test/support/signed-fetch.ts';
+import { freePort, ROOT } from '../stack/ports.ts';
+import { DYNAMIC_CONFIG_FILE } from '../stack/temporal.ts';
+import { GATED, TRANSFER, WITHDRAWAL, type Mover } from './movements.ts';
+import { loopback } from './start.ts';
+import { dynamicConfigFile } from './temporal.ts';
+import type { Topology } from './topology.ts';
+
+/** What a fault works on. */
+export interface Scene {
+  readonly topology: Topology;
+  readonly mover: Mover;
+  readonly signal: AbortSignal;
+}
+
+/** A fault that makes an alert fire. */
+export interface AlertFault {
+  /** A text of the rule and what stands there instead, so that it fires within seconds. */
+  readonly shorter?: readonly [string, string];
+  bring(scene: Scene): Promise<void>;
+  /** Ends it; called also when the alert did not fire. */
+  heal(scene: Scene): Promise<void>;
+}
+
+/** An alert without a fault here; its unit tests hold it. */
+export interface HeldByUnitTests {
+  readonly why: string;
+}
+
+/** Settings of the service that make faults show within seconds. */
+export const ALERT_SETTINGS = {
+  SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5',
+  SVC_UNPROVEN_ASK_SECONDS: '2',
+  SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '2',
+  SVC_WORKER_SLOTS: '6',
+  SVC_CALLBACK_ALLOWED_HOSTS_CSV: '127.0.0.1',
+  SVC_CALLBACK_HMAC_SECRET: 'topology-secret',
+} as const;
+
+const MOVEMENT_MS = 180_000;
+const WORKERS = ['worker-1', 'worker-2'] as const;
+/** Reserved for documentation: no callback is allowed to go there. */
+const FORBIDDEN_CALLBACK = 'https://192.0.2.1/callbacks';
+/** A port that is no process's: connections are refused. */
+const NO_LISTENER = 1;
+/** Slower than a request waits for a free connection. */
+const SLOW_MS = 4_000;
+const AT_ONCE = 200;
+/** More than both workers have slots. */
+const SENDS = 60;
+
+/** The alerts by name. A test holds this table against the rule files. */
+export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>> = {
+  UnknownOutcome: { bring: sendIntoSilence, heal: healVenue },
+  RunStuck: { why: 'a run gets stuck on the code of another build' },
+  MovementHeldUp: {
+    bring: async ({ topology, mover }) => {
+      await topology.kill('paper-venue');
+      await mover.start();
+    },
+    heal: ({ topology }) => topology.restart('paper-venue'),
+  },
+  LaneBlocked: {
+    shorter: ['> 600', '> 5'],
+    bring: async ({ topology, mover }) => {
+      // The wallet is empty at first.
+      const id = await mover.start(GATED);
+      const state = await mover.restOf(id, MOVEMENT_MS);
+      if (state !== 'WAITING_MANUAL_ACTION') throw new Error(`${id} is ${state}`);
+      await setFaults(topology.ports.chain, { mining: 'paused' });
+      await mover.start(TRANSFER, { intent: { asset: 'USDC', amount: '5' } });
+    },
+    heal: ({ topology }) => setFaults(topology.ports.chain, null),
+  },
+  LaneStuck: { why: 'test/faults/lanes.test.ts brings a lane there, step by step' },
+  SignerLowOnGas: {
+    bring: ({ topology }) => setSignerBalance(topology, 1n),
+    heal: ({ topology }) => setSignerBalance(topology, 10n ** 22n),
+  },
+  NodesUnanswered: {
+    shorter: ['> 300', '> 3'],
+    bring: sendIntoSilence,
+    heal: healVenue,
+  },
+  CutoverNotNormal: {
+    bring: ({ mover }) => mover.cutover('drain'),
+    heal: ({ mover }) => mover.cutover('normal'),
+  },
+  ClockOff: { why: 'the processes of one machine have one clock' },
+  RelayLag: {
+    shorter: ['> 60', '> 5'],
+    bring: approveWithoutWorkers,
+    heal: startWorkers,
+  },
+  CallbacksLate: {
+    shorter: ['> 900', '> 3'],
+    // Only workers deliver.
+    bring: async ({ topology, mover }) => {
+      await killWorkers({ topology });
+      await mover.start(WITHDRAWAL, { callback_url: await openReceiver() });
+    },
+    heal: startWorkers,
+  },
+  DeadLetters: {
+    // Until its end, so that no further callback follows the healing.
+    bring: async ({ mover }) => {
+      const id = await mover.start(WITHDRAWAL, { callback_url: FORBIDDEN_CALLBACK });
+      await mover.restOf(id, MOVEMENT_MS);
+    },
+    // A callback that is owed cannot be removed.
+    heal: ({ topology }) =>
+      statement(
+        topology.ownerUrl,
+        `UPDATE callbacks SET status = 'delivered' WHERE status = 'dead_letter'`,
+      ),
+  },
+  SealingLag: {
+    shorter: ['> 60', '> 5'],
+    bring: approveWithoutWorkers,
+    heal: startWorkers,
+  },
+  ForeignAuditRows: {
+    bring: ({ topology }) =>
+      statement(
+        topology.ownerUrl,
+        `INSERT INTO audit_events (event_id, occurred_at, action, entity_type, entity_key, outcome,
+           details)
+         VALUES (gen_random_uuid(), svc_now(), 'movement.approve', 'movement', 'topology',
+           'success', '{}')`,
+      ),
+    // The counter lives as long as the worker that saw the row.
+    heal: async (scene) => {
+      await killWorkers(scene);
+      await startWorkers(scene);
+    },
+  },
+  ReplicationLost: {
+    bring: ({ topology }) => topology.kill(topology.serverOf('fund', 'standby')),
+    heal: ({ topology }) => topology.restart(topology.serverOf('fund', 'standby')),
+  },
+  CommitsWait: {
+    bring: async ({ topology, mover }) => {
+      await topology.kill(topology.serverOf('fund', 'standby'));
+      // None of them is answered before the standby is back.
+      startUnwatched(mover, 20);
+    },
+    heal: ({ topology }) => topology.restart(topology.serverOf('fund', 'standby')),
+  },
+  FiguresMissing: {
+    bring: ({ topology }) => topology.network.cut('fund-vip'),
+    heal: ({ topology }) => topology.network.heal('fund-vip'),
+  },
+  ProcessDown: {
+    bring: ({ topology }) => topology.kill('worker-2'),
+    heal: ({ topology }) => topology.restart('worker-2'),
+  },
+  Overloaded: {
+    bring: async ({ topology, signal }) => {
+      await topology.network.slow('fund-vip', SLOW_MS);
+      const url = `${loopback(topology.ports.api1)}/v3/movements`;
+      // Not waited for: the alert fires while the last ones still wait for their answers.
+      for (let count = 0; count < AT_ONCE; count += 1)
+        void signedFetch(topology.keys.admin, url, { signal }).then(
+          (answer) => answer.body?.cancel(),
+          () => undefined,
+        );
+    },
+    heal: ({ topology }) => topology.network.slow('fund-vip', 0),
+  },
+  CertificateEnds: { why: 'a certificate ends after days, and the topology has none' },
+  BuildStays: { why: 'it needs a second build of the service; `npm run chaos -- --rolling` is it' },
+  TemporalServerDown: {
+    bring: ({ topology }) => topology.kill('temporal-worker'),
+    heal: ({ topology }) => topology.restart('temporal-worker'),
+  },
+  TemporalPersistenceErrors: temporalDatabaseAway(),
+  TemporalServiceErrors: temporalDatabaseAway(),
+  TemporalTasksLate: pollersAwayUnderWay(),
+  PollersGone: { bring: killWorkers, heal: startWorkers },
+  Nondeterminism: { why: 'it needs a build that breaks replay, which test/replay refuses' },
+  MessageTooLarge: { why: 'the limits of the API keep messages far below those of Temporal' },
+  WorkflowTasksLate: pollersAwayUnderWay(),
+  RequestsThrottled: {
+    bring: async ({ topology, mover }) => {
+      appendFileSync(
+        dynamicConfigFile(topology.dataDir),
+        '\nfrontend.namespaceRPS:\n  - value: 2\nfrontend.namespaceBurstRatio:\n  - value: 1\n',
+      );
+      await restartFrontend({ topology });
+      startUnwatched(mover, 30);
+    },
+    heal: async ({ topology }) => {
+      copyFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), dynamicConfigFile(topology.dataDir));
+      await restartFrontend({ topology });
+    },
+  },
+  SlotsUsedUp: {
+    // Each call of the venue takes a slot until the executor's time is over.
+    bring: async ({ topology, mover }) => {
+      await setFaults(topology.ports.venue, { latency_ms: 60_000 });
+      startUnwatched(mover, SENDS);
+    },
+    heal: healVenue,
+  },
+};
+
+/** A send arrives, and neither it nor any look at it is answered. */
+async function sendIntoSilence({ topology, mover }: Scene): Promise<void> {
+  const silent = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
+  await setFaults(topology.ports.venue, silent);
+  await mover.start();
+}
+
+function healVenue({ topology }: Pick<Scene, 'topology'>): Promise<void> {
+  return setFaults(topology.ports.venue, null);
+}
+
+/** Starts movements whose answers may come only after the healing. */
+function startUnwatched(mover: Mover, count: number): void {
+  for (let nr = 0; nr < count; nr += 1) void mover.start().catch(() => undefined);
+}
+
+async function killWorkers({ topology }: Pick<Scene, 'topology'>): Promise<void> {
+  for (const name of WORKERS) await topology.kill(name);
+}
+
+async function startWorkers({ topology }: Pick<Scene, 'topology'>): Promise<void> {
+  await Promise.all(WORKERS.map((name) => topology.restart(name)));
+}
+
+async function approveWithoutWorkers({ topology, mover }: Scene): Promise<void> {
+  await killWorkers({ topology });
+  await mover.start();
+}
+
+/** Temporal's database is down while movements are under way and others are approved. */
+function temporalDatabaseAway(): AlertFault {
+  return {
+    bring: async ({ topology, mover }) => {
+      await Promise.all(Array.from({ length: 10 }, () => mover.start()));
+      await topology.kill(topology.serverOf('temporal', 'primary'));
+      startUnwatched(mover, 10);
+    },
+    heal: ({ topology }) => topology.restart(topology.serverOf('temporal', 'primary')),
+  };
+}
+
+/**
+ * The workers lose Temporal while movements wait at the venue, so tasks that come due meanwhile are
+ * late. The workers stay: a process that starts again would begin its histogram with them.
+ */
+function pollersAwayUnderWay(): AlertFault {
+  return {
+    bring: async ({ topology, mover, signal }) => {
+      await setFaults(topology.ports.venue, { processing_ms: 20_000 });
+      await Promise.all(Array.from({ length: 20 }, () => mover.start()));
+      await sleep(3_000, undefined, { signal });
+      await topology.network.pointTo('temporal-front', NO_LISTENER);
+      await sleep(8_000, undefined, { signal });
+      await topology.network.pointTo('temporal-front', topology.ports.temporalFrontend);
+    },
+    heal: healVenue,
+  };
+}
+
+async function restartFrontend({ topology }: Pick<Scene, 'topology'>): Promise<void> {
+  await topology.kill('temporal-frontend');
+  await topology.restart('temporal-frontend');
+}
+
+/** Sets the faults of the venue or the chain at this port; null removes them. */
+export async function setFaults(port: number, faults: object | null): Promise<void> {
+  const answer = await fetch(`${loopback(port)}/faults`, {
+    method: faults === null ? 'DELETE' : 'POST',
+    ...(faults === null
+      ? {}
+      : { body: JSON.stringify(faults), headers: { 'content-type': 'application/json' } }),
+  });
+  if (answer.status !== 200) throw new Error(`faults were refused: ${await answer.text()}`);
+}
+
+/**
+ * Sets what the signer has of the chain's own coin. It goes to the node itself: the chain's proxy
+ * takes only raw transactions.
+ */
+async function setSignerBalance({ ports, chain }: Topology, wei: bigint): Promise<void> {
+  const answer = await fetch(loopback(ports.chainNode), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'anvil_setBalance',
+      params: [chain.accounts.signer.address, `0x${wei.toString(16)}`],
+    }),
+  });
+  const text = await answer.text();
+  if (answer.status !== 200 || text.includes('"error"'))
+    throw new Error(`the chain's node refused a balance: ${text}`);
+}
+
+/** Opens an endpoint that takes every callback until this process ends; returns its URL. */
+async function openReceiver(): Promise<string> {
+  const server = createServer((_request, response) => response.end());
+  server.unref();
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return `${loopback(port)}/callbacks`;
+}
+
+async function statement(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,233 @@
+/** Reads from Temporal what a run's unfinished workflow task and its calls wait for. */
+import type { Client, Connection } from '@temporalio/client';
+import proto, { type temporal } from '@temporalio/proto';
+import type { Build } from '../domain/builds.ts';
+import { isOwnQueue } from '../domain/messages.ts';
+import type { PendingTask, WaitingCalls } from '../domain/stuck-runs.ts';
+import { storable } from '../domain/text.ts';
+import { hostsOnly, safeText } from './redact.ts';
+
+const { EventType, PendingWorkflowTaskState, TaskQueueType, TimeoutType, VersioningBehavior } =
+  proto.temporal.api.enums.v1;
+const { WorkerVersioningMode, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
+const { PendingActivityState } = proto.temporal.api.enums.v1;
+const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } = TaskQueueType;
+
+/** Newest events of a history that are searched for the last completed task. */
+const EVENTS = 50;
+const LONGEST_MESSAGE = 500;
+/**
+ * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
+ * server lists a dead worker for five minutes.
+ */
+const POLLED_WITHIN_MS = 75_000;
+/** Milliseconds that a call waits before its queue is looked at: most are taken at once. */
+const LOOKED_AFTER_MS = 10_000;
+/** Most queues that are looked at for one run. */
+const MOST_QUEUES = 3;
+
+/** Causes with which Temporal ends a task although its worker did nothing wrong. */
+const HARMLESS: readonly unknown[] = [
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_FAILOVER_CLOSE_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+];
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type Poller = temporal.api.taskqueue.v1.IPollerInfo;
+type RunVersioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
+type QueueVersioning = temporal.api.taskqueue.v1.ITaskQueueVersioningInfo;
+type Version = temporal.api.deployment.v1.IWorkerDeploymentVersion;
+type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
+type QueueType = typeof WORKFLOWS | typeof ACTIVITIES;
+/** Returns whether a worker that may take a run's tasks of this queue has polled for them. */
+type HasTaker = (queue: string, type: QueueType) => Promise<boolean>;
+
+interface Link {
+  readonly connection: Connection;
+  readonly client: Client;
+}
+
+export interface LookedRun {
+  readonly runId: string;
+  /** The run's unfinished workflow task; null: it has none. */
+  readonly task: PendingTask | null;
+  /** Calls on task queues of our workers that no worker has taken, by queue. */
+  readonly calls: readonly WaitingCalls[];
+}
+
+/**
+ * Returns the workflow's open run, or null when it is closed. Throws WorkflowNotFoundError when
+ * there is none.
+ */
+export async function readPendingTask(
+  { connection, client }: Link,
+  { namespace, workflowId }: { readonly namespace: string; readonly workflowId: string },
+): Promise<LookedRun | null> {
+  const { raw, runId, status } = await client.workflow.getHandle(workflowId).describe();
+  if (status.name !== 'RUNNING') return null;
+  const hasTaker: HasTaker = (name, type) =>
+    hasWorker({ connection, namespace }, { name, type }, raw.workflowExecutionInfo?.versioningInfo);
+  const calls = await readCalls(hasTaker, raw.pendingActivities ?? []);
+  const pending = raw.pendingWorkflowTask;
+  if (pending == null) return { runId, task: null, calls };
+  const history = await connection.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: EVENTS,
+  });
+  const waitsSince =
+    pending.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
+      ? millisecondsOf(pending.scheduledTime)
+      : null;
+  const queue = raw.executionConfig?.taskQueue?.name ?? '';
+  return {
+    runId,
+    task: {
+      attempt: pending.attempt ?? 1,
+      ...failuresOf(history.history?.events ?? []),
+      waitsMs: waitsSince === null ? null : Math.max(0, Date.now() - waitsSince),
+      // A task that a worker has waits for none; without the name of its queue nothing is proven.
+      hasWorker: waitsSince === null || queue === '' || (await hasTaker(queue, WORKFLOWS)),
+    },
+    calls,
+  };
+}
+
+async function hasWorker(
+  { connection, namespace }: Pick<Link, 'connection'> & { readonly namespace: string },
+  { name, type }: { readonly name: string; readonly type: QueueType },
+  run: RunVersioning | null | undefined,
+): Promise<boolean> {
+  const { pollers, versioningInfo } = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType: type,
+  });
+  const builds = takersOf(run, versioningInfo);
+  return pollers.some(
+    (poller) =>
+      hasPolled(poller) && (builds === null || builds.some((each) => isOfBuild(poller, each))),
+  );
+}
+
+async function readCalls(
+  hasTaker: HasTaker,
+  activities: readonly PendingActivity[],
+): Promise<readonly WaitingCalls[]> {
+  const calls: WaitingCalls[] = [];
+  for (const call of waitingCalls(activities, Date.now())) {
+    const isLooked = call.waitsMs >= LOOKED_AFTER_MS;
+    const has = isLooked ? await hasTaker(call.taskQueue, ACTIVITIES) : null;
+    calls.push({ ...call, hasWorker: has });
+  }
+  return calls;
+}
+
+/**
+ * Returns the activities that wait for a worker on each of our task queues, those that wait longest
+ * first. A team's queue is left out: what waits there has a short time limit, and a reason of its
+ * own.
+ */
+export function waitingCalls(
+  activities: readonly PendingActivity[],
+  nowMs: number,
+): readonly Omit<WaitingCalls, 'hasWorker'>[] {
+  const longest = new Map<string, number>();
+  for (const { state, scheduledTime, activityOptions } of activities) {
+    const taskQueue = activityOptions?.taskQueue?.name ?? '';
+    const since = millisecondsOf(scheduledTime);
+    if (state !== PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED) continue;
+    if (since === null || !isOwnQueue(taskQueue)) continue;
+    // Before the pause of a repeat is over, the time lies ahead, and no worker may take the call.
+    const waitsMs = nowMs - since;
+    if (waitsMs > (longest.get(taskQueue) ?? 0)) longest.set(taskQueue, waitsMs);
+  }
+  return [...longest]
+    .map(([taskQueue, waitsMs]) => ({ taskQueue, waitsMs }))
+    .sort((left, right) => right.waitsMs - left.waitsMs)
+    .slice(0, MOST_QUEUES);
+}
+
+/**
+ * Returns the builds to which the server gives a run's tasks; null in the list stands for workers
+ * without a build. Null: what a person set for the run decides, which is not read here.
+ */
+export function takersOf(
+  run: RunVersioning | null | undefined,
+  queue: QueueVersioning | null | undefined,
+): readonly (Build | null)[] | null {
+  if (run?.versioningOverride != null) return null;
+  if (run?.behavior === VersioningBehavior.VERSIONING_BEHAVIOR_PINNED)
+    return run.deploymentVersion == null ? null : [buildOf(run.deploymentVersion)];
+  // A run that is not pinned (yet) goes to the current build, or by a ramp to another one.
+  const isRamped = (queue?.rampingVersionPercentage ?? 0) > 0;
+  return [
+    buildOf(queue?.currentDeploymentVersion),
+    ...(isRamped ? [buildOf(queue?.rampingDeploymentVersion)] : []),
+  ];
+}
+
+function buildOf(version: Version | null | undefined): Build | null {
+  return version == null
+    ? null
+    : { deployment: version.deploymentName ?? '', build: version.buildId ?? '' };
+}
+
+/** Returns whether a poller is a worker of the build; null stands for workers without a build. */
+export function isOfBuild({ deploymentOptions: at }: Poller, build: Build | null): boolean {
+  if (at?.workerVersioningMode !== WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED)
+    return build === null;
+  return build !== null && at.deploymentName === build.deployment && at.buildId === build.build;
+}
+
+/** Returns whether a worker polled in about the last minute. */
+export function hasPolled({ lastAccessTime }: Poller): boolean {
+  return (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - POLLED_WITHIN_MS;
+}
+
+function millisecondsOf(at: Poller['lastAccessTime']): number | null {
+  return at == null ? null : Number(at.seconds ?? 0) * 1_000;
+}
+
+/**
+ * Returns the failed tasks since the last completed one, from events that are newest first; see
+ * {@link PendingTask}.
+ */
+export function failuresOf(
+  events: readonly HistoryEvent[],
+): Pick<PendingTask, 'failures' | 'failure'> {
+  let failures = 0;
+  let failure: PendingTask['failure'] = null;
+  for (const event of events) {
+    if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+      return { failures, failure };
+    if (!isFailure(event)) {
+      // The start of the history: no task was completed, and all that failed are counted.
+      if (Number(event.eventId) === 1) return { failures, failure };
+      continue;
+    }
+    failures += 1;
+    const failed = event.workflowTaskFailedEventAttributes;
+    if (failed != null)
+      failure ??= {
+        nondeterminism: failed.cause === Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR,
+        message: shown(failed.failure?.message ?? ''),
+      };
+  }
+  return { failures: failures === 0 ? null : failures, failure };
+}
+
+function isFailure(event: HistoryEvent): boolean {
+  const failed = event.workflowTaskFailedEventAttributes;
+  if (failed != null) return !HARMLESS.includes(failed.cause);
+  const timeout = event.workflowTaskTimedOutEventAttributes?.timeoutType;
+  // A worker that has gone is left for another by a time-out before the start, which is no failure.
+  return timeout === TimeoutType.TIMEOUT_TYPE_START_TO_CLOSE;
+}
+
+function shown(message: string): string {
+  return storable(safeText(hostsOnly(message)), LONGEST_MESSAGE);
+}

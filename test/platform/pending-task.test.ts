@@ -1,0 +1,142 @@
+/**
+ * Which events of a history count as failures of a run's workflow task, which of its calls wait for
+ * a worker, and which workers may take them.
+ */
+import { temporal } from '@temporalio/proto';
+import { failuresOf, isOfBuild, takersOf, waitingCalls } from '../../platform/pending-task.ts';
+
+const { EventType, TimeoutType, WorkflowTaskFailedCause: Cause } = temporal.api.enums.v1;
+const { VersioningBehavior, WorkerVersioningMode } = temporal.api.enums.v1;
+type Event = temporal.api.history.v1.IHistoryEvent;
+
+const completed: Event = { eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED };
+const signalled: Event = { eventType: EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED };
+const failed = (cause: temporal.api.enums.v1.WorkflowTaskFailedCause, message = ''): Event => ({
+  eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+  workflowTaskFailedEventAttributes: { cause, failure: { message } },
+});
+const timedOut = (timeoutType: temporal.api.enums.v1.TimeoutType): Event => ({
+  eventType: EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT,
+  workflowTaskTimedOutEventAttributes: { timeoutType },
+});
+const REPLAY = Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR;
+const THROWN = Cause.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE;
+
+test('failures are counted back to the last completed task, and the newest says why', () => {
+  const events = [signalled, failed(REPLAY, 'new'), failed(THROWN, 'older'), completed];
+  expect(failuresOf([...events, failed(THROWN)])).toEqual({
+    failures: 2,
+    failure: { nondeterminism: true, message: 'new' },
+  });
+});
+
+test('a task that took too long is a failure, one that left a dead worker is none', () => {
+  const { TIMEOUT_TYPE_START_TO_CLOSE: slow, TIMEOUT_TYPE_SCHEDULE_TO_START: left } = TimeoutType;
+  expect(failuresOf([timedOut(slow), completed])).toEqual({ failures: 1, failure: null });
+  expect(failuresOf([timedOut(left), completed])).toEqual({ failures: 0, failure: null });
+});
+
+test.each([
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+])('cause %s is no failure of the worker', (cause) => {
+  expect(failuresOf([failed(cause), completed])).toEqual({ failures: 0, failure: null });
+});
+
+test('without a completed task it is known only at the start of the history', () => {
+  const start = temporal.api.history.v1.HistoryEvent.fromObject({ eventId: 1, eventType: 1 });
+  expect(failuresOf([signalled, signalled])).toEqual({ failures: null, failure: null });
+  expect(failuresOf([signalled, start])).toEqual({ failures: 0, failure: null });
+  expect(failuresOf([failed(THROWN, 'x'), start]).failures).toBe(1);
+});
+
+test('what a worker reported is shown short and without secrets', () => {
+  const message = `at https://user:secret@node.example/key-1\0 ${'x'.repeat(600)}`;
+  const { failure } = failuresOf([failed(THROWN, message), completed]);
+  expect(failure?.message).toHaveLength(500);
+  expect(failure?.message).toContain('https://node.example/…');
+  expect(failure?.message).not.toMatch(/secret|key-1|\0/);
+});
+
+test('a message that is cut in the middle of a character can still be stored', () => {
+  const { failure } = failuresOf([failed(THROWN, `${'x'.repeat(499)}\u{1F4B8}`), completed]);
+  expect(failure?.message).toBe('x'.repeat(499));
+});
+
+const a = { deploymentName: 'd', buildId: 'a' };
+const b = { deploymentName: 'd', buildId: 'b' };
+const [buildA, buildB] = [
+  { deployment: 'd', build: 'a' },
+  { deployment: 'd', build: 'b' },
+];
+const pinned = {
+  behavior: VersioningBehavior.VERSIONING_BEHAVIOR_PINNED,
+  deploymentVersion: a,
+};
+
+test('the tasks of a pinned run go to its build, all others to the current and the ramping one', () => {
+  const queue = { currentDeploymentVersion: b };
+  expect(takersOf(pinned, queue)).toEqual([buildA]);
+  expect(takersOf(null, queue)).toEqual([buildB]);
+  const follows = { behavior: VersioningBehavior.VERSIONING_BEHAVIOR_AUTO_UPGRADE };
+  expect(takersOf({ ...follows, deploymentVersion: a }, queue)).toEqual([buildB]);
+  const ramp = { rampingDeploymentVersion: a, rampingVersionPercentage: 5 };
+  expect(takersOf(null, { ...queue, ...ramp })).toEqual([buildB, buildA]);
+  expect(takersOf(null, { ...queue, ...ramp, rampingVersionPercentage: 0 })).toEqual([buildB]);
+});
+
+test('without a current build the tasks go to workers without a build', () => {
+  expect(takersOf(null, null)).toEqual([null]);
+  expect(takersOf(null, { rampingVersionPercentage: 5, rampingDeploymentVersion: a })).toEqual([
+    null,
+    buildA,
+  ]);
+});
+
+test('who takes the tasks of a run that a person has moved is not known', () => {
+  expect(takersOf({ ...pinned, versioningOverride: { autoUpgrade: true } }, null)).toBeNull();
+});
+
+test('a worker is of the build that it is registered with, and of none without one', () => {
+  const versioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
+  const unversioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_UNVERSIONED;
+  const of = (workerVersioningMode: temporal.api.enums.v1.WorkerVersioningMode) => ({
+    deploymentOptions: { ...a, workerVersioningMode },
+  });
+  expect(isOfBuild(of(versioned), buildA)).toBe(true);
+  expect(isOfBuild(of(versioned), buildB)).toBe(false);
+  expect(isOfBuild(of(versioned), null)).toBe(false);
+  expect(isOfBuild(of(unversioned), null)).toBe(true);
+  expect(isOfBuild(of(unversioned), buildA)).toBe(false);
+  expect(isOfBuild({}, null)).toBe(true);
+  expect(isOfBuild({}, buildA)).toBe(false);
+});
+
+const NOW_MS = 1_000_000_000_000;
+const State = temporal.api.enums.v1.PendingActivityState;
+type Activity = temporal.api.workflow.v1.IPendingActivityInfo;
+const activity = (name: string, waitsSeconds: number, state = 1): Activity =>
+  temporal.api.workflow.v1.PendingActivityInfo.fromObject({
+    state,
+    scheduledTime: { seconds: NOW_MS / 1_000 - waitsSeconds },
+    activityOptions: { taskQueue: { name } },
+  });
+
+test('of each queue of our workers the call that waits longest counts', () => {
+  const rated = 'fund-movements/venue/rated';
+  const calls = [activity('fund-movements', 7), activity(rated, 30), activity(rated, 90)];
+  expect(waitingCalls(calls, NOW_MS)).toEqual([
+    { taskQueue: rated, waitsMs: 90_000 },
+    { taskQueue: 'fund-movements', waitsMs: 7_000 },
+  ]);
+});
+
+test.each<[string, Activity]>([
+  ['that a worker has', activity('fund-movements', 90, State.PENDING_ACTIVITY_STATE_STARTED)],
+  ['that pauses before it is repeated', activity('fund-movements', -60)],
+  ['on the queue of a team', activity('payments-team', 90)],
+  ['of which the server does not say the queue', { state: 1, scheduledTime: null }],
+])('a call %s waits for no worker of ours', (_what, call) => {
+  expect(waitingCalls([call], NOW_MS)).toEqual([]);
+});

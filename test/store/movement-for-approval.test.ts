@@ -1,0 +1,144 @@
+/** What is read of a movement that waits for an approval: for whom, and in how many turns. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApi } from '../../api/app.ts';
+import type { ApprovalRule } from '../../domain/approval/rule.ts';
+import { createMovement } from '../../store/movements.ts';
+import { readForApproval, readMovement } from '../../store/movement-detail.ts';
+import { readPlan } from '../../store/movement-reads.ts';
+import { changeApprovers, readApprovals } from '../../store/approvals.ts';
+import { applyTransition } from '../../store/transition.ts';
+import type { Database, Sql } from '../../prisma/client.ts';
+import { routes } from '../../venues/routes.ts';
+import { dependencies, send, serve } from '../api/support.ts';
+import { approvalOf, storeBench } from './support.ts';
+
+const bench = storeBench();
+const PEOPLE = ['ann', 'bob'];
+const idOf = (person: string) => `client-of-${person}`;
+
+const movement = async (): Promise<string> =>
+  (await createMovement(bench.db, { ...bench.draft(), payees: [], auto_approve_result: null }))
+    .movement_id;
+
+describe('with a rule', () => {
+  beforeAll(async () => {
+    const rule: ApprovalRule = {
+      applies_to: 'movement',
+      when: {},
+      require: [{ group: 'desk', threshold: 1 }],
+      initiator_may_approve: true,
+      payee_author_may_approve: true,
+      template_author_may_approve: true,
+      reason_required: false,
+    };
+    const people = PEOPLE.map((person) => ({ person, name: person, identities: [idOf(person)] }));
+    const groups = [{ name: 'desk', members: PEOPLE }];
+    await changeApprovers(bench.db, { people, groups, rules: [{ name: 'two', rule }] }, []);
+  });
+  afterAll(async () => {
+    await changeApprovers(bench.db, { rules: [{ name: 'two', remove: true }] }, []);
+  });
+
+  test('each approver gets plan and standing, and their own person, in a shared read', async () => {
+    const id = await movement();
+    const other = await movement();
+    const [ann, bob, stranger, open, plain, second] = await Promise.all([
+      readForApproval(bench.db, id, idOf('ann')),
+      readForApproval(bench.db, id, idOf('bob')),
+      readForApproval(bench.db, id, '__proto__'),
+      readForApproval(bench.db, id, null),
+      readMovement(bench.db, id),
+      readForApproval(bench.db, other, idOf('bob')),
+    ]);
+    const { rules } = await readApprovals(bench.db, id, null);
+    expect(rules.map(({ name }) => name)).toEqual(['two']);
+    const plan = await readPlan(bench.db, id);
+    expect(plan?.nodes.map(({ node_key }) => node_key)).toEqual(['pay']);
+    const waiting = (person: string | null) => ({ plan, standing: { rules, person } });
+    expect([ann, bob, stranger, open].map((each) => each?.waiting)).toEqual(
+      ['ann', 'bob', null, null].map(waiting),
+    );
+    expect(ann?.movement).toEqual(plain);
+    expect(plain).not.toHaveProperty('waiting_plan');
+    expect(second?.movement.movement_id).toBe(other);
+    expect(second?.waiting?.standing.person).toBe('bob');
+  });
+});
+
+test('one that was decided has nothing that waits, and an unknown one is null', async () => {
+  const id = await movement();
+  expect(await applyTransition(bench.db, approvalOf(id))).toMatchObject({ ok: true });
+  expect(await readForApproval(bench.db, id, null)).toMatchObject({
+    movement: { movement_id: id, request_state: 'APPROVED' },
+    waiting: null,
+  });
+  const unknown = '01980c1e-7a3b-7c3e-9d5f-2b1a6c4e8f01';
+  expect(await readForApproval(bench.db, unknown, null)).toBeNull();
+});
+
+/** The same database, whose statements go through this. */
+const withSql = (db: Database, sql: Sql): Database =>
+  new Proxy(db, {
+    get: (target, name): unknown => (name === 'sql' ? sql : Reflect.get(target, name)),
+  });
+
+test('who looks after a decision sees it, though an earlier look is still under way', async () => {
+  const id = await movement();
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let noteRead = (): void => undefined;
+  const isRead = new Promise<void>((resolve) => (noteRead = resolve));
+  let looks = 0;
+  const sql: Sql = async (text, ...values) => {
+    looks += 1;
+    const isFirst = looks === 1;
+    const rows = await bench.db.sql<never>(text, ...values);
+    if (!isFirst) return rows;
+    noteRead();
+    await held;
+    return rows;
+  };
+  const db = withSql(bench.db, sql);
+  const early = readForApproval(db, id, idOf('ann'));
+  await isRead;
+  expect(await applyTransition(bench.db, approvalOf(id))).toMatchObject({ ok: true });
+  const late = readForApproval(db, id, idOf('ann'));
+  letGo();
+  expect((await early)?.movement.request_state).toBe('PENDING_APPROVAL');
+  expect(await late).toMatchObject({ movement: { request_state: 'APPROVED' }, waiting: null });
+});
+
+/** The same database, which notes when a statement starts while no other one runs. */
+function countTurns(db: Database): { readonly db: Database; readonly turns: () => number } {
+  let running = 0;
+  let turns = 0;
+  const sql: Sql = async (text, ...values) => {
+    if (running === 0) turns += 1;
+    running += 1;
+    try {
+      const rows = await db.sql<never>(text, ...values);
+      await sleep(50);
+      return rows;
+    } finally {
+      running -= 1;
+    }
+  };
+  return { db: withSql(db, sql), turns: () => turns };
+}
+
+test('the detail of one that waits is read in two turns, its balances too', async () => {
+  const id = await movement();
+  const { db, turns } = countTurns(bench.db);
+  const served = await serve(createApi({ ...dependencies(), db }, routes));
+  try {
+    const { status, body } = await send(`${served.url}/v3/movements/${id}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+      review: { balances: [{ venue_key: 'v', asset: 'USDC' }] },
+    });
+    expect(turns()).toBe(2);
+  } finally {
+    await served.close();
+  }
+});

@@ -1,0 +1,280 @@
+/** Whose runs are looked at, what a look leaves in the table, and what is shown of it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { startAttentionTeller } from '../../activities/relays/attention.ts';
+import { createTurn } from '../../activities/relays/stuck-runs.ts';
+import { movementWorkflowId } from '../../domain/messages.ts';
+import type { PendingTask, WaitingCalls } from '../../domain/stuck-runs.ts';
+import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
+import { readMovement } from '../../store/movement-detail.ts';
+import {
+  FIRST_ID,
+  noteStuckRuns,
+  readSuspects,
+  removeStuckRuns,
+  type StuckRow,
+} from '../../store/stuck-runs.ts';
+import { eventually } from '../support/eventually.ts';
+import { storeBench } from './support.ts';
+
+const log = pino({ level: 'silent' });
+const bench = storeBench();
+beforeAll(async () => {
+  await bench.sql(
+    `INSERT INTO executors (executor_key, kind, action_types, health_state, created_at, updated_at)
+      VALUES ('acme.payouts', 'local', '{acme_payout}', 'up', now(), now())`,
+  );
+});
+beforeEach(async () => {
+  await bench.sql("UPDATE movements SET request_state = 'REJECTED', ended_at = now()");
+  await bench.sql('UPDATE commands SET applied_at = now() WHERE applied_at IS NULL');
+  await bench.sql('DELETE FROM stuck_runs');
+});
+
+async function inState(state: string): Promise<string> {
+  const { movement_id } = await bench.movement({ unheld: true });
+  await bench.sql(
+    'UPDATE movements SET request_state = $2 WHERE movement_id = $1::uuid',
+    movement_id,
+    state,
+  );
+  await bench.sql('UPDATE commands SET applied_at = now() WHERE applied_at IS NULL');
+  return movement_id;
+}
+
+/** A command that no run has read for so many seconds. */
+const command = (id: string, seconds: number): Promise<unknown> =>
+  bench.sql(
+    `INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+      VALUES (gen_random_uuid(), $1::uuid, 'resume', now() - make_interval(secs => $2::double precision),
+        now())`,
+    id,
+    seconds,
+  );
+
+const expiredFor = (id: string, seconds: number): Promise<unknown> =>
+  bench.sql(
+    `UPDATE movements SET expires_at = now() - make_interval(secs => $2::double precision)
+      WHERE movement_id = $1::uuid`,
+    id,
+    seconds,
+  );
+
+const moment = async (): Promise<string> => {
+  const after = { unread: FIRST_ID, known: FIRST_ID };
+  return (await readSuspects(bench.db, after, { seconds: 60, limit: 100 })).at;
+};
+const stuck = (id: string, more: Partial<StuckRow> = {}): StuckRow => ({
+  ...{ kind: 'movement', id, run_id: 'run-1', cause: 'task_fails', message: 'a bug' },
+  ...more,
+});
+const attention = async (id: string) => (await readMovement(bench.db, id))?.attention ?? null;
+
+interface Row {
+  readonly run_id: string;
+  readonly cause: string;
+  readonly is_first: boolean;
+}
+const rowOf = async (id: string): Promise<Row | null> => {
+  const [row = null] = await bench.sql<Row>(
+    `SELECT run_id, cause, since = last_seen AS is_first FROM stuck_runs
+      WHERE entity_id = $1::uuid`,
+    id,
+  );
+  return row;
+};
+
+describe('the table', () => {
+  test('keeps since when a run is stuck, and begins anew with another run', async () => {
+    const id = await inState('EXECUTING');
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    expect(await rowOf(id)).toEqual({ run_id: 'run-1', cause: 'task_fails', is_first: true });
+    await noteStuckRuns(bench.db, await moment(), [stuck(id, { cause: 'nondeterminism' })]);
+    expect(await rowOf(id)).toEqual({ run_id: 'run-1', cause: 'nondeterminism', is_first: false });
+    await noteStuckRuns(bench.db, await moment(), [stuck(id, { run_id: 'run-2' })]);
+    expect(await rowOf(id)).toEqual({ run_id: 'run-2', cause: 'task_fails', is_first: true });
+  });
+
+  test('an earlier look changes nothing that a later one wrote', async () => {
+    const id = await inState('EXECUTING');
+    const [early, late] = [await moment(), await moment()];
+    await noteStuckRuns(bench.db, late, [stuck(id)]);
+    await noteStuckRuns(bench.db, early, [stuck(id, { cause: 'no_worker' })]);
+    await removeStuckRuns(bench.db, early, [id]);
+    expect(await rowOf(id)).toMatchObject({ cause: 'task_fails' });
+    await removeStuckRuns(bench.db, await moment(), [id]);
+    expect(await rowOf(id)).toBeNull();
+  });
+});
+
+describe('attention', () => {
+  test('names the run before whatever else the movement needs a person for', async () => {
+    const id = await inState('EXECUTING');
+    await bench.sql("UPDATE movement_nodes SET state = 'UNKNOWN' WHERE movement_id = $1::uuid", id);
+    expect(await attention(id)).toMatchObject({ reason: 'unknown_outcome' });
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    expect(await attention(id)).toMatchObject({
+      ...{ reason: 'run_stuck', error_message: 'a bug' },
+      stuck_run: { cause: 'task_fails', since: expect.any(String) },
+    });
+    await removeStuckRuns(bench.db, await moment(), [id]);
+    expect(await attention(id)).toMatchObject({ reason: 'unknown_outcome' });
+  });
+
+  test('leaves an approval in front, until its time is over', async () => {
+    const id = await inState('PENDING_APPROVAL');
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    expect(await attention(id)).toMatchObject({ reason: 'approval' });
+    await expiredFor(id, 1);
+    expect(await attention(id)).toMatchObject({ reason: 'run_stuck' });
+  });
+
+  test('says nothing of it once the movement has ended', async () => {
+    const id = await inState('EXECUTING');
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    await bench.sql(
+      "UPDATE movements SET request_state = 'COMPLETED', ended_at = now() WHERE movement_id = $1::uuid",
+      id,
+    );
+    expect(await attention(id)).toBeNull();
+  });
+
+  test('is called back once, and no signal goes to the stuck run', async () => {
+    const [id, other] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    const known = await readReasonsForRuns(bench.db, 100);
+    expect([...known]).toEqual([[id, { reason: 'run_stuck', node_key: null, stuck: true }]]);
+    for (let turn = 0; turn < 2; turn += 1) await noteAttention(bench.db, known);
+    const events = await bench.sql<{ reason: string }>(
+      `SELECT data ->> 'reason' AS reason FROM timeline_events
+        WHERE movement_id = $1::uuid AND event_type = 'request_attention'`,
+      id,
+    );
+    expect(events).toEqual([{ reason: 'run_stuck' }]);
+
+    // Both runs still show what is over; only the one that goes on can take the signal.
+    const signalled: string[] = [];
+    const teller = startAttentionTeller({
+      ...{ db: bench.db, log, pauseMs: 50 },
+      leases: { under: (_lease, work) => work },
+      temporal: {
+        tell: async (workflowId) => void signalled.push(workflowId),
+        showEnded: async () => undefined,
+        listShownReasons: async () =>
+          new Map([id, other].map((each) => [movementWorkflowId(each), 'executor_unavailable'])),
+      },
+    });
+    try {
+      await eventually(async () => (signalled.length > 0 ? true : null));
+      await sleep(300);
+    } finally {
+      await teller.stop();
+    }
+    expect([...new Set(signalled)]).toEqual([movementWorkflowId(other)]);
+  });
+});
+
+describe('a turn', () => {
+  const failing: PendingTask = {
+    ...{ attempt: 7, failures: 1, waitsMs: null, hasWorker: true },
+    failure: { nondeterminism: true, message: 'TMPRL1100' },
+  };
+  type Answer = PendingTask | readonly WaitingCalls[] | 'no task' | 'no run' | 'fault';
+
+  /** Turns that find this of each run, and whose runs they looked at. */
+  function turns(answers: Readonly<Record<string, Answer>>) {
+    const looked: string[] = [];
+    const turn = createTurn({
+      ...{ db: bench.db, log, sweepIdleSeconds: 15 },
+      temporal: {
+        lookAtRun: async (of) => {
+          const id = 'movementId' in of ? of.movementId : of.transferId;
+          looked.push(id);
+          const answer = answers[id] ?? 'no task';
+          if (answer === 'fault') throw new Error('the server did not answer');
+          if (answer === 'no run') return null;
+          if (answer === 'no task') return { runId: 'run-1', task: null, calls: [] };
+          if ('attempt' in answer) return { runId: 'run-1', task: answer, calls: [] };
+          return { runId: 'run-1', task: null, calls: answer };
+        },
+      },
+    });
+    return { turn, looked };
+  }
+
+  test('looks at open movements, and at what waits for a person only when its run has something to do', async () => {
+    const executing = await inState('EXECUTING');
+    const [gate, resumed] = [
+      await inState('WAITING_MANUAL_ACTION'),
+      await inState('WAITING_MANUAL_ACTION'),
+    ];
+    const [waiting, fresh] = [await inState('PENDING_APPROVAL'), await inState('PENDING_APPROVAL')];
+    const [expired, expiring] = [
+      await inState('PENDING_APPROVAL'),
+      await inState('PENDING_APPROVAL'),
+    ];
+    await command(resumed, 61);
+    await command(fresh, 50);
+    await expiredFor(expired, 61);
+    await expiredFor(expiring, 50);
+    const { turn, looked } = turns({});
+    await turn();
+    expect([...looked].sort()).toEqual([executing, resumed, expired].sort());
+    expect(looked).not.toContain(gate);
+    expect(looked).not.toContain(waiting);
+  });
+
+  test('stores what is stuck, and removes what goes on, is closed or has ended', async () => {
+    const ids = await Promise.all(Array.from({ length: 4 }, () => inState('EXECUTING')));
+    const [one = '', two = '', three = '', four = ''] = ids;
+    await turns(Object.fromEntries(ids.map((id) => [id, failing]))).turn();
+    expect(await rowOf(one)).toEqual({ run_id: 'run-1', cause: 'nondeterminism', is_first: true });
+    await bench.sql(
+      "UPDATE movements SET request_state = 'COMPLETED', ended_at = now() WHERE movement_id = $1::uuid",
+      four,
+    );
+    const again: PendingTask = { ...failing, attempt: 2 };
+    const { turn, looked } = turns({ [two]: 'no run', [three]: again, [four]: failing });
+    await turn();
+    const left = await Promise.all(ids.map(rowOf));
+    // A task that was started again may still fail, so what was known stays.
+    expect(left.map((row) => row !== null)).toEqual([false, false, true, false]);
+    expect(looked).not.toContain(four);
+  });
+
+  test('stores a run whose calls wait in the queue of a venue that no worker polls', async () => {
+    const [left, slow] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const call = { taskQueue: 'fund-movements/venue/rated', waitsMs: 120_001, hasWorker: false };
+    await turns({ [left]: [call], [slow]: [{ ...call, hasWorker: true }] }).turn();
+    expect(await rowOf(slow)).toBeNull();
+    expect(await attention(left)).toMatchObject({
+      ...{ reason: 'run_stuck', stuck_run: { cause: 'no_worker' } },
+      error_message: expect.stringContaining('fund-movements/venue/rated'),
+    });
+    // Scheduled again it waits anew, and is as stuck as before.
+    await turns({ [left]: [{ ...call, waitsMs: 5, hasWorker: null }] }).turn();
+    expect(await rowOf(left)).not.toBeNull();
+    await turns({ [left]: [{ ...call, waitsMs: 20_000, hasWorker: true }] }).turn();
+    expect(await rowOf(left)).toBeNull();
+  });
+
+  test('a run that cannot be looked at hides no other, and keeps its row', async () => {
+    const [known, other] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    await noteStuckRuns(bench.db, await moment(), [stuck(known)]);
+    const { turn } = turns({ [known]: 'fault', [other]: failing });
+    await expect(turn()).rejects.toThrow('the server did not answer');
+    expect(await rowOf(known)).not.toBeNull();
+    expect(await rowOf(other)).not.toBeNull();
+  });
+
+  test('goes on behind the last page, and comes to each of many', async () => {
+    const gates = Array.from({ length: 130 }, () => inState('WAITING_MANUAL_ACTION'));
+    const ids = await Promise.all(gates);
+    await Promise.all(ids.map((id) => command(id, 120)));
+    const { turn, looked } = turns({});
+    await turn();
+    expect(looked).toHaveLength(100);
+    await turn();
+    expect([...looked].sort()).toEqual([...ids].sort());
+  });
+});

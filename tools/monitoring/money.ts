@@ -1,0 +1,295 @@
+/** Dashboard of the money: what moves, what waits, what is unknown, and what the record lacks. */
+import {
+  perSecond,
+  perSecondOf,
+  quantile,
+  query,
+  shared,
+  type Dashboard,
+  type Section,
+} from './panels.ts';
+
+const LANE = ['signer_key', 'address', 'chain_id'] as const;
+const LANE_LEGEND = '{{signer_key}} on {{chain_id}} ({{address}})';
+const PHASES = 'svc_phase_duration_seconds';
+
+const movements: Section = {
+  title: 'Movements and transfers',
+  panels: [
+    {
+      title: 'Movements by state',
+      unit: 'count',
+      rising:
+        'EXECUTING that grows while COMPLETED stands still: money leaves and does not arrive. MANUAL_INTERVENTION: of some money it is unknown whether it was sent.',
+      queries: [query(shared('svc_movements', 'state'), '{{state}}')],
+    },
+    {
+      title: 'Capital transfers by state',
+      unit: 'count',
+      rising:
+        'A state before the end that grows: money between accounts of an exchange is under way and is counted in neither account.',
+      queries: [query(shared('svc_capital_transfers', 'state'), '{{state}}', 'exchange')],
+    },
+    {
+      title: 'Unknown outcomes',
+      unit: 'count',
+      rising:
+        'A send may have paid. Repeated by hand before its outcome is proven, it may pay twice.',
+      alert: 'UnknownOutcome',
+      queries: [
+        query(shared('svc_attention{reason="unknown_outcome"}', 'reason'), 'movements: {{reason}}'),
+        query(
+          shared('svc_capital_transfers{state="MANUAL_INTERVENTION"}', 'state'),
+          'transfers: {{state}}',
+          'exchange',
+          'event',
+        ),
+      ],
+    },
+    {
+      title: 'Attention by reason',
+      unit: 'count',
+      rising: 'Each is a movement that waits for a person, with its money where it is.',
+      alert: 'MovementHeldUp',
+      queries: [query(shared('svc_attention', 'reason'), '{{reason}}')],
+    },
+    {
+      title: 'Oldest approval that waits',
+      unit: 'seconds',
+      rising:
+        'No caller decides: the movement sends nothing, and expires at the end of its approval time.',
+      queries: [query(shared('svc_approval_oldest_seconds'), 'oldest')],
+    },
+    {
+      title: 'Wait for an approval',
+      unit: 'seconds',
+      rising:
+        'Callers approve more slowly; quotes and fees that a plan assumes grow old meanwhile.',
+      queries: [
+        query(quantile('0.5', 'svc_approval_wait_seconds_bucket'), 'p50'),
+        query(quantile('0.95', 'svc_approval_wait_seconds_bucket'), 'p95'),
+      ],
+    },
+    {
+      title: 'Automatic decisions on new movements',
+      unit: 'per-second',
+      rising:
+        'approved: money moves without a person. A step up with no change of policy means that a caller creates more than it used to.',
+      queries: [
+        query(
+          perSecond('svc_auto_approvals_total', 'outcome', 'reason'),
+          '{{outcome}}: {{reason}}',
+          'event',
+        ),
+      ],
+    },
+  ],
+};
+
+const phases: Section = {
+  title: 'Phases of nodes',
+  panels: [
+    {
+      title: 'Outcomes of phases',
+      unit: 'per-second',
+      rising:
+        'done is progress. failed: nothing was sent, and the node ends. not_yet: the other side has not finished.',
+      queries: [query(perSecond(`${PHASES}_count`, 'phase', 'outcome'), '{{phase}}: {{outcome}}')],
+    },
+    {
+      title: 'Outcomes that leave money open',
+      unit: 'per-second',
+      rising:
+        'unknown: a send whose outcome is not proven. recover: an executor returned no usable answer. error: the phase runs again.',
+      queries: [
+        query(
+          perSecond(`${PHASES}_count{outcome=~"unknown|recover|error"}`, 'phase', 'outcome'),
+          '{{phase}}: {{outcome}}',
+          'event',
+        ),
+      ],
+    },
+    {
+      title: 'Duration of phases',
+      unit: 'seconds',
+      rising:
+        'Executors or the database answer more slowly. A submit near its time limit ends unknown.',
+      queries: [
+        query(quantile('0.5', `${PHASES}_bucket`, 'phase'), '{{phase}} p50'),
+        query(quantile('0.95', `${PHASES}_bucket`, 'phase'), '{{phase}} p95'),
+      ],
+    },
+    {
+      title: "Duration of phases of teams' executors",
+      unit: 'seconds',
+      rising: 'Executors outside this service, or the network to them, answer more slowly.',
+      queries: [
+        query(
+          quantile('0.95', `${PHASES}_bucket{executor_kind="remote"}`, 'phase'),
+          '{{phase}} p95',
+          'remote-executor',
+        ),
+      ],
+    },
+    {
+      title: 'Nodes whose last look returned no answer',
+      unit: 'count',
+      rising:
+        'Venues, chains or executors cannot be read. Sent money stays unproven until they answer.',
+      alert: 'NodesUnanswered',
+      queries: [query(shared('svc_nodes_unanswered'), 'nodes')],
+    },
+    {
+      title: 'Longest time without an answer',
+      unit: 'seconds',
+      rising: 'One of these nodes has been looked at in vain for this long.',
+      alert: 'NodesUnanswered',
+      queries: [query(shared('svc_nodes_unanswered_oldest_seconds'), 'oldest')],
+    },
+  ],
+};
+
+const lanes: Section = {
+  title: 'Nonce lanes and gas',
+  panels: [
+    {
+      title: 'Nonces in no block',
+      unit: 'count',
+      rising: 'Payments of this account queue up behind one that the chain does not take.',
+      alert: 'LaneBlocked',
+      queries: [query(shared('svc_lane_open_nonces', ...LANE), LANE_LEGEND, 'chain')],
+    },
+    {
+      title: 'Age of the oldest such nonce',
+      unit: 'seconds',
+      rising: 'The nonce lane waits: each later payment of this account waits with it.',
+      alert: 'LaneBlocked',
+      queries: [query(shared('svc_lane_oldest_open_seconds', ...LANE), LANE_LEGEND, 'chain')],
+    },
+    {
+      title: 'Nonces mined and not final',
+      unit: 'count',
+      rising: 'The chain becomes final more slowly; a reorganisation could still undo these.',
+      queries: [query(shared('svc_lane_unfinal_nonces', ...LANE), LANE_LEGEND, 'chain')],
+    },
+    {
+      title: 'Stuck nonce lanes',
+      unit: 'count',
+      rising:
+        '1: the transaction that is to use up a nonce can be neither signed nor paid for. No payment of this account goes out.',
+      alert: 'LaneStuck',
+      queries: [query(shared('svc_lane_stuck', ...LANE), LANE_LEGEND, 'chain')],
+    },
+    {
+      title: 'Gas that signers hold, and the most that one transaction may cost',
+      unit: 'count',
+      rising:
+        'In the chain’s own coin, for display only. A balance that falls towards the limit: soon no transaction of this signer can be paid for.',
+      alert: 'SignerLowOnGas',
+      queries: [
+        query(shared('svc_signer_native_balance', ...LANE), LANE_LEGEND, 'chain'),
+        query(shared('svc_chain_gas_cost_limit', 'chain_id'), 'limit on {{chain_id}}', 'chain'),
+      ],
+    },
+  ],
+};
+
+const pools: Section = {
+  title: 'Pools and exchanges',
+  panels: [
+    {
+      title: 'Held by movements',
+      unit: 'count',
+      rising:
+        'In units of the asset, for display only. Held amounts that never fall belong to movements that do not end; new movements find less free.',
+      queries: [
+        query(
+          shared('svc_reservations_held', 'venue', 'account_type', 'asset'),
+          '{{venue}} {{account_type}} {{asset}}',
+        ),
+      ],
+    },
+    {
+      title: 'Withdrawal quota that is left',
+      unit: 'count',
+      rising:
+        'In its unit, for display only. Near 0 withdrawals wait until the exchange allows more. Missing: the exchange does not show it, or the figure is too old.',
+      queries: [
+        query(
+          shared('svc_withdrawal_quota_left', 'venue', 'unit'),
+          '{{venue}} {{unit}}',
+          'exchange',
+        ),
+      ],
+    },
+  ],
+};
+
+const record: Section = {
+  title: 'Delivery and the record',
+  panels: [
+    {
+      title: 'Callbacks that are not delivered',
+      unit: 'count',
+      rising:
+        'dead_letter: a caller never learned how its movement ended, and may create it a second time.',
+      alert: 'DeadLetters',
+      queries: [query(shared('svc_callbacks', 'status'), '{{status}}')],
+    },
+    {
+      title: 'Age of the oldest command that no run has applied',
+      unit: 'seconds',
+      rising: 'Approvals, cancels and retries have no effect yet.',
+      alert: 'RelayLag',
+      queries: [query(shared('svc_relay_lag_seconds{relay="commands"}', 'relay'), '{{relay}}')],
+    },
+    {
+      title: 'Age of the oldest callback to deliver',
+      unit: 'seconds',
+      rising: 'Callers learn late how their movements ended.',
+      alert: 'CallbacksLate',
+      queries: [query(shared('svc_relay_lag_seconds{relay="callbacks"}', 'relay'), '{{relay}}')],
+    },
+    {
+      title: 'Age of the oldest audit row that is not sealed',
+      unit: 'seconds',
+      rising: 'Until it is sealed, a change of such a row would not be noticed.',
+      alert: 'SealingLag',
+      queries: [query(shared('svc_audit_unsealed_oldest_seconds'), 'oldest')],
+    },
+    {
+      title: 'Audit rows that no process with the key wrote',
+      unit: 'count',
+      rising:
+        'Since the processes started. Any means that someone wrote to the audit trail past this service.',
+      alert: 'ForeignAuditRows',
+      queries: [query('sum(svc_audit_foreign_rows_total)', 'rows')],
+    },
+    {
+      title: 'Audit rows that were sealed',
+      unit: 'per-second',
+      rising: 'More is recorded. 0 while movements go on: no worker seals.',
+      queries: [query(perSecondOf('svc_audit_sealed_total'), 'rows')],
+    },
+    {
+      title: 'Rows that were removed after their retention time',
+      unit: 'per-second',
+      rising: 'Only what the settings let go; a movement and its audit rows never are.',
+      queries: [query(perSecond('svc_retention_removed_total', 'table'), '{{table}}')],
+    },
+    {
+      title: 'Cutover mode',
+      unit: 'count',
+      rising:
+        '1 for the present mode. drain: no new movement starts. frozen: nothing is sent, and what was sent is followed.',
+      alert: 'CutoverNotNormal',
+      queries: [query(shared('svc_cutover_mode', 'mode'), '{{mode}}')],
+    },
+  ],
+};
+
+export const money: Dashboard = {
+  name: 'money',
+  title: 'Fund movements: money',
+  sections: [movements, phases, lanes, pools, record],
+};
