@@ -30,18 +30,20 @@ export function functionTexts(): readonly { readonly file: string; readonly text
 }
 
 /**
- * Returns each function's name, and its body as Postgres stores it: the text between the dollar
- * signs.
+ * Returns each function's definition, its name, and its body as Postgres stores it: the text between
+ * the dollar signs.
  */
 export function functionBodies(): readonly {
   readonly file: string;
+  readonly definition: string;
   readonly name: string;
   readonly body: string;
 }[] {
   return functionTexts().flatMap(({ file, text }) =>
     [...text.matchAll(/^CREATE OR REPLACE FUNCTION (\w+)[\s\S]*?\$\$([\s\S]*?)\$\$/gm)].map(
-      ([, name = '', body = '']) => ({
+      ([definition, name = '', body = '']) => ({
         file,
+        definition,
         name,
         body,
       }),

@@ -25,7 +25,7 @@ export interface Sample {
 
 /** With fewer samples the thirds of a run say nothing. */
 export const LEAST_SAMPLES = 6;
-const MOST_MEMORY = 1.15;
+const MOST_MEMORY_PERCENT = 115;
 const MOST_ROWS = 1.5;
 /** So many rows more are chance: a table of a few rows may double. */
 const FEW_ROWS = 20;
@@ -96,7 +96,7 @@ function memoryFaults(samples: readonly Sample[]): readonly string[] {
       median(some.map(({ processes }) => processes[name]?.mib ?? Number.NaN));
     const [before, after] = [of(middle), of(last)];
     // A sample without the process is no number, which is a fault too.
-    return after <= before * MOST_MEMORY
+    return after * 100 <= before * MOST_MEMORY_PERCENT
       ? []
       : [`${name} takes ${after.toFixed(0)} MiB, in the third before ${before.toFixed(0)}`];
   });

@@ -42,7 +42,7 @@ test.each(inSql.map((rule) => [rule.id, rule] as const))(
   (_id, { broken }) => {
     expect(broken.file).toMatch(/^prisma\/functions\//);
     const within = functionBodies().filter(
-      ({ file, body }) => file === broken.file && body.includes(broken.find),
+      ({ file, definition }) => file === broken.file && definition.includes(broken.find),
     );
     expect(within).toHaveLength(1);
     const comment = broken.find.split('\n').every((line) => /^\s*(--|$)/.test(line));

@@ -1122,7 +1122,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "executor_unavailable",
        "venue_suspended",
        "withdrawal_quota_exhausted",
-       "observed_long"
+       "observed_long",
+       "run_stuck"
       ]
      },
      {
@@ -1266,7 +1267,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "executor_unavailable",
        "venue_suspended",
        "withdrawal_quota_exhausted",
-       "observed_long"
+       "observed_long",
+       "run_stuck"
       ]
      },
      {
@@ -1705,7 +1707,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "executor_unavailable",
      "venue_suspended",
      "withdrawal_quota_exhausted",
-     "observed_long"
+     "observed_long",
+     "run_stuck"
     ]
    },
    "message": {
@@ -6349,7 +6352,8 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "executor_unavailable",
      "venue_suspended",
      "withdrawal_quota_exhausted",
-     "observed_long"
+     "observed_long",
+     "run_stuck"
     ]
    },
    "message": {

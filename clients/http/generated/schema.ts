@@ -167,7 +167,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -278,7 +278,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -1270,7 +1270,7 @@ export interface components {
         };
         readonly CapitalTransferAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
             readonly message: string;
             readonly last_answer: string | null;
             readonly actions: readonly {
