@@ -34,7 +34,8 @@ globalHandlers.setPromiseHook = () => undefined;
 const FILE = 'workflow-bundle.js';
 const ACTIVITIES = [
   ...['load', 'decide', 'expire', 'preflight', 'prepare', 'submit', 'observe', 'recover'],
-  ...['cancel', 'ask', 'record', 'queueOf', 'loadTransfer', 'submitTransfer', 'lookTransfer'],
+  ...['cancel', 'ask', 'record', 'queueOf', 'leaveBuild'],
+  ...['loadTransfer', 'submitTransfer', 'lookTransfer', 'leaveBuildOfTransfer'],
 ];
 
 /**
