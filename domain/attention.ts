@@ -7,6 +7,7 @@
 import { specOf } from './actions/built-in.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
 import { CANCELLABLE, isPastCancelling, takesNonce } from './commands/cancel-transaction.ts';
+import { oldest } from './commands/changes.ts';
 import type { Requester } from './commands/context.ts';
 import { nameOf, type NamedNode } from './commands/named-node.ts';
 import { isCausedByPlan } from './commands/plan-cause.ts';
@@ -222,7 +223,7 @@ export function offersFor(
   { requester, open }: { readonly requester: Requester; readonly open: readonly Allowance[] },
 ): readonly Offer[] {
   if (!mayDecide(requester.caller)) return [];
-  const facts = besidesCompromise(found);
+  const facts = besidesStuckRun(besidesCompromise(found), snapshot);
   return [
     ...executorOffers(facts),
     ...rotateOffers(facts, snapshot),
@@ -239,6 +240,20 @@ export function offersFor(
     })),
     ...resetOffers(snapshot, open),
   ];
+}
+
+/**
+ * Returns the facts about the node that a person can settle although the run is stuck: commands
+ * change the database, and the run's reason must not hide which node they are for.
+ */
+function besidesStuckRun(facts: AttentionFacts, { nodes }: MovementSnapshot): AttentionFacts {
+  if (facts.reason !== 'run_stuck') return facts;
+  const unknown = oldest(nodes.filter(({ state }) => state === 'UNKNOWN'));
+  const node = unknown ?? oldest(nodes.filter(isResolvable));
+  if (node === undefined) return facts;
+  const { node_key, error_code } = node;
+  const reason = unknown === undefined ? 'observed_long' : 'unknown_outcome';
+  return { ...facts, reason, node_key, error_code };
 }
 
 function allows(action: MovementAction, { state }: MovementSnapshot): boolean {
@@ -325,12 +340,14 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
     return [
       {
         action: 'resolve',
+        ...nameOf(named),
         consequence: `If the burn of ${node} was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads that transaction and completes ${node}. If it was not minted, ${node} waits for the attestation; the burn is on the chain, so ${node} cannot be resolved as failed.`,
       },
     ];
   return [
     {
       action: 'resolve',
+      ...nameOf(named),
       consequence: `You state the outcome of ${node}, with evidence. Completed: its amount counts as sent, and the plan continues. Failed: its amount counts as not sent, and a retry pays under a new key. The command is refused while the send may be under way.`,
     },
   ];

@@ -186,6 +186,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
   Nondeterminism: { why: 'it needs a build that breaks replay, which test/replay refuses' },
   MessageTooLarge: { why: 'the limits of the API keep messages far below those of Temporal' },
   WorkflowTasksLate: pollersAwayUnderWay(),
+  VenueCallsLate: { why: 'no venue of the topology has a queue of its own' },
   RequestsThrottled: {
     bring: async ({ topology, mover }) => {
       appendFileSync(

@@ -14,7 +14,7 @@ const lines = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
   .map((line) => line.trim());
 
 test('each setting has a reason, and says whether a shared cluster may have it', () => {
-  expect(dynamicConfig()).toContain('history.workflowTaskRetryMaxInterval="5s"');
+  expect(dynamicConfig()).toContain('history.workflowTaskRetryMaxInterval="30s"');
   const text = readFileSync(join(ROOT, DYNAMIC_CONFIG_FILE), 'utf8');
   const [, ...settings] = text.split('\n\n');
   expect(settings).toHaveLength(5);

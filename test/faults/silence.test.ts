@@ -267,7 +267,11 @@ test('burns that their attester does not know, and that somebody has minted', as
   await isShown(second, 'burn');
   for (const id of [first, second]) await shift(id, 'send_not_after', 7_200);
   expect((await detail(first)).attention?.actions).toEqual([
-    { action: 'resolve', consequence: expect.stringContaining('mint_tx_hashes') },
+    {
+      action: 'resolve',
+      ...{ node_key: 'burn', attempt: 1, state: 'OBSERVING' },
+      consequence: expect.stringContaining('mint_tx_hashes'),
+    },
   ]);
   const named = (id: string, ...mint_tx_hashes: readonly string[]) =>
     resolve(id, 'burn', 'completed', { mint_tx_hashes });

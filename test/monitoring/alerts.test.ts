@@ -8,7 +8,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import { z } from 'zod';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
-import { TASK_QUEUE } from '../../domain/messages.ts';
+import { TASK_QUEUE, venueTaskQueue } from '../../domain/messages.ts';
 import { METRICS } from '../../tools/monitoring/contract.ts';
 
 const ruleFile = z.strictObject({
@@ -140,4 +140,11 @@ test('rules and unit tests name only values that a label can have, and the queue
   const queues = alerts.flatMap(({ expr }) => [...expr.matchAll(/task_queue="([^"]*)"/g)]);
   expect(queues.length).toBeGreaterThan(3);
   expect(new Set(queues.map(([, queue]) => queue))).toEqual(new Set([TASK_QUEUE]));
+  const patterns = alerts.flatMap(({ expr }) => [...expr.matchAll(/task_queue=~"([^"]*)"/g)]);
+  const each = [TASK_QUEUE, venueTaskQueue('acme-main'), 'team/venue/acme', 'team-executor'];
+  for (const [, pattern = ''] of patterns)
+    expect(each.filter((queue) => new RegExp(`^(?:${pattern})$`).test(queue))).toEqual([
+      venueTaskQueue('acme-main'),
+    ]);
+  expect(patterns.length).toBeGreaterThan(0);
 });

@@ -56,6 +56,7 @@ const workers: Section = {
       title: 'Wait of activities for a worker, p95',
       unit: 'seconds',
       rising: 'Phases start late. A send that comes too late for its window is not made.',
+      alert: 'VenueCallsLate',
       queries: [query(quantile('0.95', SCHEDULED_ACTIVITIES, 'task_queue'), '{{task_queue}}')],
     },
     {

@@ -1,0 +1,78 @@
+/** What a person may decide about a node while the run of its movement cannot go on. */
+import { offersFor, type AttentionFacts } from '../../domain/attention.ts';
+import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
+import { newSnapshot, type MovementSnapshot, type NodeSnapshot } from '../../domain/snapshot.ts';
+
+const caller = { client_id: null, key_id: null, role: 'operator' as const };
+const requester = { caller, request_id: 'a-request' };
+const STUCK: AttentionFacts = { reason: 'run_stuck', error_message: 'a bug' };
+
+const planned = (node_key: string, action_type: string): CompiledNode => ({
+  ...{ node_key, action_type, node_kind: 'action', config: {}, asset: 'USDC' },
+  ...{ has_side_effect: true, sends: true },
+  ...{ executor_binding: { executor_key: 'x' }, signer_binding: null },
+});
+const PLAN = {
+  nodes: [planned('pay', 'evm_erc20_transfer'), planned('out', 'cex_withdrawal')],
+  edges: [],
+  template: { template_id: 'a-template', template_key: 'key', version: 1 },
+  intent: { asset: 'USDC', amount: '1' },
+} as unknown as CompiledPlan;
+
+/** A movement under way; `nodes` says what is set of `pay` and of `out`. */
+function movement(...nodes: readonly Partial<NodeSnapshot>[]): MovementSnapshot {
+  const fresh = newSnapshot('a-movement', PLAN);
+  return {
+    ...fresh,
+    state: 'EXECUTING',
+    nodes: fresh.nodes.map((node, at) => ({ ...node, ...nodes[at] })),
+  };
+}
+
+/** Which node each offer of these actions names. */
+function offered(facts: AttentionFacts, ...nodes: readonly Partial<NodeSnapshot>[]) {
+  const wanted = ['resolve', 'cancel_transaction'];
+  return offersFor(facts, movement(...nodes), { requester, open: [] })
+    .filter(({ action }) => wanted.includes(action))
+    .map(({ action, node_key, attempt, state }) => ({ action, node_key, attempt, state }));
+}
+
+const at = (second: number): string => `2026-01-01T00:00:0${String(second)}.000Z`;
+
+test('a node whose outcome is unknown is offered as without the stuck run', () => {
+  const nodes = [
+    { state: 'UNKNOWN', attempt: 2 },
+    { state: 'OBSERVING', resolvable: true, updated_at: at(1) },
+  ] as const;
+  const pay = { node_key: 'pay', attempt: 2, state: 'UNKNOWN' };
+  const both = [
+    { action: 'resolve', ...pay },
+    { action: 'cancel_transaction', ...pay },
+  ];
+  expect(offered(STUCK, ...nodes)).toEqual(both);
+  expect(offered({ reason: 'unknown_outcome', node_key: 'pay' }, ...nodes)).toEqual(both);
+});
+
+test('of several, the one that changed the longest time ago is first, as for a retry', () => {
+  const pay = { state: 'UNKNOWN', updated_at: at(2) } as const;
+  const [first] = offered(STUCK, pay, { state: 'UNKNOWN', updated_at: at(1) });
+  expect(first).toMatchObject({ action: 'resolve', node_key: 'out' });
+});
+
+test('so is a node that is observed for longer than usual', () => {
+  expect(offered(STUCK, { state: 'COMPLETED' }, { state: 'OBSERVING', resolvable: true })).toEqual([
+    { action: 'resolve', node_key: 'out', attempt: 1, state: 'OBSERVING' },
+  ]);
+});
+
+test('beside an approval with a compromised key, too', () => {
+  const facts = { reason: 'approval_compromised', besides: 'run_stuck' } as const;
+  expect(offered(facts, { state: 'UNKNOWN' })).toMatchObject([
+    { action: 'resolve', node_key: 'pay' },
+    { action: 'cancel_transaction', node_key: 'pay' },
+  ]);
+});
+
+test('a node within its usual time is not, nor is one of which nothing was sent', () => {
+  expect(offered(STUCK, { state: 'OBSERVING', resolvable: false }, { state: 'READY' })).toEqual([]);
+});
