@@ -30,8 +30,8 @@ export function functionTexts(): readonly { readonly file: string; readonly text
 }
 
 /**
- * Returns each function's definition, its name, and its body as Postgres stores it: the text between
- * the dollar signs.
+ * Returns each function's definition, its name, and its body as Postgres stores it: the text
+ * between the dollar signs.
  */
 export function functionBodies(): readonly {
   readonly file: string;

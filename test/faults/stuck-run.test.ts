@@ -14,7 +14,7 @@ import { startServiceProcess, type ServiceProcess } from '../support/service-pro
 import { layOut, releasesUntilNow } from '../upgrade/builds.ts';
 
 /** Temporal repeats a failed task with growing pauses, each after a time-out of ten seconds. */
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 420_000;
 const own = ownStack({ service: false });
 const folder = mkdtempSync(join(tmpdir(), 'stuck-run-'));
 const processes: ServiceProcess[] = [];

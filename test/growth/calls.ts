@@ -15,8 +15,13 @@ import { readFreeFacts } from '../../store/auto-approve.ts';
 import { refreshBalances } from '../../store/balances.ts';
 import { readBridgeRegistry, readPathFacts } from '../../store/bridge-registry.ts';
 import { claimCallbacks, settleCallback } from '../../store/callbacks.ts';
-import { claimTransfers, loadTransfer, readTransferRow } from '../../store/capital-transfers.ts';
-import { claimCommands, keepCommands, noteTaken } from '../../store/commands.ts';
+import {
+  claimTransfers,
+  loadTransfer,
+  readTransferRow,
+  wakeTransfer,
+} from '../../store/capital-transfers.ts';
+import { claimCommands, keepCommands, noteTaken, writeWake } from '../../store/commands.ts';
 import { readDue } from '../../store/due.ts';
 import { dropOldSessions, openSession, useSession } from '../../store/dashboard-sessions.ts';
 import { fillKey, readEnrolment, readOperatorKey } from '../../store/dashboard-keys.ts';
@@ -470,6 +475,8 @@ export const CALLS: readonly Call[] = [
     await listOpen(db, next, 200);
   }),
   own('listOpenTransfers', listOpenTransfers),
+  own('writeWake', (db, samples, turn) => writeWake(db, running(samples, turn))),
+  own('wakeTransfer', (db, { transfer_id }) => wakeTransfer(db, transfer_id)),
   own('readNewestRestore', (db) => readNewestRestore(db)),
   own('claimIdle', (db) => claimIdle(db, { idleSeconds: 30, limit: 50 })),
   own('listUnwoken', (db) => listUnwoken(db, { idleSeconds: 30, limit: 50 })),

@@ -1,6 +1,6 @@
 /** A process of the service beside a stack that runs none: its signals, its end, its log. */
 import { spawn } from 'node:child_process';
-import { appendFileSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { freePort, ROOT } from '../../dev/stack/ports.ts';
@@ -52,11 +52,12 @@ export async function startServiceProcess(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let text = '';
-  const logFile = join(stack.dataDir, 'logs', `${role}-${String(child.pid)}.log`);
+  // Stays open: the process may outlive the stack, and with it the folder, by a moment.
+  const log = openSync(join(stack.dataDir, 'logs', `${role}-${String(child.pid)}.log`), 'a');
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (part: Buffer) => {
       text += part.toString('utf8');
-      appendFileSync(logFile, part);
+      writeSync(log, part);
     });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const started: ServiceProcess = {
