@@ -3,10 +3,12 @@
  * task queue of its own is called. An executor counts what arrives and when.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { freePort } from '../../dev/stack/ports.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import {
   completed,
@@ -117,6 +119,16 @@ async function floodedBefore(own: OwnStack): Promise<{ before: number; key: stri
   return { before, key: priority?.fairnessKey ?? '' };
 }
 
+/** Answers with enough on every account; what is paid there takes no balance. */
+function balancesServer(): Server {
+  const [available, withdrawable, total] = ['1000', '1000', '1000'];
+  const pool = { account_type: 'SPOT', asset: 'USDC', available, withdrawable, total };
+  return createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ balances: [pool] }));
+  });
+}
+
 let served: ServedExecutor;
 beforeAll(async () => {
   served = await serveExecutor(payer, { port: 0, log: () => undefined });
@@ -128,10 +140,17 @@ afterAll(async () => {
 describe('with a share for each strategy', () => {
   let own: OwnStack;
   let folder: string;
+  const balances = balancesServer();
   beforeAll(async () => {
+    const port = await freePort([]);
+    await new Promise<void>((resolve) => balances.listen(port, '127.0.0.1', resolve));
     folder = mkdtempSync(join(tmpdir(), 'fairness-'));
     const file = join(folder, 'venues.json');
-    const venue = { provider: 'paper', account_role: 'master', url: served.url };
+    const venue = {
+      provider: 'paper',
+      account_role: 'master',
+      url: `http://127.0.0.1:${String(port)}`,
+    };
     const venues = [
       { ...venue, venue_key: 'rated', account: 'rated', queue: RATE },
       { ...venue, venue_key: 'unrated', account: 'unrated' },
@@ -141,6 +160,7 @@ describe('with a share for each strategy', () => {
   }, 180_000);
   afterAll(async () => {
     await own?.close();
+    balances.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -246,7 +246,7 @@ async function expectWhole(
     (span) => span.name === 'callback request_completed' && !isFailed(span),
   );
   expect(completed.parentSpanId).toBe(created.spanId);
-  expect(attribute(completed, 'http.response.status_code')).toBe(200);
+  expect(attribute(completed, 'http.response.status_code')).toBe(204);
 }
 
 test('request, wake, activities, the calls of the executor and callbacks are one trace', async () => {
