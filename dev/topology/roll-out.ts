@@ -37,8 +37,11 @@ const LISTED_MS = 60_000;
 const PARKED = 3;
 /** How long the venue takes for the movements that are observed for long. */
 const OBSERVED_MS = 120_000;
-/** How long a send under way is held back: the calls that drain a build take less. */
-const HELD_MS = 6_000;
+/**
+ * How long a send under way is held back: the calls that drain a build take less, and the venue's
+ * executor waits 5 s for an answer.
+ */
+const HELD_MS = 4_000;
 const SENDING = ['SUBMITTING'] as const;
 const OBSERVED = ['SUBMITTED', 'OBSERVING'] as const;
 const SHARE = 50;
