@@ -4,46 +4,21 @@ import { resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { installSdk } from '../activities/sdk.ts';
-import { takeSignals } from '../dev/stack/foreground.ts';
 import { addCosts } from './sections/costs.ts';
+import { runOnStack } from './foreground.ts';
 import { connectApi } from './load/api.ts';
 import { readOptions, type BenchOptions } from './options.ts';
 import { Collector, render } from './report.ts';
 import { SECTIONS, type SectionName } from './sections/index.ts';
-import { startBenchStack, type BenchStack } from './stack.ts';
+import type { BenchStack } from './stack.ts';
 
 const options = readOptions(process.argv.slice(2));
-let stack: BenchStack | null = null;
-const foreground = takeSignals(() => process.exit(1));
-process.exitCode = await main();
-process.exit();
+await runOnStack((stack) => bench(stack, options));
 
-async function main(): Promise<number> {
-  try {
-    const work = bench(options);
-    work.catch(() => undefined); // it also ends when the race below was lost
-    return await Promise.race([work, foreground.stopped.then(() => foreground.status ?? 1)]);
-  } catch (error) {
-    process.stderr.write(
-      `\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    return 1;
-  } finally {
-    await stack?.stop();
-  }
-}
-
-async function bench({
-  rounds,
-  movements,
-  quick,
-  only,
-  mostWaiting,
-  json,
-  profile,
-}: BenchOptions): Promise<number> {
-  process.stderr.write('Starting Postgres and Temporal …\n');
-  stack = await startBenchStack((line) => process.stderr.write(`${line}\n`));
+async function bench(
+  stack: BenchStack,
+  { rounds, movements, quick, only, mostWaiting, json, profile }: BenchOptions,
+): Promise<number> {
   const collect = new Collector();
   installSdk(pino({ level: 'silent' }));
   // Counted, not timed, and with a worker of its own, so before the bench's worker polls.

@@ -1,6 +1,7 @@
 /** The command line of the bench. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { SECTIONS, type SectionName } from './sections/index.ts';
+import { whole } from './whole.ts';
 
 export interface BenchOptions {
   readonly rounds: number;
@@ -60,10 +61,4 @@ export function readOptions(args: readonly string[]): BenchOptions {
     json: chosen.json ?? null,
     profile: chosen.profile ?? null,
   };
-}
-
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError('must be a whole number above 0');
-  return Number(text);
 }

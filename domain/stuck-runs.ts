@@ -70,8 +70,8 @@ export function verdictOf(task: PendingTask | null, noWorkerMs: number): RunVerd
   return attempt === 1 && failures === 0 && !waitsLong ? 'goes_on' : 'unclear';
 }
 
-/** Longest message that is stored. */
-const LONGEST_MESSAGE = 500;
+/** Longest message that is stored, as the database checks it. */
+export const LONGEST_MESSAGE = 500;
 
 /**
  * Returns what a look at an open run proves of its task ({@link verdictOf}) and of its calls. A

@@ -15,6 +15,12 @@ export async function settleEach<T, R>(
   return results;
 }
 
+/** Throws the reason of the first that was rejected, if any was. */
+export function throwFirst(outcomes: readonly PromiseSettledResult<unknown>[]): void {
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
 async function settled<R>(work: Promise<R>): Promise<[PromiseSettledResult<R>]> {
   const [result] = await Promise.allSettled([work]);
   return [result];

@@ -3,7 +3,7 @@ import type { Client, Connection } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import type { Build } from '../domain/builds.ts';
 import { isOwnQueue } from '../domain/messages.ts';
-import type { PendingTask, WaitingCalls } from '../domain/stuck-runs.ts';
+import { LONGEST_MESSAGE, type PendingTask, type WaitingCalls } from '../domain/stuck-runs.ts';
 import { storable } from '../domain/text.ts';
 import { hostsOnly, safeText } from './redact.ts';
 
@@ -11,11 +11,11 @@ const { EventType, PendingWorkflowTaskState, TaskQueueType, TimeoutType, Version
   proto.temporal.api.enums.v1;
 const { WorkerVersioningMode, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
 const { PendingActivityState } = proto.temporal.api.enums.v1;
-const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } = TaskQueueType;
+export const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } =
+  TaskQueueType;
 
 /** Newest events of a history that are searched for the last completed task. */
 const EVENTS = 50;
-const LONGEST_MESSAGE = 500;
 /**
  * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
  * server lists a dead worker for five minutes.
@@ -41,7 +41,7 @@ type RunVersioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 type QueueVersioning = temporal.api.taskqueue.v1.ITaskQueueVersioningInfo;
 type Version = temporal.api.deployment.v1.IWorkerDeploymentVersion;
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
-type QueueType = typeof WORKFLOWS | typeof ACTIVITIES;
+type QueueType = temporal.api.enums.v1.TaskQueueType;
 /** Returns whether a worker that may take a run's tasks of this queue has polled for them. */
 type HasTaker = (queue: string, type: QueueType) => Promise<boolean>;
 
@@ -96,20 +96,35 @@ export async function readPendingTask(
   };
 }
 
-async function hasWorker(
-  { connection, namespace }: Pick<Link, 'connection'> & { readonly namespace: string },
-  { name, type }: { readonly name: string; readonly type: QueueType },
-  run: RunVersioning | null | undefined,
-): Promise<boolean> {
+interface Server {
+  readonly connection: Pick<Connection, 'workflowService'>;
+  readonly namespace: string;
+}
+
+interface Queue {
+  readonly name: string;
+  readonly type: QueueType;
+}
+
+/** Returns who polled a task queue in about the last minute, and to which builds its tasks go. */
+export async function describeQueue({ connection, namespace }: Server, { name, type }: Queue) {
   const { pollers, versioningInfo } = await connection.workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name },
     taskQueueType: type,
   });
+  return { pollers: pollers.filter(hasPolled), versioningInfo };
+}
+
+async function hasWorker(
+  server: Server,
+  queue: Queue,
+  run: RunVersioning | null | undefined,
+): Promise<boolean> {
+  const { pollers, versioningInfo } = await describeQueue(server, queue);
   const builds = takersOf(run, versioningInfo);
   return pollers.some(
-    (poller) =>
-      hasPolled(poller) && (builds === null || builds.some((each) => isOfBuild(poller, each))),
+    (poller) => builds === null || builds.some((each) => isOfBuild(poller, each)),
   );
 }
 
@@ -184,7 +199,7 @@ export function isOfBuild({ deploymentOptions: at }: Poller, build: Build | null
 }
 
 /** Returns whether a worker polled in about the last minute. */
-export function hasPolled({ lastAccessTime }: Poller): boolean {
+function hasPolled({ lastAccessTime }: Poller): boolean {
   return (millisecondsOf(lastAccessTime) ?? 0) > Date.now() - POLLED_WITHIN_MS;
 }
 

@@ -14,7 +14,7 @@ import {
   type WayToLeave,
 } from '../domain/builds.ts';
 import { LEAVE_BUILD_SIGNAL, TASK_QUEUE } from '../domain/messages.ts';
-import { hasPolled, isOfBuild } from './pending-task.ts';
+import { describeQueue, isOfBuild, WORKFLOWS } from './pending-task.ts';
 
 /** What the server does with a build: new runs go to the current and the ramping one. */
 export type BuildStatus =
@@ -129,13 +129,10 @@ export function createBuilds(
       }),
     hasWorker: (deployment, build) =>
       limited(async ({ connection }) => {
-        const { pollers } = await connection.workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name: TASK_QUEUE },
-          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        });
+        const queue = { name: TASK_QUEUE, type: WORKFLOWS };
+        const { pollers } = await describeQueue({ connection, namespace }, queue);
         const of = build === null ? null : { deployment, build };
-        return pollers.some((poller) => hasPolled(poller) && isOfBuild(poller, of));
+        return pollers.some((poller) => isOfBuild(poller, of));
       }),
     promote: (deploymentName, build, percentage) =>
       limited(async ({ connection: { workflowService } }) => {

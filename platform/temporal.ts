@@ -11,7 +11,6 @@ import {
   type PayloadCodec,
   type Priority,
 } from '@temporalio/common';
-import proto from '@temporalio/proto';
 import type { Logger } from 'pino';
 import { SIGNALLED_REASONS, type SignalledAttention } from '../domain/attention-reasons.ts';
 import {
@@ -32,7 +31,7 @@ import {
 import type { CommandKind } from '../domain/transition.ts';
 import { turnOf, type ByStrategy } from '../domain/turns.ts';
 import type { TemporalAccess } from './config/temporal.ts';
-import { hasPolled, readPendingTask, type LookedRun } from './pending-task.ts';
+import { ACTIVITIES, describeQueue, readPendingTask, type LookedRun } from './pending-task.ts';
 import { ensureSearchAttributes, KEYWORD, type AttributeServer } from './search-attributes.ts';
 import { connectionOptions } from './temporal-access.ts';
 import { createBuilds, type Builds } from './temporal-builds.ts';
@@ -266,12 +265,9 @@ export function connectTemporal(
       }),
     hasPollers: (name) =>
       limited(async ({ connection }) => {
-        const { pollers } = await connection.workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name },
-          taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-        });
-        return pollers.some(hasPolled);
+        const queue = { name, type: ACTIVITIES };
+        const { pollers } = await describeQueue({ connection, namespace }, queue);
+        return pollers.length > 0;
       }),
     builds: createBuilds(namespace, limited),
     check: (timeoutMs) =>

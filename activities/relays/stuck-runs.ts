@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { verdictOfRun, type RunVerdict } from '../../domain/stuck-runs.ts';
-import { settleEach } from '../../platform/at-once.ts';
+import { settleEach, throwFirst } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -80,8 +80,7 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
     for (const { owner, verdict } of looks)
       if (typeof verdict === 'object' && !known.some(({ id }) => id === owner.id))
         log.warn({ ...owner, cause: verdict.cause }, 'a run cannot go on');
-    const failed = outcomes.find((each) => each.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    throwFirst(outcomes);
   };
 }
 

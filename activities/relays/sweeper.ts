@@ -1,7 +1,7 @@
 /** Wakes movements that stand still, and restarts those whose Temporal run is missing. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import { settleEach } from '../../platform/at-once.ts';
+import { settleEach, throwFirst } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import { continueTrace } from '../../platform/tracing.ts';
@@ -173,9 +173,4 @@ async function wake({ db, temporal }: SweeperOptions, about: Swept): Promise<voi
   await continueTrace(await readTraceParent(db, movementId), () =>
     temporal.wake({ movementId, kind: 'wake', commandId: null, about }),
   );
-}
-
-function throwFirst(outcomes: readonly PromiseSettledResult<unknown>[]): void {
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }

@@ -3,7 +3,6 @@ import type { Requester } from '../../domain/commands/context.ts';
 import { expire } from '../../domain/commands/approval.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { differs, nameOf, type NamedNode } from '../../domain/commands/named-node.ts';
-import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import {
   ACTION_STATES,
@@ -123,8 +122,9 @@ async function act(request: Action, deps: ApiDependencies): Promise<Reply<Action
   };
 }
 
-type Applied = Extract<DecisionOutcome, { ok: true }> &
-  Pick<MovementSnapshot, 'plan'> & { readonly strategy_id: string | null };
+/** What a run of the movement is started with. */
+export type RunStart = Required<Pick<MovementSnapshot, 'plan' | 'strategy_id'>>;
+type Applied = Extract<DecisionOutcome, { ok: true }> & RunStart;
 
 async function applied(request: Action, deps: ApiDependencies): Promise<Applied> {
   const { action, movementId, decide } = request;
@@ -173,10 +173,7 @@ async function expireNow(snapshot: MovementSnapshot, deps: ApiDependencies): Pro
 }
 
 /** Returns what a run of the movement is started with. */
-export function runOf({ plan, strategy_id = null }: MovementSnapshot): {
-  readonly plan: CompiledPlan;
-  readonly strategy_id: string | null;
-} {
+export function runOf({ plan, strategy_id = null }: MovementSnapshot): RunStart {
   return { plan, strategy_id };
 }
 

@@ -40,12 +40,13 @@ export async function readDraws(
   { db, settings, chains }: ApiDependencies,
 ): Promise<readonly Draw[]> {
   const draws = drawnFrom(plan, chains);
-  const pools = await Promise.all(
+  const read = await Promise.all(
     [...new Set(draws.map(({ venue_key }) => venue_key))].map((venue_key) =>
       readBalances(db, { venue_key }, settings.balanceStaleSeconds),
     ),
   );
-  return draws.map((draw) => standingOf(draw, pools.flat()));
+  const pools = read.flat();
+  return draws.map((draw) => standingOf(draw, pools));
 }
 
 /** Returns the review of a plan from what was read for it. */

@@ -42,7 +42,7 @@ export interface Assumptions {
   readonly pollMs: number;
 }
 
-export const ASSUMPTIONS: Assumptions = {
+const ASSUMPTIONS: Assumptions = {
   perSecond: 1_000,
   busy: 0.5,
   workerCores: 2,

@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { installSdk } from '../../activities/sdk.ts';
-import { takeSignals } from '../../dev/stack/foreground.ts';
-import { cpuOf } from '../cpu.ts';
+import { runOnStack } from '../foreground.ts';
 import { handWrittenSide } from '../load/hand-written.ts';
 import { measureBatch } from '../load/measure.ts';
 import { processPart } from '../parts.ts';
-import { startBenchStack, type BenchStack } from '../stack.ts';
+import type { BenchStack } from '../stack.ts';
 import { renderNeeds } from './arithmetic.ts';
 import { firstPointOf, type Measured, type ScaleResult } from './figures.ts';
 import { FULL, nameOf, orderOf, pointsOf, rowsOf, SHORT } from './matrix.ts';
@@ -19,40 +18,20 @@ import { measurePoint, type PointContext } from './point.ts';
 import { renderScale } from './report.ts';
 
 const options = readScaleOptions(process.argv.slice(2));
-let stack: BenchStack | null = null;
-if (options.arithmetic === null) {
-  const foreground = takeSignals(() => process.exit(1));
-  process.exitCode = await main(foreground);
-  process.exit();
-} else {
+if (options.arithmetic === null) await runOnStack((stack) => bench(stack, options));
+else
   process.stdout.write(`${renderNeeds(firstPointOf(readFileSync(options.arithmetic, 'utf8')))}\n`);
-}
 
-async function main(foreground: ReturnType<typeof takeSignals>): Promise<number> {
-  try {
-    const work = bench(options);
-    work.catch(() => undefined); // it also ends when the race below was lost
-    return await Promise.race([work, foreground.stopped.then(() => foreground.status ?? 1)]);
-  } catch (error) {
-    process.stderr.write(
-      `\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
-    return 1;
-  } finally {
-    await stack?.stop();
-  }
-}
-
-async function bench({ rounds, movements, only, short, json }: ScaleOptions): Promise<number> {
-  process.stderr.write('Starting Postgres and Temporal …\n');
-  const started = await startBenchStack((line) => process.stderr.write(`${line}\n`));
-  stack = started;
+async function bench(
+  stack: BenchStack,
+  { rounds, movements, only, short, json }: ScaleOptions,
+): Promise<number> {
   installSdk(pino({ level: 'silent' }));
-  await prepare(started);
-  const connection = await Connection.connect({ address: started.settings.temporalAddress });
+  await prepare(stack);
+  const connection = await Connection.connect({ address: stack.settings.temporalAddress });
   const client = new Client({ connection });
   const context: PointContext = {
-    stack: started,
+    stack,
     client,
     movements,
     short,
@@ -96,13 +75,10 @@ async function prepare({ pool, supervisor, folder }: BenchStack): Promise<void> 
 
 /** Jobs a second of the hand-written workflow: how fast this machine is in this round. */
 async function measureHandWritten({ stack: on, client, movements }: PointContext): Promise<number> {
-  const { pool, supervisor } = on;
-  const pids = (): Record<string, number> =>
-    Object.fromEntries(
-      ['postgres', 'temporal', 'baseline'].map((name) => [name, supervisor.pid(name) ?? 0]),
-    );
-  const lens = { pool, cpu: (): Record<string, number> => cpuOf(pids()) };
+  const { pool } = on;
   const side = handWrittenSide({ pool, client, shape: 'careful' });
+  // Not the stack itself: it has no processes of these names whose figures could be read.
+  const lens = { pool, cpu: (): Record<string, number> => on.cpu(side.parts) };
   await measureBatch(lens, side, Math.min(20, movements));
   return (await measureBatch(lens, side, movements)).perSecond;
 }

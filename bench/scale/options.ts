@@ -1,6 +1,7 @@
 /** The command line of `npm run bench:scale`. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { ROW_NAMES, type RowName } from './matrix.ts';
+import { whole } from '../whole.ts';
 
 export interface ScaleOptions {
   readonly rounds: number;
@@ -45,10 +46,4 @@ export function readScaleOptions(args: readonly string[]): ScaleOptions {
     json: chosen.json ?? null,
     arithmetic: chosen.arithmetic ?? null,
   };
-}
-
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError('must be a whole number above 0');
-  return Number(text);
 }

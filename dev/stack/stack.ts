@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { report, startStep } from '../bootstrap/progress.mjs';
+import { report } from '../bootstrap/progress.mjs';
 import { temporalBuildInFlight } from '../bootstrap/temporal-build.mjs';
 import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
@@ -22,6 +22,7 @@ import {
 import { type PostgresPart, postgresPart, SERVICE_ROLE } from './postgres.ts';
 import { type ServiceRole, paperVenuePart, servicePart } from './service.ts';
 import { SEARCH_ATTRIBUTES, writeStackConfig, type MoreEntries } from './config.ts';
+import { step } from './step.ts';
 import type { ChildSpec } from './supervise/child.ts';
 import { type StackUrls, claimDataDir, endOrphans } from './supervise/record.ts';
 import { Supervisor } from './supervise/supervisor.ts';
@@ -383,19 +384,6 @@ function withoutTemporalOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     theirs.filter((name) => !kept.includes(name)).map((name) => [name, '']),
   );
-}
-
-async function step<T>(context: Context, label: string, work: () => Promise<T>): Promise<T> {
-  const shown = startStep(label, context.log);
-  try {
-    const result = await work();
-    shown.done();
-    return result;
-  } catch (error) {
-    if (context.supervisor.stopping) shown.cancel();
-    else shown.fail();
-    throw error;
-  }
 }
 
 /**

@@ -3,9 +3,9 @@ import { appendFileSync, copyFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { signedFetch } from '../../test/support/signed-fetch.ts';
 import { freePort, ROOT } from '../stack/ports.ts';
+import { query } from '../stack/standby.ts';
 import { DYNAMIC_CONFIG_FILE } from '../stack/temporal.ts';
 import { GATED, TRANSFER, WITHDRAWAL, type Mover } from './movements.ts';
 import { loopback } from './start.ts';
@@ -316,11 +316,5 @@ async function openReceiver(): Promise<string> {
 }
 
 async function statement(url: string, text: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
+  await query(url, text);
 }

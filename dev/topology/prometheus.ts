@@ -6,7 +6,7 @@ import { ROOT } from '../stack/ports.ts';
 import type { ChildSpec } from '../stack/supervise/child.ts';
 
 /** Folder of the rule files that operators use. */
-export const RULES_FOLDER = join(ROOT, 'deploy', 'monitoring', 'alerts');
+const RULES_FOLDER = join(ROOT, 'deploy', 'monitoring', 'alerts');
 /** Often, so that a check does not wait; longer than a process waits for the database's figures. */
 const SCRAPE_SECONDS = 5;
 /** The topology lives for hours at most. */
@@ -117,7 +117,6 @@ const alertsSchema = z.object({
 
 /** What a running Prometheus answers. Each call rejects when there is no valid answer. */
 export interface Prometheus {
-  readonly url: string;
   /** Returns how many series a query has now. */
   series(query: string): Promise<number>;
   /** Returns the targets that are not up, with the error of each. */
@@ -136,7 +135,6 @@ export function prometheusAt(port: number): Prometheus {
     return schema.parse(JSON.parse(text));
   };
   return {
-    url,
     series: async (query) =>
       (await get(`query?query=${encodeURIComponent(query)}`, seriesSchema)).data.result.length,
     downTargets: async () =>

@@ -2,8 +2,8 @@
  * `npm run topology -- --roll-out`: a release goes out while movements are under way. Both builds
  * work at the same time, the old one is emptied, and the way back is the same.
  */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { workflowBundle } from '../../activities/bundle.ts';
 import { readCorpus, replayRecordings } from '../../test/replay/corpus.ts';
 import { settingsOf } from '../../test/support/builds.ts';
@@ -13,7 +13,7 @@ import {
   incompatibleBundle,
 } from '../../test/support/changed-bundle.ts';
 import { eventually } from '../../test/support/eventually.ts';
-import { layOut, releasesUntilNow } from '../../test/upgrade/builds.ts';
+import { layOutChanged } from '../../test/upgrade/builds.ts';
 import { setFaults } from './alerts.ts';
 import { createBuildTool, type BuildTool } from './build-tool.ts';
 import { runSteps, type Step } from './check.ts';
@@ -147,9 +147,7 @@ async function underWay(load: Load, states: readonly string[]): Promise<Moved> {
 
 /** The service of build b: the same programs, with workflow code that differs harmlessly. */
 async function becomesB({ topology }: Scene): Promise<null> {
-  const { main } = layOut(join(topology.dataDir, 'build-b'), await releasesUntilNow());
-  const bundle = join(dirname(main), 'workflows.js');
-  writeFileSync(bundle, compatibleBundle(readFileSync(bundle, 'utf8')));
+  const main = await layOutChanged(join(topology.dataDir, 'build-b'), compatibleBundle);
   await topology.replace('worker-2', (spec) => ({
     ...spec,
     args: [main, 'worker'],

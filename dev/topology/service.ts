@@ -15,7 +15,7 @@ import type { TopologyPorts } from './ports.ts';
 
 /** The processes of the service. */
 export const SERVICE_PROCESSES = ['api-1', 'api-2', 'worker-1', 'worker-2'] as const;
-export type ServiceProcessName = (typeof SERVICE_PROCESSES)[number];
+type ServiceProcessName = (typeof SERVICE_PROCESSES)[number];
 
 /** Longer than haproxy takes to see that a process drains. */
 const DRAIN_SECONDS = '3';

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { grantService } from '../../prisma/grant.ts';
 import { applyMigrations } from '../../prisma/migrate.ts';
-import { startStep } from '../bootstrap/progress.mjs';
 import { loadStarterTemplates } from '../demo-api.ts';
 import type { ClusterPrograms } from '../deploy/temporal-cluster.ts';
 import type { ChainInfo } from '../stack/chain.ts';
@@ -11,6 +10,7 @@ import type { DevKeys } from '../stack/keys.ts';
 import { SERVICE_ROLE } from '../stack/postgres.ts';
 import type { ChildSpec } from '../stack/supervise/child.ts';
 import { query } from '../stack/standby.ts';
+import { step } from '../stack/step.ts';
 import type { Supervisor } from '../stack/supervise/supervisor.ts';
 import { DatabasePair } from './databases.ts';
 import { Network } from './network.ts';
@@ -71,6 +71,7 @@ export interface Made {
 /** What all steps of a start use. */
 interface Context extends Omit<Made, 'databases' | 'chain' | 'keys' | 'env'> {
   readonly start: TopologyStart;
+  readonly log: TopologyStart['log'];
   readonly logDir: string;
 }
 
@@ -89,7 +90,7 @@ export async function startAll(
   const logDir = join(dataDir, 'logs');
   const folder = join(dataDir, 'toxiproxy');
   const network = new Network({ program: programs.toxiproxy, folder, logDir, ports });
-  const context: Context = { start, logDir, ports, supervisor, network };
+  const context: Context = { start, log: start.log, logDir, ports, supervisor, network };
   await add(context, 'Network (toxiproxy)', [network.part()]);
   const { chain, parts } = outsideParts({ dataDir, logDir, ports });
   const [fund, temporal] = await Promise.all([
@@ -231,17 +232,4 @@ async function add(context: Context, label: string, parts: readonly ChildSpec[])
   await step(context, label, () =>
     Promise.all(parts.map((part) => context.supervisor.add(part))).then(() => undefined),
   );
-}
-
-async function step<T>(context: Context, label: string, work: () => Promise<T>): Promise<T> {
-  const shown = startStep(label, context.start.log);
-  try {
-    const result = await work();
-    shown.done();
-    return result;
-  } catch (error) {
-    if (context.supervisor.stopping) shown.cancel();
-    else shown.fail();
-    throw error;
-  }
 }

@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { clusterPrograms, refusalOf, type ClusterPrograms } from '../deploy/temporal-cluster.ts';
 import { ROOT } from '../stack/ports.ts';
+import { query } from '../stack/standby.ts';
 import type { ChildSpec } from '../stack/supervise/child.ts';
 import { findTemporalServer } from '../stack/temporal-binary.ts';
 import { answers, DYNAMIC_CONFIG_FILE } from '../stack/temporal.ts';
@@ -23,7 +23,7 @@ const SCHEMAS = { temporal: 'temporal', temporal_visibility: 'visibility' } as c
 const RETENTION = '2160h';
 
 /** The services of the server, in the order in which they start. */
-export const TEMPORAL_SERVICES = ['history', 'matching', 'frontend', 'worker'] as const;
+const TEMPORAL_SERVICES = ['history', 'matching', 'frontend', 'worker'] as const;
 export type TemporalService = (typeof TEMPORAL_SERVICES)[number];
 
 /** Ports of one service of the server. */
@@ -78,15 +78,9 @@ export async function temporalPrograms(): Promise<ClusterPrograms | null> {
  * as the administrator. Run it once: a second run fails.
  */
 export async function prepareTemporal(sqlTool: string, adminUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    await client.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'`);
-    for (const name of Object.keys(SCHEMAS))
-      await client.query(`CREATE DATABASE ${name} OWNER ${ROLE}`);
-  } finally {
-    await client.end();
-  }
+  await query(adminUrl, `CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'`);
+  for (const name of Object.keys(SCHEMAS))
+    await query(adminUrl, `CREATE DATABASE ${name} OWNER ${ROLE}`);
   const { hostname, port } = new URL(adminUrl);
   for (const [database, schema] of Object.entries(SCHEMAS)) {
     const where = ['--plugin', 'postgres12', '--ep', hostname, '-p', port];

@@ -40,31 +40,27 @@ function byStrategy(
         const at = entry.lastIndexOf('=');
         const name = entry.slice(0, Math.max(0, at)).trim();
         const text = entry.slice(at + 1).trim();
-        const fault = faultOf({ name, isTwice: numbers.has(name), isUsable: isNumber(text) });
+        const [isTwice, isUsable] = [numbers.has(name), isNumber(text)];
+        const fault = faultOf({ name, isTwice, isUsable, number });
         if (fault === null) numbers.set(name, Number(text));
-        else context.addIssue({ code: 'custom', message: `"${entry}": ${FAULTS[fault](number)}` });
+        else context.addIssue({ code: 'custom', message: `"${entry}": ${fault}` });
       }
       return numbers;
     }),
   };
 }
 
-type Fault = 'form' | 'length' | 'twice';
-
-const FAULTS: Readonly<Record<Fault, (number: string) => string>> = {
-  form: (number) =>
-    `write <strategy>=<number>, with ${number}; ${OTHERS} stands for every other strategy`,
-  length: () => `no strategy has a name of more than ${String(LONGEST_NAME)} characters`,
-  twice: () => 'this strategy has an entry already; keep one of them',
-};
-
+/** Returns what to mend in an entry; null: nothing. `number`: what a usable number is. */
 function faultOf(entry: {
   readonly name: string;
   readonly isTwice: boolean;
   readonly isUsable: boolean;
-}): Fault | null {
-  const { name, isTwice, isUsable } = entry;
-  if (name === '' || !isUsable) return 'form';
-  if (name.length > LONGEST_NAME) return 'length';
-  return isTwice ? 'twice' : null;
+  readonly number: string;
+}): string | null {
+  const { name, isTwice, isUsable, number } = entry;
+  if (name === '' || !isUsable)
+    return `write <strategy>=<number>, with ${number}; ${OTHERS} stands for every other strategy`;
+  if (name.length > LONGEST_NAME)
+    return `no strategy has a name of more than ${String(LONGEST_NAME)} characters`;
+  return isTwice ? 'this strategy has an entry already; keep one of them' : null;
 }

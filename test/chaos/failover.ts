@@ -9,10 +9,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from '../../dev/stack/stack.ts';
-import { fundadmin } from '../../tools/command-line.ts';
 import { openBalancer } from '../support/balancer.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { addStandby, query, type Standby } from '../support/standby.ts';
+import { auditFaults } from './audit.ts';
 import {
   amountOf,
   endsOf,
@@ -121,7 +121,7 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
        WHERE to_state IN ('UNKNOWN', 'MANUAL_INTERVENTION', 'FAILED')`,
     );
     found.push(...bad.map(({ name, to_state }) => `${name} became ${to_state}`));
-    found.push(...(await auditFaults(stack, standby)));
+    found.push(...(await auditFaults(stack, standby.second)));
     const gaps = { reads: longestGap(caller.reads), writes: longestGap(caller.writes) };
     for (const [what, gap] of Object.entries(gaps)) {
       const length = (gap / 1_000).toFixed(1);
@@ -140,14 +140,6 @@ async function killAndPromote(run: DeskRun, standby: Standby): Promise<number> {
 
 const counted = (url: string): Promise<{ standby: boolean; movements: string }[]> =>
   query(url, 'SELECT pg_is_in_recovery() AS standby, count(*)::text AS movements FROM movements');
-
-async function auditFaults(stack: Stack, { second }: Standby): Promise<readonly string[]> {
-  let printed = '';
-  const print = (text: string): void => void (printed += text);
-  const env = { ...stack.env, SVC_DATABASE_URL: second };
-  const status = await fundadmin(['audit', 'verify'], { env, out: print, err: print });
-  return status === 0 ? [] : [`audit verify ended with ${String(status)}: ${printed}`];
-}
 
 type Body = Readonly<Record<string, unknown>>;
 

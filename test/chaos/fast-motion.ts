@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVICE_PROCESSES } from '../../dev/topology/service.ts';
-import { fundadmin } from '../../tools/command-line.ts';
+import { auditFaults } from './audit.ts';
 import { createCaller } from './caller.ts';
 import { planTransfers, type CapitalLife } from './capital.ts';
 import type { CallbackRow, Evidence } from './evidence.ts';
@@ -95,7 +95,7 @@ export async function fastMotion(
       ...contradictions(evidence),
       ...caller.complaints.map((each) => `answers: ${each}`),
       ...fastMotionFaults(known.samples, options.hours),
-      ...(await auditFaults(run)),
+      ...(await auditFaults(run.stack, run.stack.databaseUrl)),
     ];
     say(['', ...fastMotionFigures(known.samples, options.hours), ''].join('\n'));
     return conclude(found);
@@ -180,12 +180,4 @@ async function keepCallbacks({ query }: Run, { callbacks }: Known): Promise<void
     'SELECT event_id::text, movement_id::text, event_type, sequence, status, last_error FROM callbacks',
   );
   for (const row of rows) callbacks.set(row.event_id, row);
-}
-
-async function auditFaults({ stack }: Run): Promise<readonly string[]> {
-  let printed = '';
-  const print = (text: string): void => void (printed += text);
-  const env = { ...stack.env, SVC_DATABASE_URL: stack.databaseUrl };
-  const status = await fundadmin(['audit', 'verify'], { env, out: print, err: print });
-  return status === 0 ? [] : [`audit verify ended with ${status}: ${printed}`];
 }

@@ -75,7 +75,7 @@ function thirds(samples: readonly Sample[]): {
 }
 
 /** Returns whether a run this long fills a table before its middle, so that it must not grow. */
-export function isJudged(table: string, hours: number): boolean {
+function isJudged(table: string, hours: number): boolean {
   return (KEPT_HOURS[table] ?? 0) <= hours / 2;
 }
 

@@ -2,16 +2,16 @@
  * A run that cannot go on is shown with its cause, gets no signal about that, and goes on once a
  * worker can take it: its movement ends with one send.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { ATTENTION_SIGNAL, MOVEMENT_WORKFLOW, movementWorkflowId } from '../../domain/messages.ts';
 import { incompatibleBundle } from '../support/changed-bundle.ts';
 import { assertConsistent, ledgerOf } from '../support/evidence.ts';
 import { driftOnceKnown, eventually, MovementApi, ownStack } from '../support/own-stack.ts';
 import { gate, storeTemplate, withdrawal } from '../support/plans.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
-import { layOut, releasesUntilNow } from '../upgrade/builds.ts';
+import { layOutChanged } from '../upgrade/builds.ts';
 
 /** Temporal repeats a failed task with growing pauses, each after a time-out of ten seconds. */
 const PATIENCE_MS = 420_000;
@@ -42,12 +42,8 @@ const apiOf = (running: ServiceProcess) => new MovementApi(running.apiUrl, own.s
  * Lays out a build whose movement workflow begins with a timer that no history has; returns its
  * program.
  */
-async function brokenBuild(): Promise<string> {
-  const { main } = layOut(join(folder, 'broken'), await releasesUntilNow());
-  const file = join(dirname(main), 'workflows.js');
-  writeFileSync(file, incompatibleBundle(readFileSync(file, 'utf8')));
-  return main;
-}
+const brokenBuild = (): Promise<string> =>
+  layOutChanged(join(folder, 'broken'), incompatibleBundle);
 
 /** A movement at a gate, behind which it pays once. */
 async function atGate(api: MovementApi, amount: string): Promise<string> {

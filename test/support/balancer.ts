@@ -2,16 +2,16 @@
  * Spreads requests over the processes of an API that are ready: haproxy where it is installed, with
  * the settings that are shipped, and otherwise the least that follows readiness.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { Agent, createServer, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOnPath } from '../../dev/bootstrap/temporal-build.mjs';
+import { find } from '../../dev/image/packages.ts';
 import { freePort } from '../../dev/stack/ports.ts';
-import { ManagedChild } from '../../dev/stack/supervise/child.ts';
 import { proxyPart, type Behind } from '../../dev/topology/proxy.ts';
 import { eventually } from './eventually.ts';
+import { startPart } from './part.ts';
 
 /** Between two looks at the readiness of a process; two that fail take it out, one puts it back. */
 const LOOK_MS = 500;
@@ -28,7 +28,7 @@ export interface Balancer {
 export async function openBalancer(behind: readonly Behind[]): Promise<Balancer> {
   const port = await freePort(behind.flatMap(({ apiPort, opsPort }) => [apiPort, opsPort]));
   const url = `http://127.0.0.1:${String(port)}`;
-  const hasHaproxy = findOnPath('haproxy') !== null;
+  const hasHaproxy = find('haproxy') !== null;
   const close = await (hasHaproxy ? startHaproxy(port, behind) : startOwn(port, behind));
   await eventually(async () => ((await fetch(`${url}/healthz`)).status === 200 ? true : null), {
     what: () => 'the balancer to reach a process',
@@ -38,15 +38,7 @@ export async function openBalancer(behind: readonly Behind[]): Promise<Balancer>
 
 async function startHaproxy(port: number, behind: readonly Behind[]): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'haproxy-'));
-  const child = new ManagedChild(proxyPart({ folder, logDir: folder, port, behind }));
-  const atExit = (): void => child.killNow();
-  process.once('exit', atExit);
-  await child.start();
-  return async () => {
-    await child.stop();
-    process.off('exit', atExit);
-    rmSync(folder, { recursive: true, force: true });
-  };
+  return startPart(proxyPart({ folder, logDir: folder, port, behind }), folder);
 }
 
 async function startOwn(port: number, behind: readonly Behind[]): Promise<() => Promise<void>> {

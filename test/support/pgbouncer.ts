@@ -1,14 +1,14 @@
 /** Debian's pgbouncer before a database of a test, with a session for each transaction. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath } from '../../dev/bootstrap/temporal-build.mjs';
+import { find } from '../../dev/image/packages.ts';
 import { freePort } from '../../dev/stack/ports.ts';
-import { ManagedChild } from '../../dev/stack/supervise/child.ts';
 import { giveRoleSettings, poolerPart } from '../../dev/topology/pooler.ts';
+import { startPart } from './part.ts';
 
 /** Whether this machine has it (`apt install pgbouncer`). */
-export const HAS_PGBOUNCER = findOnPath('pgbouncer') !== null;
+export const HAS_PGBOUNCER = find('pgbouncer') !== null;
 
 export interface Pooler {
   /** The database's address by way of the pooler. */
@@ -21,20 +21,7 @@ export async function startPooler(databaseUrl: string, ignored = ''): Promise<Po
   const folder = mkdtempSync(join(tmpdir(), 'pgbouncer-'));
   const [port, url] = [await freePort(), new URL(databaseUrl)];
   const options = { folder, logDir: folder, port, databaseUrl, poolSize: 3, ignored };
-  const child = new ManagedChild(poolerPart(options));
-  const atExit = (): void => child.killNow();
-  process.once('exit', atExit);
-  const close = async (): Promise<void> => {
-    await child.stop();
-    process.off('exit', atExit);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    await child.start();
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const close = await startPart(poolerPart(options), folder);
   url.port = String(port);
   return { url: url.href, close };
 }

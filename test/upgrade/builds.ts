@@ -1,6 +1,6 @@
 /** Builds of other releases, laid out as production has them, with this build's programs. */
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { layOutProduction } from '../../dev/bootstrap/production.mjs';
 import { ROOT } from '../../dev/stack/ports.ts';
 import { VERSION } from '../../platform/version.ts';
@@ -24,6 +24,17 @@ export function layOut(folder: string, releases: readonly Release[]): OtherBuild
   writeFileSync(join(migrations, RELEASES_FILE), JSON.stringify(releases));
   const program = (name: string): string => join(folder, 'dist', `${name}.js`);
   return { main: program('main'), fundadmin: program('fundadmin'), migrations };
+}
+
+/** This release, its workflow code changed by `change`; returns its program. */
+export async function layOutChanged(
+  folder: string,
+  change: (code: string) => string,
+): Promise<string> {
+  const { main } = layOut(folder, await releasesUntilNow());
+  const bundle = join(dirname(main), 'workflows.js');
+  writeFileSync(bundle, change(readFileSync(bundle, 'utf8')));
+  return main;
 }
 
 /** The releases up to this build, which counts as one. */

@@ -1,13 +1,5 @@
 /** Dashboard of the money: what moves, what waits, what is unknown, and what the record lacks. */
-import {
-  perSecond,
-  perSecondOf,
-  quantile,
-  query,
-  shared,
-  type Dashboard,
-  type Section,
-} from './panels.ts';
+import { perSecond, quantile, query, shared, type Dashboard, type Section } from './panels.ts';
 
 const LANE = ['signer_key', 'address', 'chain_id'] as const;
 const LANE_LEGEND = '{{signer_key}} on {{chain_id}} ({{address}})';
@@ -269,7 +261,7 @@ const record: Section = {
       title: 'Audit rows that were sealed',
       unit: 'per-second',
       rising: 'More is recorded. 0 while movements go on: no worker seals.',
-      queries: [query(perSecondOf('svc_audit_sealed_total'), 'rows')],
+      queries: [query(perSecond('svc_audit_sealed_total'), 'rows')],
     },
     {
       title: 'Rows that were removed after their retention time',

@@ -60,12 +60,8 @@ const RANGE = '5m';
 
 /** Returns the PromQL of a counter's growth in a second, added up over processes. */
 export function perSecond(counter: string, ...by: readonly string[]): string {
-  return `sum by (${by.join(', ')}) (rate(${counter}[${RANGE}]))`;
-}
-
-/** Returns the PromQL of the growth in a second of a metric that has no labels of its own. */
-export function perSecondOf(counter: string): string {
-  return `sum(rate(${counter}[${RANGE}]))`;
+  const labels = by.length === 0 ? '' : ` by (${by.join(', ')}) `;
+  return `sum${labels}(rate(${counter}[${RANGE}]))`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Dashboard of the processes: requests, runtime, clocks, database, calls to Temporal. */
-import { perSecond, perSecondOf, quantile, query, shared } from './panels.ts';
+import { perSecond, quantile, query, shared } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 
 const LEGEND = '{{job}} {{instance}}';
@@ -116,7 +116,7 @@ const api: Section = {
       title: 'Connections closed unread',
       unit: 'per-second',
       rising: 'A stranger, or a proxy that keeps too many connections, shuts callers out.',
-      queries: [query(perSecondOf('svc_http_connections_dropped_total'), 'connections')],
+      queries: [query(perSecond('svc_http_connections_dropped_total'), 'connections')],
     },
   ],
 };
