@@ -18,8 +18,8 @@ export const throughput: Section = async (context) => {
   const { collect } = context;
   const add = (name: string, of: (batch: Batch) => number, other: readonly Batch[]): void =>
     collect.add('throughput', name, '', ratios(mine.map(of), other.map(of)));
-  add('throughput, in process / hand-written with care', speedOf, careful);
-  add('CPU a movement, in process / hand-written with care', cpuOf, careful);
+  add(RATIO.careful, speedOf, careful);
+  add(RATIO.carefulCpu, cpuOf, careful);
   add(RATIO.cpu, cpuOf, hand);
   add(RATIO.throughput, speedOf, hand);
 };

@@ -8,7 +8,11 @@ import { movements, type Section } from './context.ts';
 
 /** In this order within a round; then all are rejected, so that the next round begins empty. */
 const LEVELS = [0, 100, 1_000, 5_000];
-const JUDGED = 5_000;
+/** The figure that a goal judges, by level. */
+const JUDGED: ReadonlyMap<number, string> = new Map([
+  [5_000, RATIO.waiting],
+  [20_000, RATIO.mostWaiting],
+]);
 const QUICK_LEVELS = [0, 50, 200];
 const NODES = 3;
 
@@ -35,8 +39,8 @@ export const waiting: Section = async (context) => {
     collect.add('waiting', `${level} waiting: CPU a node`, 'ms', costs[index] ?? []);
   }
   for (const [index, level] of levels.entries()) {
-    const of = `throughput, ${level.toLocaleString('en')} waiting / none waiting`;
-    const name = level === JUDGED ? RATIO.waiting : of;
+    const other = `throughput, ${level.toLocaleString('en')} waiting / none waiting`;
+    const name = JUDGED.get(level) ?? other;
     if (index > 0) collect.add('waiting', name, '', ratios(speeds[index] ?? [], speeds[0] ?? []));
   }
 };
