@@ -33,12 +33,13 @@ export function gather<Ask, Answer>({
   let planned = false;
 
   const next = (): void => {
-    if (active >= calls || queue.length === 0) return;
-    active += 1;
-    void call(queue.splice(0, most)).finally(() => {
-      active -= 1;
-      next();
-    });
+    while (active < calls && queue.length > 0) {
+      active += 1;
+      void call(queue.splice(0, most)).finally(() => {
+        active -= 1;
+        next();
+      });
+    }
   };
 
   const call = async (batch: readonly Waiting<Ask, Answer>[]): Promise<void> => {

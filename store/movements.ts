@@ -27,7 +27,6 @@ import type {
 import type {
   AuditEntry,
   CommandKind,
-  MovementHead,
   TimelineEntry,
   Transition,
   UncoveredHold,
@@ -39,6 +38,7 @@ import { auditRows, withEventIds } from './event-ids.ts';
 import { DECISION_OUTDATED, run, sqlState, writeOrFind } from './faults.ts';
 import { iso, isoOf, objectOrNull, stored } from './json.ts';
 import type { ReferenceUse } from './movement-idempotency.ts';
+import { createCall, type CreateAnswer, type CreateRows } from './shared-creates.ts';
 import { transitionDocument, uncoveredHold } from './transition.ts';
 
 export interface NewMovement {
@@ -92,26 +92,26 @@ export type CreateOutcome =
   | ({ readonly created: false } & ReferenceUse);
 
 /**
- * Writes a movement with its nodes, timeline, audit and command in one transaction. If the
- * connection breaks, looks up the row by its id before returning.
+ * Writes a movement with its nodes, timeline, audit and command in one transaction, which other
+ * creates may share ({@link createCall}). If the connection breaks, looks up the row by its id
+ * before returning.
  */
 export function createMovement(db: Database, movement: NewMovement): Promise<CreateOutcome> {
-  return createMovementBy(
-    db,
-    movement,
-    (doc) => db.sql`SELECT create_movement(${doc}::jsonb) AS answer`,
-  );
+  return createMovementBy(db, movement, createCall(db, movement));
 }
 
-/** As `createMovement`, but calls another SQL function, which checks more. */
+/**
+ * As `createMovement`, but calls another SQL function, which checks more. After a deadlock `call`
+ * is called again.
+ */
 export async function createMovementBy(
   db: Database,
   movement: NewMovement,
-  call: (doc: string) => Promise<{ answer: CreateAnswer }[]>,
+  call: (doc: string) => Promise<CreateRows>,
 ): Promise<CreateOutcome> {
   const [movementId, commandId] = [newId(), newId()];
   const doc = JSON.stringify(createDocument(db, { movementId, commandId }, movement));
-  const write = (): Promise<{ answer: CreateAnswer }[]> => call(doc);
+  const write = (): Promise<CreateRows> => call(doc);
   const outcome = await written(db, movementId, write, movement.auto_approve_result);
   return ofCommand(outcome, commandId);
 }
@@ -164,7 +164,7 @@ export async function createApproved(
       ),
     },
   });
-  const write = (): Promise<{ answer: CreateAnswer }[]> =>
+  const write = (): Promise<CreateRows> =>
     db.sql<{ answer: CreateAnswer }>`SELECT create_and_approve(${doc}::jsonb) AS answer`;
   try {
     const outcome = ofCommand(await written(db, movementId, write, null), commandId);
@@ -183,20 +183,6 @@ function ofCommand(outcome: CreateOutcome, command_id: string): CreateOutcome {
   return outcome.created ? { ...outcome, command: { kind: 'create', command_id } } : outcome;
 }
 
-export interface CreateAnswer {
-  readonly created: boolean;
-  readonly movement_id: string;
-  readonly request?: JsonObject;
-  readonly holder?: string;
-  readonly created_at?: string;
-  readonly expires_at?: string;
-  readonly approved?: Pick<
-    MovementHead,
-    'request_state' | 'approval_status' | 'reservation_status'
-  >;
-  readonly auto_approve_result?: JsonObject;
-}
-
 /**
  * Runs the write of a create: repeats it after a deadlock, and looks up the movement by its id when
  * the outcome is unknown.
@@ -204,7 +190,7 @@ export interface CreateAnswer {
 async function written(
   db: Database,
   movementId: string,
-  write: () => Promise<{ answer: CreateAnswer }[]>,
+  write: () => Promise<CreateRows>,
   result: AutoApproveResult | null,
 ): Promise<CreateOutcome> {
   const answered = async (): Promise<CreateOutcome> => {

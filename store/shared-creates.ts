@@ -1,0 +1,98 @@
+/** Creates of movements that share one statement, and so one transaction and one commit. */
+import type { JsonObject } from '../domain/json.ts';
+import type { MovementHead } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { databaseFault, mayBeWritten } from './faults.ts';
+import { shared } from './shared-reads.ts';
+
+/** Maximum number of statements at the same time, and of creates in one statement. */
+const CREATES = { calls: 4, most: 8 };
+/** Characters of the largest document that shares: a statement has at most 256 thousand. */
+const LARGEST = 32_000;
+
+/** What `create_movement` returns. */
+export interface CreateAnswer {
+  readonly created: boolean;
+  readonly movement_id: string;
+  readonly request?: JsonObject;
+  readonly holder?: string;
+  readonly created_at?: string;
+  readonly expires_at?: string;
+  readonly approved?: Pick<
+    MovementHead,
+    'request_state' | 'approval_status' | 'reservation_status'
+  >;
+  readonly auto_approve_result?: JsonObject;
+}
+
+/** The rows that one create returns: exactly one. */
+export type CreateRows = { answer: CreateAnswer }[];
+
+/** What decides whether a create shares, and its place in the statement. */
+interface CreateFacts {
+  readonly client_scope: string;
+  readonly idempotency_key: string | null;
+  readonly unique_reference?: boolean;
+  readonly created_by: JsonObject;
+}
+
+interface Create {
+  readonly doc: string;
+  /** Different for different idempotency keys. */
+  readonly order: string;
+}
+
+/**
+ * Returns the call of `create_movement` for one create. Its first use may share a statement; a
+ * later use, after a deadlock, goes alone.
+ */
+export function createCall(db: Database, facts: CreateFacts): (doc: string) => Promise<CreateRows> {
+  const order = JSON.stringify([facts.client_scope, facts.idempotency_key]);
+  let shares = mayShare(facts);
+  return async (doc) => {
+    if (!shares || doc.length > LARGEST) return createAlone(db, doc);
+    shares = false;
+    return (await createShared(db, { doc, order })) ?? createAlone(db, doc);
+  };
+}
+
+/**
+ * A statement takes the locks of its creates in the order of their idempotency keys, so that no two
+ * statements wait for each other. No order fits a create with a second such lock: that of an
+ * agent's authority, or a unique reference.
+ */
+function mayShare({ created_by, unique_reference }: CreateFacts): boolean {
+  return created_by['role'] !== 'agent' && unique_reference !== true;
+}
+
+function createAlone(db: Database, doc: string): Promise<CreateRows> {
+  return db.sql<{ answer: CreateAnswer }>`SELECT create_movement(${doc}::jsonb) AS answer`;
+}
+
+/** Returns null for a create that was not written here and must go alone. */
+const createShared = shared<Create, CreateRows | null>(createAll, CREATES);
+
+async function createAll(
+  db: Database,
+  creates: readonly Create[],
+): Promise<readonly (CreateRows | null)[]> {
+  const [first] = creates;
+  if (first !== undefined && creates.length === 1) return [await createAlone(db, first.doc)];
+  const sorted = [...creates].sort((a, b) => (a.order < b.order ? -1 : Number(a.order > b.order)));
+  const docs = `[${sorted.map(({ doc }) => doc).join(',')}]`;
+  try {
+    // The function is called in the order of the subquery's rows.
+    const rows = await db.sql<{ answer: CreateAnswer; nr: number }>`
+      SELECT create_movement(d.value) AS answer, d.nr
+      FROM (
+        SELECT e.value, e.nr::integer AS nr
+        FROM jsonb_array_elements(${docs}::jsonb) WITH ORDINALITY AS e (value, nr) ORDER BY e.nr
+      ) AS d`;
+    return creates.map((create) => rows.filter(({ nr }) => sorted[nr - 1] === create));
+  } catch (error) {
+    // Each create looks up its own row, or has waited for a connection as it would alone.
+    if (mayBeWritten(error) || databaseFault(error) === 'busy') throw error;
+    // Nothing was written, and the error may be that of another create.
+    return creates.map(() => null);
+  }
+}
