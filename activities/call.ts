@@ -1,6 +1,7 @@
 /** Options of outside calls that an activity makes: abort signal, request id and trace headers. */
 import { Context } from '@temporalio/activity';
 import type { CallOptions } from '../domain/executor.ts';
+import { deadline } from '../platform/deadline.ts';
 import { traceHeaders } from '../platform/tracing.ts';
 
 /** Number of calls that each activity has made so far; it is a part of the request id. */
@@ -22,12 +23,28 @@ export function callOptions(): CallOptions {
   };
 }
 
-/** Returns the same options with a signal and a last moment that also end after `milliseconds`. */
-export function within(options: CallOptions, milliseconds: number): CallOptions {
+/**
+ * Makes one call with a time limit: its signal and its last moment also end after `milliseconds`.
+ * Waits for the call, also after that.
+ */
+export async function within<T>(
+  options: CallOptions,
+  milliseconds: number,
+  call: (options: CallOptions) => Promise<T>,
+): Promise<T> {
+  const limit = deadline(options.signal, milliseconds);
+  try {
+    return await call({ ...endingBy(options, milliseconds), signal: limit.signal });
+  } finally {
+    limit.clear();
+  }
+}
+
+/** Returns the same options with a last moment that is at most `milliseconds` from now. */
+export function endingBy(options: CallOptions, milliseconds: number): CallOptions {
   return {
     ...options,
     notAfter: Math.min(options.notAfter ?? Infinity, Date.now() + milliseconds),
-    signal: AbortSignal.any([options.signal, AbortSignal.timeout(milliseconds)]),
   };
 }
 

@@ -2,9 +2,9 @@
  * What a stopping worker does with running work. It waits for sends and never aborts them. It
  * abandons at once every call that another worker may repeat, which costs the node no attempt.
  */
-import { callOptions } from './call.ts';
+import { callOptions, endingBy } from './call.ts';
 import { lookAgain } from './failures.ts';
-import type { CallOptions } from '../domain/executor.ts';
+import { ExecutorFault, type CallOptions } from '../domain/executor.ts';
 
 /** Identifies a send, from its fence until its answer is recorded. */
 export type Send =
@@ -58,32 +58,53 @@ export class Leaving {
   }
 
   /**
-   * Runs `call` until it ends or this worker stops.
+   * Runs `call` until it ends, this worker stops, or `seconds` are over. A call whose activity is
+   * cancelled may still have an answer, so only its signal aborts.
    *
+   * @throws ExecutorFault `EXECUTOR_TIMEOUT` when the time is over.
    * @throws a failure that makes another worker repeat the activity, when this worker stops.
    */
-  async repeatable<T>(call: (options: CallOptions) => Promise<T>): Promise<T> {
-    const stops = lookAgain('this worker stops; another repeats the activity', AGAIN_SECONDS);
-    if (this.#left) throw stops;
+  async repeatable<T>(call: (options: CallOptions) => Promise<T>, seconds = Infinity): Promise<T> {
+    if (this.#left) throw stopping();
     const options = callOptions();
-    const abort = new AbortController();
-    let giveUp = (): void => undefined;
+    // One controller in place of `AbortSignal.any` and `AbortSignal.timeout`, which are slow to
+    // make and keep the joined signals in memory (platform/deadline.ts).
+    const ending = new AbortController();
+    const onCancel = (): void => ending.abort(options.signal.reason);
+    let end: (reason: Error) => void = () => undefined;
     // Not every call ends when its signal aborts, so the race below does not wait for the call.
     const over = new Promise<never>((_, reject) => {
-      giveUp = () => {
-        reject(stops);
-        abort.abort(stops);
+      end = (reason) => {
+        reject(reason);
+        ending.abort(reason);
       };
     });
     over.catch(() => undefined);
+    const giveUp = (): void => end(stopping());
+    const ms = seconds * 1_000;
+    const isLimited = Number.isFinite(ms);
+    const timer = isLimited ? setTimeout(() => end(timedOut(seconds)), ms) : undefined;
+    if (options.signal.aborted) onCancel();
+    else options.signal.addEventListener('abort', onCancel, { once: true });
     this.#givingUp.add(giveUp);
     try {
-      const signal = AbortSignal.any([options.signal, abort.signal]);
-      return await Promise.race([over, call({ ...options, signal })]);
+      const limited = isLimited ? endingBy(options, ms) : options;
+      return await Promise.race([over, call({ ...limited, signal: ending.signal })]);
     } finally {
       this.#givingUp.delete(giveUp);
+      options.signal.removeEventListener('abort', onCancel);
+      clearTimeout(timer);
     }
   }
+}
+
+function stopping(): Error {
+  return lookAgain('this worker stops; another repeats the activity', AGAIN_SECONDS);
+}
+
+function timedOut(seconds: number): ExecutorFault {
+  const message = `no answer within ${String(seconds)} s`;
+  return new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', message);
 }
 
 /** Runs `work` as a send: a stopping worker waits for it. */
@@ -93,10 +114,11 @@ export function sending<T>({ leaving }: Leaves, send: Send, work: () => Promise<
 
 /** Runs `call`, which a stopping worker abandons; see {@link Leaving.repeatable}. */
 export function repeatable<T>(
-  { leaving }: Leaves,
+  { leaving = new Leaving() }: Leaves,
   call: (options: CallOptions) => Promise<T>,
+  seconds?: number,
 ): Promise<T> {
-  return leaving === undefined ? call(callOptions()) : leaving.repeatable(call);
+  return leaving.repeatable(call, seconds);
 }
 
 /** Returns the name of the send for a log line. */

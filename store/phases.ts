@@ -91,12 +91,18 @@ export async function readPhase(
   return rows[0]?.answer ?? null;
 }
 
+/** A node, and its movement's view if that was read too, both at one moment. */
+export interface NodeAndView {
+  readonly row: PhaseRow;
+  readonly view: LoadedMovement | null;
+}
+
 /** Returns the node and its movement's view, both at one moment. */
 export async function readPhaseAndView(
   db: Database,
   movementId: string,
   nodeKey: string,
-): Promise<{ readonly row: PhaseRow; readonly view: LoadedMovement | null } | null> {
+): Promise<NodeAndView | null> {
   const rows = await run(
     () => db.sql<{ row: PhaseRow | null; view: LoadedMovement | null }>`
       SELECT read_phase(${movementId}::uuid, ${nodeKey}) AS row,

@@ -19,7 +19,7 @@ import type {
   BindingProblem,
 } from '../domain/transition.ts';
 import type { NodeState } from '../domain/states/node.ts';
-import type { PhaseArgs } from '../domain/messages.ts';
+import type { LoadedMovement, PhaseArgs } from '../domain/messages.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { proveApproval } from './decisions.ts';
@@ -34,7 +34,7 @@ import {
   readKept,
   writeOrFind,
 } from './faults.ts';
-import type { PhaseRow } from './phases.ts';
+import type { NodeAndView, PhaseRow } from './phases.ts';
 
 /** What `apply_transition` returns. */
 export interface Answer extends MovementHead {
@@ -55,18 +55,59 @@ export interface Answer extends MovementHead {
  * `dependency_unavailable` when the database is unreachable and nothing was written, and
  * `outcome_unknown` when the answer was lost and the command is not found (yet).
  */
-export async function applyTransition(
+export function applyTransition(db: Database, transition: Transition): Promise<TransitionOutcome> {
+  return applyBy(db, transition, async (doc) => {
+    const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
+    return rows[0]?.answer;
+  });
+}
+
+/**
+ * Like {@link applyTransition}; the same statement then reads another node of the movement, as the
+ * transition has left it. `found` is null when the transition was refused or there is no such node.
+ * `view`: whether to read the movement's view too; else the view is null.
+ */
+export async function applyAndRead(
   db: Database,
   transition: Transition,
+  { node_key, view }: { readonly node_key: string; readonly view: boolean },
+): Promise<{ readonly outcome: TransitionOutcome; readonly found: NodeAndView | null }> {
+  const { movement_id } = transition;
+  let found: NodeAndView | null = null;
+  const outcome = await applyBy(db, transition, async (doc) => {
+    // OFFSET makes Postgres apply the transition once, before it reads. Both functions that read
+    // are VOLATILE, so they see what the same statement has written.
+    const rows = await db.sql<{
+      answer: Answer;
+      row: PhaseRow | null;
+      view: LoadedMovement | null;
+    }>`
+      SELECT w.answer,
+        CASE WHEN w.answer -> 'ok' = 'true'
+          THEN read_phase(${movement_id}::uuid, ${node_key}) END AS row,
+        CASE WHEN w.answer -> 'ok' = 'true' AND ${view}::boolean
+          THEN movement_view(${movement_id}::uuid, svc_now()) END AS view
+      FROM (SELECT apply_transition(${doc}::jsonb) AS answer OFFSET 0) w`;
+    const [read] = rows;
+    found = read === undefined || read.row === null ? null : { row: read.row, view: read.view };
+    return read?.answer;
+  });
+  return { outcome, found };
+}
+
+/** Applies the transition by `write`, which gets the input of the SQL function as JSON. */
+async function applyBy(
+  db: Database,
+  transition: Transition,
+  write: (doc: string) => Promise<Answer | undefined>,
 ): Promise<TransitionOutcome> {
   if (begins(transition) && !db.mayBegin()) return LEAVING;
   const commandId = transition.command === undefined ? null : newId();
   const document = transitionDocument(db, transition, commandId);
   const writeOf = (doc: string) => async (): Promise<Answer> => {
-    const rows = await db.sql<{ answer: Answer }>`SELECT apply_transition(${doc}::jsonb) AS answer`;
-    const [row] = rows;
-    if (row === undefined) throw new Error('the SQL function apply_transition returned no row');
-    return row.answer;
+    const answer = await write(doc);
+    if (answer === undefined) throw new Error('the SQL function apply_transition returned no row');
+    return answer;
   };
   const outcome = await applied(db, commandId, writeOf(JSON.stringify(document)));
   if (outcome.ok || outcome.reason !== 'approval_not_proven') return outcome;

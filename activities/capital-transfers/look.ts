@@ -24,7 +24,6 @@ import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { delayOf, lookAgain, unhurriedSeconds } from '../failures.ts';
-import { within } from '../call.ts';
 import { repeatable } from '../leaving.ts';
 import {
   applyStep,
@@ -48,8 +47,10 @@ export async function look(
     return unanswered(deps, row, 'no worker is bound to the accounts of the transfer');
   let answer: TransferAnswer | null;
   try {
-    answer = await repeatable(deps, (options) =>
-      provider.find(orderOf(row), within(options, provider.timeout_seconds * 1000)),
+    answer = await repeatable(
+      deps,
+      (options) => provider.find(orderOf(row), options),
+      provider.timeout_seconds,
     );
   } catch (error) {
     // This worker stops; that is no fault of the provider.

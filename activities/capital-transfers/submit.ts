@@ -51,7 +51,8 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   const left = leftToSend(deadline, performance.now());
   if (left === null) return;
   try {
-    const answer = await provider.submit(orderOf(fenced.row), within(callOptions(), left));
+    const order = orderOf(fenced.row);
+    const answer = await within(callOptions(), left, (limited) => provider.submit(order, limited));
     const step = answered(fenced.row, answer, deps.pendingSeconds);
     // The database refuses this write when a look has taken the transfer over; the look then
     // decides.

@@ -14,15 +14,17 @@ import { questionOr, type PhaseSteps, type Question } from './phase.ts';
 import { result } from './results.ts';
 
 /**
- * Starts preflight or prepare. Returns the input of the executor's call if the node is not sent
- * yet, in time, and within its limits; else the phase's result.
+ * Starts preflight or prepare. Reads the node, unless the caller passes its row as `left`. Returns
+ * the input of the executor's call if the node is not sent yet, in time, and within its limits;
+ * else the phase's result.
  */
 export async function beforeSend(
   deps: PhaseDependencies,
   args: PhaseArgs,
   { recorded }: Pick<PhaseSteps, 'recorded'>,
+  left?: PhaseRow,
 ): Promise<Question | PhaseResult> {
-  const row = await phaseRow(deps, args);
+  const row = left ?? (await phaseRow(deps, args));
   // If the database was restored since the last phase, the node may have been sent: recovery finds
   // out first.
   const beyond = recorded(row, args) ?? (row.recover_first ? result('READY', 'recover') : null);

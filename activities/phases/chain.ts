@@ -3,17 +3,16 @@
  * answers at once. Every phase still records its own result. The chain checks the time left between
  * two phases, and never stops inside a phase.
  */
-import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import type { ExecutionResult } from '../../domain/executor.ts';
 import type { CarriedResult, PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { venueWaitOf } from '../../domain/venue-waits.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { within } from '../call.ts';
 import { delayOf, Overtaken } from '../failures.ts';
 import type { Tell } from '../guarded.ts';
 import { sending } from '../leaving.ts';
 import { measured } from '../phase-metrics.ts';
 import { amountOf } from './amount.ts';
-import { ownerOf, type PhaseDependencies } from './context.ts';
+import { ownerOf, type Ahead, type PhaseDependencies } from './context.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { observe } from './observe.ts';
 import {
@@ -26,7 +25,7 @@ import {
 import { passed, preflight } from './preflight.ts';
 import { prepare, prepared } from './prepare.ts';
 import { result } from './results.ts';
-import { phaseRow } from './row.ts';
+import { makesReady, phaseRow } from './row.ts';
 import { signed, submit } from './submit.ts';
 import { mustWrite } from './write.ts';
 
@@ -72,32 +71,28 @@ export async function wholeChain(
   tell: Tell,
 ): Promise<PhaseResult> {
   const soon = inTime(deps);
+  const onward = (args.onward ?? []).map((next): Ahead => ({ args: next, soon, row: null }));
   tell({ node_key: args.node_key });
-  const first = await wholeSend(deps, args, soon);
+  const first = await wholeSend({ ...deps, ahead: onward[0] }, args, soon);
   const carried: CarriedResult[] = [];
   let last = first;
-  for (const next of args.onward ?? []) {
-    if (!soon() || !makesReady(last, next)) break;
-    tell({ node_key: next.node_key, completed: 1 + carried.length });
-    const { node_key, attempt } = next;
-    last = await carriedOn(deps, next, soon);
+  for (const [index, next] of onward.entries()) {
+    const { node_key, attempt } = next.args;
+    const { advance } = last;
+    if (!soon() || advance === undefined || !makesReady(advance.decision, next.args)) break;
+    tell({ node_key, completed: 1 + carried.length });
+    last = await carriedOn({ ...deps, ahead: onward[index + 1] }, next);
     carried.push({ node_key, attempt, result: last });
   }
   return carried.length === 0 ? first : { ...first, carried };
 }
 
-function makesReady({ advance }: PhaseResult, { node_key, attempt }: PhaseArgs): boolean {
-  const ready = advance?.decision.ready ?? [];
-  return ready.some((each) => each.node_key === node_key && each.attempt === attempt);
-}
-
 async function carriedOn(
   deps: PhaseDependencies,
-  args: PhaseArgs,
-  soon: () => boolean,
+  { args, soon, row }: Ahead,
 ): Promise<PhaseResult> {
   try {
-    return await wholeSend(deps, args, soon);
+    return await wholeSend(deps, args, soon, row ?? undefined);
   } catch (error) {
     // The send may have happened, so recovery looks for it. Results of earlier nodes stay.
     deps.log.warn(
@@ -109,15 +104,17 @@ async function carriedOn(
 }
 
 /**
- * Runs a node from its preflight through the fence to a first look at its send. After an executor's
- * error before the fence, the phase's own activity repeats the phase.
+ * Runs a node from its preflight through the fence to a first look at its send; reads the node,
+ * unless the write before passes its row as `left`. After an executor's error before the fence, the
+ * phase's own activity repeats the phase.
  */
 async function wholeSend(
   deps: PhaseDependencies,
   args: PhaseArgs,
   soon: () => boolean,
+  left?: PhaseRow,
 ): Promise<PhaseResult> {
-  const ready = await beforeFence(deps, args, soon);
+  const ready = await beforeFence(deps, args, soon, left);
   if (ready === 'prepared') return submitAndLook(deps, args, soon);
   if ('next' in ready) return ready;
   const { fenced, started } = ready;
@@ -132,9 +129,10 @@ async function beforeFence(
   deps: PhaseDependencies,
   args: PhaseArgs,
   soon: () => boolean,
+  left?: PhaseRow,
 ): Promise<{ readonly fenced: Fenced; readonly started: number } | PhaseResult | 'prepared'> {
   try {
-    const found = await checkAndPrepare(deps, args, soon);
+    const found = await checkAndPrepare(deps, args, soon, left);
     if ('next' in found) {
       const isPrepared = found.next === 'continue' && found.phase === 'prepare';
       return isPrepared && soon() ? 'prepared' : found;
@@ -178,9 +176,10 @@ async function checkAndPrepare(
   deps: PhaseDependencies,
   args: PhaseArgs,
   soon: () => boolean,
+  left?: PhaseRow,
 ): Promise<Sendable | PhaseResult> {
   const started = performance.now();
-  const question = await preflight.begin(deps, args);
+  const question = await preflight.begin(deps, args, left);
   if ('next' in question) {
     if (question.next !== 'continue') return withPhase('preflight', question);
     return withPhase('prepare', await runPhase(deps, withTimeout(prepare), args));
@@ -222,25 +221,7 @@ async function callBoth(
  * attempt, so no call may hang.
  */
 function withTimeout(steps: PhaseSteps): PhaseSteps {
-  return {
-    ...steps,
-    call: async (deps, executor, question, options) => {
-      const { timeout_seconds } = executor.descriptor;
-      const milliseconds = timeout_seconds * 1000;
-      let timer: NodeJS.Timeout | undefined;
-      const over = new Promise<never>((_, reject) => {
-        const message = `no answer within ${String(timeout_seconds)} s`;
-        const fault = new ExecutorFault('timeout', 'EXECUTOR_TIMEOUT', message);
-        timer = setTimeout(() => reject(fault), milliseconds);
-      });
-      try {
-        const answer = steps.call(deps, executor, question, within(options, milliseconds));
-        return await Promise.race([answer, over]);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-  };
+  return { ...steps, endsInTime: true };
 }
 
 /** Runs preflight once and then a look, for a node that only looks. */

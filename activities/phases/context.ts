@@ -6,6 +6,7 @@ import type {
   Executor,
   ExecutorDescriptor,
 } from '../../domain/executor.ts';
+import type { PhaseArgs } from '../../domain/messages.ts';
 import type { Differences } from '../../domain/send/clocks.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { Signing } from '../../domain/signing.ts';
@@ -15,6 +16,18 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { termsOf } from '../requirements/list.ts';
 import type { Purpose, RequirementSources } from '../requirements/requirement.ts';
 import { addressOf, signerOf } from './signer.ts';
+
+/**
+ * The node with which a chain of phases continues. The write that makes the node ready reads it
+ * too, and the chain uses that row once, at once.
+ */
+export interface Ahead {
+  readonly args: PhaseArgs;
+  /** Returns whether the chain has time for the node. */
+  readonly soon: () => boolean;
+  /** The node as the write that made it ready left it; null when that write did not read it. */
+  row: PhaseRow | null;
+}
 
 export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources {
   readonly log: Logger;
@@ -40,6 +53,8 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
    * 1000 when left out.
    */
   readonly soonMs?: number;
+  /** The next node of a chain; absent outside a chain and at its last node. */
+  readonly ahead?: Ahead | undefined;
 }
 
 /**

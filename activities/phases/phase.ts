@@ -36,6 +36,8 @@ export type CallOutcome =
 
 export interface PhaseSteps {
   readonly name: Phase;
+  /** Whether the call ends at the executor's time-out even if the executor ignores its signal. */
+  readonly endsInTime?: boolean;
   /** Returns the result that the row already records for this phase; null when it records none. */
   recorded(row: PhaseRow, args: RecoverArgs): PhaseResult | null;
   /**
@@ -81,15 +83,23 @@ export async function runPhase(
   return steps.name === 'submit' ? sending(deps, ownerOf(args), run) : run();
 }
 
-/** Makes the one call of a phase. A stopping worker waits for a submit, and for no other call. */
+/**
+ * Makes the one call of a phase. A stopping worker waits for a submit, and for no other call. A
+ * submit has its own time limit.
+ */
 export function callExecutor(
   deps: PhaseDependencies,
   steps: PhaseSteps,
   question: Question,
 ): Promise<CallOutcome> {
-  const call = (options: CallOptions): Promise<ExecutionResult | null> =>
-    steps.call(deps, executorOf(deps, question.row), question, options);
-  return outcomeOf(() => (steps.name === 'submit' ? call(callOptions()) : repeatable(deps, call)));
+  return outcomeOf(() => {
+    const executor = executorOf(deps, question.row);
+    const call = (options: CallOptions): Promise<ExecutionResult | null> =>
+      steps.call(deps, executor, question, options);
+    if (steps.name === 'submit') return call(callOptions());
+    const { timeout_seconds } = executor.descriptor;
+    return repeatable(deps, call, steps.endsInTime === true ? timeout_seconds : undefined);
+  });
 }
 
 /**

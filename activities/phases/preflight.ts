@@ -22,8 +22,8 @@ export const preflight: PhaseSteps = {
     const isChecked = row.preflight_passed && row.wait_overdue_ms === null;
     return isChecked ? result('READY', 'continue') : null;
   },
-  async begin(deps, args) {
-    const question = await beforeSend(deps, args, preflight);
+  async begin(deps, args, left) {
+    const question = await beforeSend(deps, args, preflight, left);
     if ('next' in question) return question;
     const refused = await notAllowed(deps, question.row);
     return refused === null

@@ -1,28 +1,66 @@
 /** Reads the row of the node that a phase works on. */
-import type { PhaseArgs } from '../../domain/messages.ts';
-import { readPhase, readPhaseAndView, type PhaseRow } from '../../store/phases.ts';
+import type { DecideArgs, PhaseArgs } from '../../domain/messages.ts';
+import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
+import {
+  readPhase,
+  readPhaseAndView,
+  type NodeAndView,
+  type PhaseRow,
+} from '../../store/phases.ts';
+import { applyAndRead, applyTransition } from '../../store/transition.ts';
 import type { PhaseDependencies } from './context.ts';
 
 /** Reads the node. Throws when there is none: a phase always has an existing node. */
 export async function phaseRow(deps: PhaseDependencies, args: PhaseArgs): Promise<PhaseRow> {
-  const row = await readWithCourse(deps, args);
-  if (row === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
-  return row;
+  const found = await readNode(deps, args);
+  if (found === null) throw new Error(`movement ${args.movement_id} has no node ${args.node_key}`);
+  return withCourse(args, found);
 }
 
-async function readWithCourse(
-  { db }: PhaseDependencies,
-  args: PhaseArgs,
-): Promise<PhaseRow | null> {
-  const { movement_id, node_key, decides, then } = args;
-  // The run only hints that a decision follows: the movement is read too, and the decision is
-  // computed again.
-  if (decides === true && then !== undefined) {
-    const found = await readPhaseAndView(db, movement_id, node_key);
-    return found === null ? null : { ...found.row, course: { view: found.view } };
-  }
+async function readNode({ db }: PhaseDependencies, args: PhaseArgs): Promise<NodeAndView | null> {
+  const { movement_id, node_key } = args;
+  if (readsView(args)) return readPhaseAndView(db, movement_id, node_key);
   const row = await readPhase(db, movement_id, node_key);
-  return row === null ? null : { ...row, ...decisionHints(args) };
+  return row === null ? null : { row, view: null };
+}
+
+/**
+ * Writes the completion of a node with the decision that follows. If the decision makes the chain's
+ * next node ready and the chain has time for it, the same statement reads that node.
+ */
+export async function writeAndReadAhead(
+  { db, ahead }: PhaseDependencies,
+  transition: Transition,
+  decision: DecideArgs,
+): Promise<TransitionOutcome> {
+  if (ahead === undefined || !ahead.soon() || !makesReady(decision, ahead.args))
+    return applyTransition(db, transition);
+  const { args } = ahead;
+  const { node_key } = args;
+  const view = readsView(args);
+  const { outcome, found } = await applyAndRead(db, transition, { node_key, view });
+  ahead.row = found === null ? null : withCourse(args, found);
+  return outcome;
+}
+
+/** Returns whether the decision makes this attempt of the node ready. */
+export function makesReady(
+  { ready }: Pick<DecideArgs, 'ready'>,
+  { node_key, attempt }: PhaseArgs,
+): boolean {
+  return ready.some((each) => each.node_key === node_key && each.attempt === attempt);
+}
+
+/**
+ * Returns whether the movement is read with the node. The run only hints that a decision follows,
+ * so the decision is computed again.
+ */
+function readsView({ decides, then }: PhaseArgs): boolean {
+  return decides === true && then !== undefined;
+}
+
+function withCourse({ decides }: PhaseArgs, { row, view }: NodeAndView): PhaseRow {
+  return decides === true ? { ...row, course: { view } } : row;
 }
 
 /** Returns the fields of the row that come from the phase's arguments, not from the database. */

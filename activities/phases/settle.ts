@@ -14,11 +14,11 @@ import { OWN_CODES } from '../../executors/protocol.ts';
 import { readConditionScope } from '../../store/conditions.ts';
 import { readMovementView, type PhaseRow } from '../../store/phases.ts';
 import { hasStartedSubmit } from '../../store/questions.ts';
-import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from './amount.ts';
 import { claimsWith } from './claims.ts';
 import type { PhaseDependencies } from './context.ts';
 import { result } from './results.ts';
+import { writeAndReadAhead } from './row.ts';
 import { mustWrite, notWritten, transitionOf, type NodeWrite } from './write.ts';
 
 /**
@@ -259,11 +259,12 @@ async function writeBoth(
   // Only COMPLETED can follow from a completion, and it uses up the reservation, so the values
   // 'none' and false have no effect here.
   const next = advance(decision, 'none', false);
-  const outcome = await applyTransition(deps.db, {
+  const both = {
     ...next,
     nodes: [...(completion.nodes ?? []), ...(next.nodes ?? [])],
     timeline: [...completion.timeline, ...next.timeline],
-  });
+  };
+  const outcome = await writeAndReadAhead(deps, both, decision);
   if (outcome.ok) return { decision, version: outcome.head?.version ?? decision.version + 1 };
   if (outcome.reason === 'version') return null;
   throw notWritten(row, outcome.reason);

@@ -50,23 +50,20 @@ export const submit: PhaseSteps = {
     const left = leftToSend(deadline ?? 0, performance.now());
     if (left === null)
       throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
-    return executor
-      .submit(
-        {
-          context,
-          prepared_action: prepared_action ?? {},
-          ...(sign_result === undefined ? {} : { sign_result }),
-          journal: journalOf(deps, row),
-        },
-        within(options, left),
-      )
-      .catch((error: unknown) => {
-        // Any other error during a send does not show whether the send landed.
-        if (error instanceof ExecutorFault) throw error;
-        throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor failed during a submit', {
-          cause: error,
-        });
+    const input = {
+      context,
+      prepared_action: prepared_action ?? {},
+      ...(sign_result === undefined ? {} : { sign_result }),
+      journal: journalOf(deps, row),
+    };
+    const answer = within(options, left, (limited) => executor.submit(input, limited));
+    return answer.catch((error: unknown) => {
+      // Any other error during a send does not show whether the send landed.
+      if (error instanceof ExecutorFault) throw error;
+      throw new ExecutorFault('protocol', 'SUBMIT_BROKE', 'the executor failed during a submit', {
+        cause: error,
       });
+    });
   },
   finish: (deps, _args, row, outcome) =>
     withOwnClaim(outcome, async (checked) => {

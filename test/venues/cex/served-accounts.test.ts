@@ -64,7 +64,7 @@ test('a slow outlook costs no pools: the process ends its fetch before the servi
   });
   const [fetcher] = createCexBalances(accounts);
   // The service waits for 10 s, of which this leaves 3.
-  const fetched = await fetcher?.fetch(within(call(), 3_000));
+  const fetched = await within(call(), 3_000, async (limited) => fetcher?.fetch(limited));
   expect(fetched?.outlook).toBeNull();
   expect(fetched?.pools.find(({ asset }) => asset === 'USDC')?.withdrawable).toBe('1000');
 });

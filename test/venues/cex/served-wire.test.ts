@@ -115,10 +115,11 @@ describe('a process that answers nothing usable', () => {
     const opened = await accounts();
     const executor = executorIn(opened, 'cex_withdrawal');
     const [provider] = createCexTransfers(opened);
-    const limited = () => within(within(call(), outer), inner);
+    const limited = (send: Parameters<typeof within>[2]): Promise<unknown> =>
+      within(call(), outer, (one) => within(one, inner, send));
     const before = Date.now();
-    await faultOf(executor.submit(submitInput(), limited()));
-    await faultOf(Promise.resolve(provider?.submit(order(), limited())));
+    await faultOf(limited((each) => executor.submit(submitInput(), each)));
+    await faultOf(limited(async (each) => provider?.submit(order(), each)));
     const took = Date.now() - before;
     for (const { notAfter } of requests) {
       expect(notAfter).toBeGreaterThanOrEqual(before + 2_000);
