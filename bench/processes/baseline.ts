@@ -7,6 +7,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@te
 import { withoutCallStacks } from '../../activities/bundle.ts';
 import { installSdk } from '../../activities/sdk.ts';
 import { WORKER_TUNING } from '../../activities/worker.ts';
+import { compileToEs2022 } from '../../dev/bootstrap/build.mjs';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { writeStep } from '../baseline/jobs.ts';
@@ -22,6 +23,7 @@ runPart(async ({ databaseUrl, temporalAddress }) => {
   const connection = await NativeConnection.connect({ address: temporalAddress });
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../baseline/workflow.ts', import.meta.url)),
+    webpackConfigHook: compileToEs2022,
     logger: new DefaultLogger('WARN'),
   });
   // The comparison is of what is run, not of how a worker is set up or its workflows are bundled.

@@ -191,6 +191,7 @@ function workflowsOf(root) {
       workflowsPath: join(root, 'workflows', 'index.ts'),
       failureConverterPath: join(root, 'workflows', 'failure-converter.cjs'),
       workflowInterceptorModules: [join(root, 'workflows', 'trace-headers.ts')],
+      webpackConfigHook: compileToEs2022,
       logger: {
         log: quiet,
         trace: quiet,
@@ -205,6 +206,21 @@ function workflowsOf(root) {
   };
   return { isUpToDate: () => note.holds(() => workflowSources(root)), make };
 }
+
+/**
+ * Sets ES2022 as the target of workflow code. The SDK's own target, ES2017, replaces every object
+ * spread by calls of helper functions, which cost the workflow thread time. The commands of a run
+ * keep their order, because both targets leave async functions as they are.
+ *
+ * @type {NonNullable<import('@temporalio/worker').BundleOptions['webpackConfigHook']>}
+ */
+export const compileToEs2022 = (config) => {
+  const compilers = (config.module?.rules ?? []).flatMap((rule) => rule?.use?.options?.jsc ?? []);
+  if (compilers.length !== 1)
+    throw new Error('the SDK configures the compiler of workflows in a way unknown here');
+  compilers[0].target = 'es2022';
+  return config;
+};
 
 /** Every file that the workflows may import; the lockfile pins the packages. */
 function workflowSources(root) {

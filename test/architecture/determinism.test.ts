@@ -60,6 +60,12 @@ describe('the workflow bundle', () => {
       ),
     ).toEqual([]);
   });
+
+  test('keeps our object spreads and class fields as they are written', () => {
+    const helper = /\b_(?:object_spread|define_property|object_without_properties)\w*\(/.exec(code);
+    expect(helper?.[0] ?? null).toBe(null);
+    expect(/\{\s*\.\.\.view,/.test(code)).toBe(true);
+  });
 });
 
 interface Import {
