@@ -5,12 +5,13 @@ import type { Standing } from './approvals.ts';
 import { run } from './faults.ts';
 import { iso, isoOf, isoOfOrNull } from './json.ts';
 import type { ArtifactRecord, MovementDetail, NodeRecord } from './movement-reads.ts';
+import { createPlanParser } from './parsed-plans.ts';
 import { shared } from './shared-reads.ts';
 import { standings, type RuleStanding } from './standing.ts';
 
 /** What the approver of a waiting movement reads besides the movement. */
 export interface WaitingApproval {
-  /** The plan that the movement was created with. */
+  /** The plan that the movement was created with: equal plans are the same object while kept. */
   readonly plan: CompiledPlan;
   readonly standing: Standing;
 }
@@ -40,8 +41,8 @@ type DetailRow = Omit<
     readonly on_cancel_target: boolean;
   })[];
   readonly artifacts: readonly ArtifactRecord[] | null;
-  /** Null unless an approver wants it and the movement waits. */
-  readonly waiting_plan: CompiledPlan | null;
+  /** JSON: most reads need no parse. Null unless an approver wants it and the movement waits. */
+  readonly waiting_plan: string | null;
   readonly rules: readonly RuleStanding[] | null;
   /** The person of each approver's identity; null without identities. */
   readonly people: Readonly<Record<string, string | null>> | null;
@@ -49,6 +50,7 @@ type DetailRow = Omit<
 type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
 
 const read = shared(readMovements);
+const parsePlan = createPlanParser();
 
 /**
  * Returns all that a caller may read about one movement except its plan, at one moment after the
@@ -117,7 +119,7 @@ async function readMovements(
               GROUP BY status
           ) c
         ) AS callbacks,
-        CASE WHEN w.waits THEN compiled_plan_of(m.movement_id) END AS waiting_plan,
+        CASE WHEN w.waits THEN compiled_plan_of(m.movement_id) END::text AS waiting_plan,
         CASE WHEN w.waits AND may_need_quorum(m.movement_id)
           THEN approvals_of(m, svc_now()) END AS rules,
         (
@@ -151,7 +153,7 @@ function toWaiting(
 ): WaitingApproval | null {
   if (plan === null) return null;
   const person = identity === null ? null : (people?.[identity] ?? null);
-  return { plan, standing: { rules: standings(rules ?? []), person } };
+  return { plan: parsePlan(plan), standing: { rules: standings(rules ?? []), person } };
 }
 
 function toDetail({

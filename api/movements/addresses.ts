@@ -1,11 +1,13 @@
 /** Lists the payees of a plan and checks them against the allowlist. */
 import { questionOf } from '../../domain/allowlist/ask.ts';
 import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
-import { destinationsOf } from '../../domain/allowlist/destinations.ts';
+import { destinationsOf, type Paying } from '../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../domain/allowlist/destination.ts';
 import { problemOf, usableAfter, type AllowlistCode } from '../../domain/allowlist/match.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CompiledNode, CompiledPlan } from '../../domain/plan/types.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { kept } from '../../domain/plan/kept.ts';
+import type { CompiledNode, CompiledPlan, Intent } from '../../domain/plan/types.ts';
 import { inSlices } from '../../platform/slices.ts';
 import { signerAddresses } from '../../platform/signer-addresses.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
@@ -91,20 +93,21 @@ export async function paidBy(
     deps.executors.list().map((executor) => [executor.executor_key, executor]),
   );
   const found = await inSlices(
-    destinationsInSteps(nodes, (node) =>
-      destinationsOf({
-        node,
-        executor: executors.get(node.executor_binding.executor_key),
-        intent,
-        input_params,
-      }),
-    ),
+    destinationsInSteps(nodes, (node) => {
+      const executor = executors.get(node.executor_binding.executor_key);
+      return plannedDestinations(node, intent, input_params, executor);
+    }),
   );
   if (found === null) return null;
   if (!found.some(({ aside }) => aside === true)) return found;
   const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
   return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
 }
+
+const plannedDestinations = kept(
+  (node: CompiledNode, intent: Intent, input_params: JsonObject, executor: Paying['executor']) =>
+    destinationsOf({ node, executor, intent, input_params }),
+);
 
 /**
  * Collects destinations, one node in each step: a node searches all parameters, and other work may

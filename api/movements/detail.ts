@@ -1,10 +1,12 @@
 /** GET /movements/{movement_id} */
 import { specOf } from '../../domain/actions/built-in.ts';
 import type { Requester } from '../../domain/commands/context.ts';
-import { shownDestination } from '../../domain/allowlist/destinations.ts';
-import { isObject } from '../../domain/json.ts';
+import { shownDestination, type Paying } from '../../domain/allowlist/destinations.ts';
+import type { ExecutorDescriptor } from '../../domain/executor.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
+import { kept } from '../../domain/plan/kept.ts';
+import type { CompiledNode, CompiledPlan, Intent } from '../../domain/plan/types.ts';
 import { sendKey } from '../../domain/send/key.ts';
-import type { CompiledPlan, Intent } from '../../domain/plan/types.ts';
 import { namespaceIn, type Caller } from '../../domain/roles.ts';
 import { checksummed } from '../../platform/evm-address.ts';
 import { readOpenAllowances, type OpenAllowance } from '../../store/allowances.ts';
@@ -41,7 +43,7 @@ export async function detail(
   return {
     status: 200,
     body: {
-      ...toDetail(found, deps),
+      ...toDetail(read, deps),
       attention: await attentionOf(found, { requester, open }, deps),
       ...allowed,
       ...approval,
@@ -65,16 +67,19 @@ async function forApproval(
   return { ...authority, review, ...(approvals === null ? {} : { approvals }) };
 }
 
-/** Returns the plan with its nodes' current signers: a rotation may have replaced some. */
-function withSigners(plan: CompiledPlan, nodes: readonly NodeRecord[]): CompiledPlan {
-  const signers = new Map(nodes.map((node) => [node.node_key, signerOf(node.signer_binding)]));
-  return {
-    ...plan,
-    nodes: plan.nodes.map((node) => ({
-      ...node,
-      signer_binding: signers.get(node.node_key) ?? node.signer_binding,
-    })),
-  };
+/**
+ * Returns the plan with its nodes' current signers: a rotation may have replaced some. If none was
+ * replaced, it is the same object, with which results are kept.
+ */
+function withSigners(plan: CompiledPlan, current: readonly NodeRecord[]): CompiledPlan {
+  const signers = new Map(current.map((node) => [node.node_key, signerOf(node.signer_binding)]));
+  const nodes = plan.nodes.map((node) => {
+    const signer = signers.get(node.node_key) ?? node.signer_binding;
+    return signer?.signer_key === node.signer_binding?.signer_key
+      ? node
+      : { ...node, signer_binding: signer };
+  });
+  return nodes.every((node, at) => node === plan.nodes[at]) ? plan : { ...plan, nodes };
 }
 
 /**
@@ -123,17 +128,14 @@ export function shownAllowance({
   return { ...shown, owner: checksummed(owner) };
 }
 
-type Shower = Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>;
-
 /** Returns the movement as responses show it, without the commands that a person may send. */
 function toDetail(
-  found: MovementDetail,
-  deps: Shower,
+  { movement: found, waiting }: MovementForApproval,
+  { executors, settings, redact }: Pick<ApiDependencies, 'executors' | 'settings' | 'redact'>,
 ): Omit<
   DetailResponse,
   'attention' | 'agent_authority' | 'review' | 'approvals' | 'open_allowances'
 > {
-  const { settings, redact } = deps;
   const {
     edge_conditions: _conditions,
     cancellable: _cancellable,
@@ -144,6 +146,12 @@ function toDetail(
     artifacts,
     ...shown
   } = found;
+  const shower: Shower = {
+    movement: found,
+    plan: waiting?.plan ?? null,
+    executors: executors.list(),
+    redact,
+  };
   return {
     ...shown,
     input_params: withoutSecrets(found.input_params, redact),
@@ -151,13 +159,21 @@ function toDetail(
     ...shownNaming(found, redact),
     error_message: withoutSecretsInMessage(found.error_message, redact),
     template: { template_id, template_key: found.template_key, version: found.template_version },
-    nodes: nodes.map((node) => toNodeView(node, found, deps)),
+    nodes: nodes.map((node) => toNodeView(node, shower)),
     artifacts: artifacts.map((artifact) => ({
       ...artifact,
       data: withoutSecrets(artifact.data, redact),
     })),
     workflow: workflowOf(found.movement_id, run_id, settings),
   };
+}
+
+interface Shower {
+  readonly movement: MovementDetail;
+  /** Null if the movement does not wait for an approval. */
+  readonly plan: CompiledPlan | null;
+  readonly executors: readonly ExecutorDescriptor[];
+  readonly redact: ApiDependencies['redact'];
 }
 
 function toNodeView(
@@ -169,9 +185,9 @@ function toNodeView(
     original_signer_binding,
     ...node
   }: NodeRecord,
-  movement: MovementDetail,
-  { executors, redact }: Shower,
+  shower: Shower,
 ): NodeView {
+  const { redact } = shower;
   return {
     ...node,
     executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
@@ -180,20 +196,37 @@ function toNodeView(
       ? {}
       : { original_signer_binding: signerOf(original_signer_binding) }),
     description: gateDescription({ ...node, config }),
-    idempotency_key: sendKey(movement.movement_id, node),
-    destination: shownDestination({
-      node: { ...node, config },
-      executor: executors
-        .list()
-        .find((each) => each.executor_key === bindingKey(node.executor_binding, 'executor_key')),
-      intent: stored<Intent>(movement.intent),
-      input_params: movement.input_params,
-      prepared_action,
-    }),
+    idempotency_key: sendKey(shower.movement.movement_id, node),
+    destination: destinationOf({ ...node, config, prepared_action }, shower),
     output: node.output === null ? null : withoutSecrets(node.output, redact),
     error_message: withoutSecretsInMessage(node.error_message, redact),
   };
 }
+
+/** Returns the address that the node pays; null: none, or not known yet. */
+function destinationOf(
+  node: Paying['node'] & Pick<NodeRecord, 'executor_binding' | 'prepared_action'>,
+  { movement, plan, executors }: Shower,
+): string | null {
+  const key = bindingKey(node.executor_binding, 'executor_key');
+  const executor = executors.find(({ executor_key }) => executor_key === key);
+  const planned = plan?.nodes.find(({ node_key }) => node_key === node.node_key);
+  if (plan !== null && planned !== undefined && node.prepared_action === null)
+    return plannedDestination(planned, plan.intent, plan.input_params, executor);
+  return shownDestination({
+    node,
+    executor,
+    intent: stored<Intent>(movement.intent),
+    input_params: movement.input_params,
+    prepared_action: node.prepared_action,
+  });
+}
+
+/** The plan's config, intent and parameters are those that the movement shows. */
+const plannedDestination = kept(
+  (node: CompiledNode, intent: Intent, input_params: JsonObject, executor: Paying['executor']) =>
+    shownDestination({ node, executor, intent, input_params }),
+);
 
 function isSame(now: unknown, planned: unknown): boolean {
   return signerOf(now)?.signer_key === signerOf(planned)?.signer_key;

@@ -113,13 +113,10 @@ export async function makeMovement(
  * entry says so.
  */
 function declaredSeconds({ executors }: ApiDependencies): ReadonlyMap<string, number> {
-  return new Map(
-    executors
-      .list()
-      .flatMap(({ executor_key, usual_seconds }) =>
-        usual_seconds === undefined ? [] : [[executor_key, usual_seconds] as const],
-      ),
-  );
+  const declared = new Map<string, number>();
+  for (const { executor_key, usual_seconds } of executors.list())
+    if (usual_seconds !== undefined) declared.set(executor_key, usual_seconds);
+  return declared;
 }
 
 function countDecision({ auto_approve_result: result }: CreatedMovement): void {

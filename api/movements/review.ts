@@ -1,12 +1,17 @@
-/** The current data that a plan's approver needs; a preview shows the same data. */
+/**
+ * The current data that a plan's approver needs; a preview shows the same data. What follows from
+ * the plan alone is kept with it: a waiting movement is read many times.
+ */
 import { effectiveWithdrawable } from '../../domain/balances.ts';
 import { rootNodes } from '../../domain/graph/shape.ts';
 import { compare } from '../../domain/money.ts';
 import { resolveAmount } from '../../domain/plan/amount.ts';
 import { drawTerms, flowsOf, sumOf } from '../../domain/plan/flow.ts';
+import { kept } from '../../domain/plan/kept.ts';
 import { amountLimits, type LimitCheck } from '../../domain/plan/limits.ts';
 import { poolOf } from '../../domain/plan/pools.ts';
 import { sendTerms } from '../../domain/plan/send-terms.ts';
+import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import { readBalances, type PoolRow } from '../../store/balances.ts';
 import { registeredStatuses, type RegisteredStatuses } from '../../store/registry.ts';
@@ -16,6 +21,7 @@ import type { ReviewView } from './review-schema.ts';
 
 type Failing = ReviewView['would_fail'][number];
 type Draw = ReviewView['balances'][number];
+type PlannedSend = Omit<ReviewView['sends'][number], 'payees'>;
 
 /** What decides, besides the plan, whether it could run now. */
 interface Found {
@@ -71,16 +77,25 @@ export function reviewOf(
 }
 
 /** Returns every `max_amount` of the plan compared with its known amounts. */
-export function limitsOf(plan: CompiledPlan): ReviewView['limits'] {
-  return amountLimits(plan).map((each) => ({ ...each, used: null }));
-}
+export const limitsOf = kept((plan: CompiledPlan): ReviewView['limits'] =>
+  amountLimits(plan).map((each) => ({ ...each, used: null })),
+);
 
 /** Returns the nodes that move funds, each with its payees. */
 export function sendsOf(
   plan: CompiledPlan,
   addresses: readonly AddressCheck[],
 ): ReviewView['sends'] {
-  return plan.nodes
+  return plannedSends(plan).map((send) => ({
+    ...send,
+    payees: addresses
+      .filter(({ node_key }) => node_key === send.node_key)
+      .map(({ node_key: _node, hopeless: _hopeless, strict: _strict, ...payee }) => payee),
+  }));
+}
+
+const plannedSends = kept((plan: CompiledPlan): readonly PlannedSend[] =>
+  plan.nodes
     .filter((node) => node.sends)
     .map((node) => ({
       node_key: node.node_key,
@@ -88,11 +103,8 @@ export function sendsOf(
       asset: node.asset,
       amount: resolveAmount(node.config, plan.intent.amount, () => null),
       ...sendTerms(node),
-      payees: addresses
-        .filter(({ node_key }) => node_key === node.node_key)
-        .map(({ node_key: _node, hopeless: _hopeless, strict: _strict, ...payee }) => payee),
-    }));
-}
+    })),
+);
 
 /** Returns the limits that are already exceeded, worded as the later failure. */
 export function limitFailures(limits: readonly LimitCheck[]): readonly Failing[] {
@@ -128,7 +140,7 @@ function addressFailure({
 }
 
 function bindingFailures(plan: CompiledPlan, statuses: RegisteredStatuses): readonly Failing[] {
-  const first = new Set(rootNodes(plan));
+  const first = rootsOf(plan);
   return plan.nodes.flatMap(({ node_key, executor_binding, signer_binding }) =>
     [
       ['executor', executor_binding.executor_key, statuses.executors] as const,
@@ -143,6 +155,8 @@ function bindingFailures(plan: CompiledPlan, statuses: RegisteredStatuses): read
     ),
   );
 }
+
+const rootsOf = kept((plan: CompiledPlan): ReadonlySet<string> => new Set(rootNodes(plan)));
 
 /** Returns `executor_disabled` or a similar code; empty when the binding is active. */
 export function switchedOff(
@@ -171,7 +185,7 @@ function balanceFailure({
 type Drawn = Pick<Draw, 'venue_key' | 'account_type' | 'asset' | 'draws'>;
 
 /** Returns the maximum that the plan draws from each pool of funds. */
-function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): readonly Drawn[] {
+const drawnFrom = kept((plan: CompiledPlan, chains: ChainAssets): readonly Drawn[] => {
   const terms = drawTerms(plan);
   const flows = flowsOf(plan);
   const pools = new Map<string, Omit<Drawn, 'draws'>>();
@@ -190,7 +204,7 @@ function drawnFrom(plan: CompiledPlan, chains: ApiDependencies['chains']): reado
       poolOfNode.get(node) === key ? (flows.get(node)?.amount ?? null) : '0',
     ),
   }));
-}
+});
 
 /**
  * Returns a draw with its pool's balance. If the venue reported other pools and not this one, the

@@ -10,6 +10,7 @@ import type { EdgeType, GraphEdge } from '../graph/types.ts';
 import { add, compare, subtract } from '../money.ts';
 import { maxAmount, parseAmountSource, resolveAmount } from './amount.ts';
 import type { NodeState } from '../states/node.ts';
+import { kept } from './kept.ts';
 import { firstLegOf, mayCountOn } from './legs.ts';
 import type { CompiledNode, CompiledPlan, OutflowEntry } from './types.ts';
 
@@ -38,12 +39,26 @@ export type Term =
       readonly timeout: readonly Term[];
     };
 
-type PlanPart = Pick<CompiledPlan, 'edges' | 'intent' | 'risk_controls'> & {
-  readonly nodes: readonly CompiledNode[];
-};
+type PlanPart = Pick<CompiledPlan, 'nodes' | 'edges' | 'intent' | 'risk_controls'>;
+
+/**
+ * As {@link kept}, by the parts and not by the object that holds them: a create computes from the
+ * parts of its plan first, and then from the plan.
+ */
+function keptByParts<Result>(compute: (plan: PlanPart) => Result): (plan: PlanPart) => Result {
+  const ofParts = kept(
+    (
+      nodes: PlanPart['nodes'],
+      edges: PlanPart['edges'],
+      intent: PlanPart['intent'],
+      risk_controls: PlanPart['risk_controls'],
+    ) => compute({ nodes, edges, intent, risk_controls }),
+  );
+  return ({ nodes, edges, intent, risk_controls }) => ofParts(nodes, edges, intent, risk_controls);
+}
 
 /** Returns the flow of every sending node of the plan, by node key. */
-export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
+export const flowsOf = keptByParts((plan): ReadonlyMap<string, NodeFlow> => {
   const senders = new Map(
     plan.nodes.filter((node) => node.sends).map((node) => [node.node_key, node]),
   );
@@ -56,7 +71,7 @@ export function flowsOf(plan: PlanPart): ReadonlyMap<string, NodeFlow> {
     });
   }
   return flows;
-}
+});
 
 /**
  * Returns the amount if it is known. An amount from a node output counts as the node's
@@ -173,11 +188,11 @@ function matchOf(node: CompiledNode | undefined): string | null {
  * Returns how the plan's draws add up: of branches that leave one node and exclude each other, the
  * largest counts; all else is added.
  */
-export function drawTerms(plan: PlanPart): readonly Term[] {
+export const drawTerms = keptByParts((plan): readonly Term[] => {
   const flows = flowsOf(plan);
   const drawing = new Set([...flows].flatMap(([key, { from }]) => (from === null ? [key] : [])));
   return new TermBuilder(plan, drawing).build(new Set(plan.nodes.map((node) => node.node_key)));
-}
+});
 
 /** Returns the plan's outflow by asset: the sum of its draws. */
 export function outflowOf(plan: PlanPart): readonly OutflowEntry[] {

@@ -79,6 +79,32 @@ test("a team's payee has the standing that the list gives it, in create, preview
   expect(await reviewed(made.movement_id)).toMatchObject({ sends, would_fail: failing });
 });
 
+test.each([
+  ['amount', { amount: '11' }],
+  ['payee', { payee: 'other' }],
+  ['venue', { venue: 'other-bank' }],
+])('of two plans that differ only in %s, each read shows its own', async (_what, changed) => {
+  const first = { amount: '10', payee: 'unlisted', venue: 'their-bank' };
+  const of = await registered([{ ...team(''), config: {} }]);
+  const made = async (fields: typeof first) => {
+    const { amount, ...node_config } = fields;
+    const more = { intent: { asset: 'USDC', amount }, input_params: { node_config } };
+    const { movement_id } = await create(of, more);
+    const { payee: address, venue } = fields;
+    const shown = {
+      nodes: [{ amount, destination: address }],
+      review: {
+        sends: [{ amount, venue, payees: [{ address }] }],
+        balances: [{ venue_key: venue, draws: amount }],
+      },
+    };
+    return { movement_id, shown };
+  };
+  const [one, other] = [await made(first), await made({ ...first, ...changed })];
+  for (const { movement_id, shown } of [one, other, one, other])
+    expect(await must(200, get(`/movements/${movement_id}`))).toMatchObject(shown);
+});
+
 test('an amount beyond its own limit is created, and shown as such everywhere', async () => {
   const of = await registered([withdrawal('out', { risk_patch: { max_amount: '4' } })], {
     risk_controls: { max_amount: '20' },

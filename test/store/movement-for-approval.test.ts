@@ -10,14 +10,14 @@ import { applyTransition } from '../../store/transition.ts';
 import type { Database, Sql } from '../../prisma/client.ts';
 import { routes } from '../../venues/routes.ts';
 import { dependencies, send, serve } from '../api/support.ts';
-import { approvalOf, storeBench } from './support.ts';
+import { approvalOf, BURNER, BURNING, storeBench, type DraftOptions } from './support.ts';
 
 const bench = storeBench();
 const PEOPLE = ['ann', 'bob'];
 const idOf = (person: string) => `client-of-${person}`;
 
-const movement = async (): Promise<string> =>
-  (await createMovement(bench.db, { ...bench.draft(), payees: [], auto_approve_result: null }))
+const movement = async (more?: DraftOptions): Promise<string> =>
+  (await createMovement(bench.db, { ...bench.draft(more), payees: [], auto_approve_result: null }))
     .movement_id;
 
 describe('with a rule', () => {
@@ -63,6 +63,18 @@ describe('with a rule', () => {
     expect(second?.movement.movement_id).toBe(other);
     expect(second?.waiting?.standing.person).toBe('bob');
   });
+});
+
+test('equal plans are one object, and a plan that differs in one field is another', async () => {
+  const read = async (id: string) => (await readForApproval(bench.db, id, null))?.waiting?.plan;
+  const first = await movement({ amount: '3.25' });
+  const other = await movement({ amount: '3.26' });
+  const plan = await read(first);
+  expect(plan?.intent.amount).toBe('3.25');
+  expect(plan).toEqual(await readPlan(bench.db, first));
+  expect(await read(other)).toEqual(await readPlan(bench.db, other));
+  expect((await read(other))?.intent.amount).toBe('3.26');
+  for (const id of [first, await movement({ amount: '3.25' })]) expect(await read(id)).toBe(plan);
 });
 
 test('one that was decided has nothing that waits, and an unknown one is null', async () => {
@@ -138,6 +150,60 @@ test('the detail of one that waits is read in two turns, its balances too', asyn
       review: { balances: [{ venue_key: 'v', asset: 'USDC' }] },
     });
     expect(turns()).toBe(2);
+  } finally {
+    await served.close();
+  }
+});
+
+test('a signer that was replaced between two reads is what the second one shows', async () => {
+  await bench.sql(
+    `INSERT INTO signers (signer_key, status, backend, chain_family, created_at, updated_at)
+      VALUES ('kept-old', 'active', 'local', 'evm', now(), now()),
+        ('kept-new', 'disabled', 'local', 'evm', now(), now())`,
+  );
+  const config = { chain_id: BURNING.chain_id, asset: 'ETH', destination_address: BURNER };
+  const node = {
+    node_key: 'pay',
+    node_kind: 'action',
+    action_type: 'evm_native_transfer',
+    has_side_effect: true,
+    config,
+  } as const;
+  const draft = bench.draft({ shape: { nodes: [node], edges: [] } });
+  const signer_binding = { signer_key: 'kept-old' };
+  const nodes = draft.plan.nodes.map((each) => ({ ...each, signer_binding }));
+  const { movement_id: id } = await createMovement(bench.db, {
+    ...draft,
+    plan: { ...draft.plan, nodes },
+    payees: [],
+    auto_approve_result: null,
+  });
+  const chains = [{ ...BURNING, caps: { max_gas_cost_wei: '1', max_fee_per_gas_gwei: null } }];
+  const served = await serve(createApi({ ...dependencies(), db: bench.db, chains }, routes));
+  const shown = async (): Promise<object> =>
+    (await send(`${served.url}/v3/movements/${id}`)).body['review'] as object;
+  const unlisted = { node_key: 'pay', error: 'ADDRESS_NOT_ALLOWLISTED' };
+  const of = (key: string, failing: readonly object[]): object => ({
+    sends: [{ node_key: 'pay', amount: '3', payees: [{ allowed: false }] }],
+    balances: [{ venue_key: `burning:${key}`, asset: 'ETH', draws: '3' }],
+    would_fail: [unlisted, ...failing],
+  });
+  const disabled = { node_key: 'pay', error: 'binding_unavailable' };
+  try {
+    for (const [key, failing] of [
+      ['kept-old', []],
+      ['kept-new', [disabled]],
+      ['kept-old', []],
+    ] as const) {
+      await bench.sql(
+        `UPDATE movement_nodes SET signer_binding = jsonb_build_object('signer_key', $2::text)
+          WHERE movement_id = $1::uuid`,
+        id,
+        key,
+      );
+      expect(await shown()).toMatchObject(of(key, failing));
+      expect(await shown()).toMatchObject(of(key, failing));
+    }
   } finally {
     await served.close();
   }
