@@ -32,7 +32,7 @@ export async function run<S>(
   io: Io,
 ): Promise<number> {
   try {
-    await programOf(spec, io).parseAsync([...args], { from: 'user' });
+    await programOf(spec, io, args).parseAsync([...args], { from: 'user' });
     return EXIT.done;
   } catch (error) {
     // The commander library has already printed its message.
@@ -43,8 +43,11 @@ export async function run<S>(
   }
 }
 
-/** Returns the program with all its commands. */
-export function programOf<S>(spec: ProgramSpec<S>, io: Io): Command {
+/**
+ * Returns the program with its groups and top-level commands. A group has its commands only if
+ * `args` contains its name, since no other group can be called, nor its help be shown.
+ */
+export function programOf<S>(spec: ProgramSpec<S>, io: Io, args: readonly string[]): Command {
   const program = new Command(spec.name)
     .description(spec.about)
     .version(spec.version)
@@ -54,6 +57,7 @@ export function programOf<S>(spec: ProgramSpec<S>, io: Io): Command {
     if (!isGroup(entry)) addLeaf(program, entry, { spec, io });
     else {
       const group = program.command(entry.name).description(entry.about);
+      if (!args.includes(entry.name)) continue;
       for (const leaf of entry.commands) addLeaf(group, leaf, { spec, io });
     }
   }

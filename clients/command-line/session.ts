@@ -26,6 +26,8 @@ export type Sent<Id extends OperationId> = {
   [K in keyof Input<Id>]: K extends 'query' | 'body' ? Sparse<Input<Id>[K]> : Input<Id>[K];
 };
 
+/** The service's default, so that most commands need no request for the prefix. */
+const LIKELY_PREFIX = '/v3';
 /** A shorter wait before a retry gets no message: the user could not read it in time. */
 const WORTH_A_WORD_MS = 1_000;
 
@@ -85,14 +87,17 @@ export class Session {
   async #connect(): Promise<FundClient> {
     const { apiUrl, keyId, secret } = this.settings;
     if (keyId === null || secret === null) throw missingKey(this.program, keyId?.from);
-    const [{ createClient }, { nodeFetch }] = await Promise.all([
+    const [{ createClient }, { nodeFetch }, { NODE_HASHING }] = await Promise.all([
       import('../http/client.ts'),
       import('./node-fetch.ts'),
+      import('./node-hashing.ts'),
     ]);
     const client = createClient({
       baseUrl: apiUrl.value,
       key: { keyId: keyId.value, secret: secret.read() },
+      likelyPrefix: LIKELY_PREFIX,
       fetch: nodeFetch,
+      hashing: NODE_HASHING,
       // Fewer retries than the library's default: a person waits for the answer.
       retries: 2,
       // 70 s: longer than the window of the service's rate limit.

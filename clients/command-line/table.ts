@@ -28,31 +28,66 @@ export async function table<Row>(
   width?: number,
 ): Promise<string> {
   if (rows.length === 0) return '';
-  if (width !== undefined && naturalWidth(rows, columns) > width)
+  const lines = [
+    columns.map(({ title }): Styled => ({ text: title, tone: 'dim' })),
+    ...rows.map((row) => columns.map(({ of }) => shown(of(row)))),
+  ];
+  const natural = widthsOf(lines, columns).reduce((sum, each) => sum + each + BETWEEN, -BETWEEN);
+  if (width !== undefined && natural > width)
     return rows.map((row) => record(fieldsOf(row, columns), paint)).join('\n');
-  const { default: Table } = await import('cli-table3');
-  const drawn = new Table({
-    head: columns.map(({ title }) => paint('dim', title)),
-    chars: WITHOUT_FRAME,
-    colAligns: columns.map(({ right }) => (right === true ? 'right' : 'left')),
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  });
-  for (const row of rows) drawn.push(columns.map((column) => shown(column.of(row), paint)));
-  return `${drawn
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')}\n`;
+  const isAscii = lines.every((line) => line.every(({ text }) => ASCII.test(text)));
+  const drawn = isAscii ? padded(lines, columns, paint) : await measured(lines, columns, paint);
+  return drawn.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 const BETWEEN = 2;
+/** Text with one terminal column for each character. */
+const ASCII = /^[ -~]*$/;
 
-function naturalWidth<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): number {
-  const plain: Paint = (_tone, text) => text;
-  const widths = columns.map(({ title, of }) =>
-    Math.max(title.length, ...rows.map((row) => shown(of(row), plain).length)),
+type Lines = readonly (readonly Styled[])[];
+
+/** Returns the number of characters in the longest cell of each column. */
+function widthsOf<Row>(lines: Lines, columns: readonly Column<Row>[]): readonly number[] {
+  return columns.map((_, at) =>
+    lines.reduce((widest, line) => Math.max(widest, line[at]?.text.length ?? 0), 0),
   );
-  return widths.reduce((sum, each) => sum + each + BETWEEN, -BETWEEN);
+}
+
+/** Returns each line as text, with its cells padded to the widths of their columns. */
+function padded<Row>(
+  lines: Lines,
+  columns: readonly Column<Row>[],
+  paint: Paint,
+): readonly string[] {
+  const widths = widthsOf(lines, columns);
+  const between = ' '.repeat(BETWEEN);
+  return lines.map((line) =>
+    line
+      .map(({ text, tone }, at) => {
+        const space = ' '.repeat((widths[at] ?? 0) - text.length);
+        const cell = paint(tone, text);
+        return (columns[at]?.right === true ? space + cell : cell + space) + between;
+      })
+      .join(''),
+  );
+}
+
+/** Returns the same as `padded`, but by a library that measures wide and combining characters. */
+async function measured<Row>(
+  lines: Lines,
+  columns: readonly Column<Row>[],
+  paint: Paint,
+): Promise<readonly string[]> {
+  const { default: Table } = await import('cli-table3');
+  const [head = [], ...rows] = lines.map((line) => line.map(({ text, tone }) => paint(tone, text)));
+  const drawn = new Table({
+    head,
+    chars: WITHOUT_FRAME,
+    colAligns: columns.map(({ right }) => (right === true ? 'right' : 'left')),
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': BETWEEN },
+  });
+  for (const row of rows) drawn.push(row);
+  return drawn.toString().split('\n');
 }
 
 /** Returns a row's cells with their column titles; empty cells are left out. */
@@ -76,12 +111,16 @@ export function record(fields: readonly (readonly [string, Cell])[], paint: Pain
   const present = fields.filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(0, ...present.map(([name]) => name.length)) + 2;
   return present
-    .map(([name, value]) => `${paint('dim', name.padEnd(width))}${shown(value, paint)}\n`)
+    .map(([name, value]) => {
+      const { text, tone } = shown(value);
+      return `${paint('dim', name.padEnd(width))}${paint(tone, text)}\n`;
+    })
     .join('');
 }
 
-function shown(cell: Cell, paint: Paint): string {
-  if (cell === null || cell === undefined || cell === '') return NOTHING;
-  if (typeof cell !== 'object') return printable(String(cell));
-  return cell.text === '' ? NOTHING : paint(cell.tone, printable(cell.text));
+/** Returns the printable text of a cell, and its tone; an empty cell is shown as `-`. */
+function shown(cell: Cell): Styled {
+  const { text, tone }: Styled =
+    typeof cell === 'object' && cell !== null ? cell : { text: String(cell ?? '') };
+  return text === '' ? { text: NOTHING } : { text: printable(text), tone };
 }

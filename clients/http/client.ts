@@ -1,7 +1,7 @@
 /** The typed client of the API: calls an operation by its id, or by a method with a short name. */
 import { DRY_RUN, isObject, previewOf, strange } from './answer.ts';
 import { randomHex } from './bytes.ts';
-import { ClientUsageError } from './errors.ts';
+import { ApiError, ClientUsageError } from './errors.ts';
 import { groupsOver, type Groups } from './groups.ts';
 import {
   OPERATIONS,
@@ -18,12 +18,13 @@ import {
   type TextId,
 } from './operations.ts';
 import { unlessAborted, type RetryNotice } from './retry.ts';
-import { createSigner, type ClientKey } from './sign.ts';
+import { createSigner, type ClientKey, type Hashing } from './sign.ts';
 import { assertPrefix, isPrefix, originOf, pathOf, queryOf } from './target.ts';
 import {
   createTransport,
   type Fetch,
   type Reply,
+  type Sent,
   type Transport,
   type TransportOptions,
 } from './transport.ts';
@@ -33,6 +34,14 @@ export interface ClientOptions extends TransportChoices {
   readonly key: ClientKey;
   /** Prefix of all paths; if left out, the client reads it from `GET /healthz`. */
   readonly prefix?: string | undefined;
+  /**
+   * Prefix that reads try first if `prefix` is left out. `GET /healthz` is then read only before a
+   * write, or after an answer to a read for which a wrong prefix may be the reason; that read is
+   * sent again if the prefix differs.
+   */
+  readonly likelyPrefix?: string | undefined;
+  /** Makes the hashes and the signature of each request; default: WebCrypto. */
+  readonly hashing?: Hashing | undefined;
 }
 
 export interface TransportChoices {
@@ -97,13 +106,19 @@ export interface FundClient extends Calls, Groups {
  * @throws ClientUsageError for invalid options, with which no request can be sent.
  */
 export function createClient(options: ClientOptions): FundClient {
-  const transport = transportOf(options, { sign: createSigner(options.key) });
-  const prefix = prefixOf(options.prefix, transport);
-  const calls = callsOver(transport, prefix);
+  const transport = transportOf(options, { sign: createSigner(options.key, options.hashing) });
+  const { prefix, likelyPrefix } = options;
+  const readPrefix = prefixOf(prefix, transport);
+  const calls = callsOver(
+    transport,
+    prefix === undefined && likelyPrefix !== undefined
+      ? underLikely(likelyPrefix, readPrefix)
+      : async (send, { signal }) => send(await readPrefix(signal)),
+  );
   return {
     ...calls,
     ...groupsOver(calls),
-    prefix,
+    prefix: readPrefix,
     health: (signal) => health(transport, signal),
     waitFor: (id, target, how) =>
       waitForMovement(
@@ -200,10 +215,49 @@ function prefixOf(option: string | undefined, transport: Transport): Prefix {
   };
 }
 
+/** Sends a request under the prefix; `send` may be called again with another prefix. */
+type Under = (
+  send: (prefix: string) => Promise<Reply>,
+  of: Pick<Sent, 'writes' | 'signal'>,
+) => Promise<Reply>;
+
+/**
+ * Sends a read under the likely prefix. If a wrong prefix may be the reason for the answer, reads
+ * the prefix from `GET /healthz` and, where that is another one, sends again under that. A write is
+ * never tried so: what answers under a wrong prefix may be another server.
+ */
+function underLikely(likely: string, readPrefix: Prefix): Under {
+  assertPrefix(likely);
+  let known: string | undefined;
+  return async (send, { writes, signal }) => {
+    if (writes) known ??= await readPrefix(signal);
+    if (known !== undefined) return send(known);
+    try {
+      const reply = await send(likely);
+      known = likely;
+      return reply;
+    } catch (error) {
+      if (!mayBeWrongPrefix(error)) throw error;
+      known = await readPrefix(signal);
+      if (known === likely) throw error;
+      return send(known);
+    }
+  };
+}
+
+/**
+ * Returns whether a wrong prefix may be the reason for an error: the service has no such route, or
+ * the answer is another server's, such as the 404 of a proxy that passes on only the right prefix.
+ */
+function mayBeWrongPrefix(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return error.rawCode === 'route_not_found' || (error.rawCode === null && error.status < 500);
+}
+
 /** Returns the calls over a transport. `isSigned` selects the requests to sign; default: all. */
 export function callsOver(
   transport: Transport,
-  prefix: Prefix,
+  under: Under,
   isSigned: (operation: Operation, query: Readonly<Record<string, unknown>>) => boolean = () =>
     true,
 ): Calls {
@@ -215,17 +269,17 @@ export function callsOver(
     const target = pathOf(operation.path, params) + queryOf(query);
     const body = withKey(id, input);
     const writes = operation.method !== 'GET' && !dryRun;
-    const reply = await transport({
+    const sent = {
       operation: id,
       method: operation.method,
-      target: (await prefix(signal)) + target,
       body,
       headers,
       signed: isSigned(operation, query),
       writes,
       harmless: !writes || operation.idempotent,
       signal,
-    });
+    };
+    const reply = await under((prefix) => transport({ ...sent, target: prefix + target }), sent);
     return dryRun ? previewOf(reply) : reply;
   };
   const call = async (id: OperationId, input?: AnyInput): Promise<unknown> =>

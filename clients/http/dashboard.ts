@@ -72,7 +72,7 @@ export function createDashboardClient(options: DashboardClientOptions): Dashboar
   };
   const calls = callsOver(
     (sent) => transport({ ...sent, headers: { ...ownPage(), ...sent.headers } }),
-    () => Promise.resolve(PREFIX),
+    (send) => send(PREFIX),
     // Signed: every request with an effect, also a `fresh` read, which queries outside systems.
     ({ method }, query) => method !== 'GET' || query['fresh'] === true || query['fresh'] === 'true',
   );

@@ -53,6 +53,7 @@ export {
   signatureHeaders,
   type ClientKey,
   type DashboardKey,
+  type Hashing,
   type RequestToSign,
   type SignedAt,
   type Signer,

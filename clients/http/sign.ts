@@ -47,6 +47,20 @@ export type Signer = (
   at?: SignedAt,
 ) => Promise<Readonly<Record<string, string>>>;
 
+/**
+ * Makes hashes, signatures and nonces, all in lowercase hex. The default is WebCrypto, which Node
+ * and all browsers have.
+ */
+export interface Hashing {
+  readonly sha256: (bytes: Bytes) => string | Promise<string>;
+  /** Returns a function that signs text with the secret: HMAC-SHA256 over both as UTF-8. */
+  readonly hmac: (secret: string) => (text: string) => string | Promise<string>;
+  /** Returns `count` random bytes. */
+  readonly randomHex: (count: number) => string;
+}
+
+const WEB_CRYPTO: Hashing = { sha256, hmac: webHmac, randomHex };
+
 /** Header names that only a signer sets. */
 export const SIGNED_HEADERS =
   /^x-svc-(key-id|timestamp|nonce|signature|dashboard-(operator|timestamp|nonce|signature))$/i;
@@ -54,17 +68,18 @@ export const SIGNED_HEADERS =
 const NO_BODY = new Uint8Array();
 
 /**
- * Imports the secret once, as a key that cannot be exported, and signs with it.
+ * Returns the signer of a key. With WebCrypto the secret is imported once, as a key that cannot be
+ * exported; a key of WebCrypto signs there whatever `hashing` is.
  *
  * @throws ClientUsageError for an invalid key id or an empty secret.
  */
-export function createSigner({ keyId, secret }: ClientKey): Signer {
+export function createSigner({ keyId, secret }: ClientKey, hashing: Hashing = WEB_CRYPTO): Signer {
   if (!/^[!-~]{1,128}$/.test(keyId))
     throw new ClientUsageError('The key id must be 1 to 128 printable characters without spaces.');
-  const sign = hmacWith(secret);
+  const sign = hmacWith(secret, hashing);
   return async (request, at = {}) => {
-    const { timestamp = nowInSeconds(), nonce = randomHex(16) } = at;
-    const text = await canonicalText(request, { timestamp, nonce });
+    const { timestamp = nowInSeconds(), nonce = hashing.randomHex(16) } = at;
+    const text = await canonicalText(request, { timestamp, nonce }, hashing);
     return {
       'X-SVC-Key-Id': keyId,
       'X-SVC-Timestamp': timestamp,
@@ -128,9 +143,16 @@ function nowInSeconds(): string {
   return String(Math.floor(Date.now() / 1000));
 }
 
-/** Returns a function that signs text, in lowercase hex, with a key that cannot be exported. */
-function hmacWith(secret: string | HmacKey): (text: string) => Promise<string> {
+/** @throws ClientUsageError for an empty secret. */
+function hmacWith(
+  secret: string | HmacKey,
+  hashing: Hashing = WEB_CRYPTO,
+): (text: string) => string | Promise<string> {
   if (secret === '') throw new ClientUsageError('The secret is empty.');
+  return typeof secret === 'string' ? hashing.hmac(secret) : webHmac(secret);
+}
+
+function webHmac(secret: string | HmacKey): (text: string) => Promise<string> {
   let imported: Promise<HmacKey> | undefined;
   const key = (): Promise<HmacKey> =>
     (imported ??= Promise.resolve(
@@ -152,13 +174,14 @@ export function signatureHeaders(
 async function canonicalText(
   { method, url, body }: RequestToSign,
   at: Required<SignedAt>,
+  hashing: Hashing = WEB_CRYPTO,
 ): Promise<string> {
   const { pathname, search } = new URL(url);
   return [
     method,
     decodeURIComponent(pathname),
     search.slice(1),
-    await sha256(bytesOf(body)),
+    await hashing.sha256(bytesOf(body)),
     at.timestamp,
     at.nonce,
   ].join('\n');

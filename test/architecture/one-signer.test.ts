@@ -6,6 +6,7 @@ import { ROOT } from '../../dev/stack/ports.ts';
 /** Who else makes an HMAC, and over what. */
 const OTHERS: Readonly<Record<string, string>> = {
   'api/auth/canonical.ts': 'what the service compares a signature with',
+  'clients/command-line/node-hashing.ts': 'an HMAC for the one signer',
   'console/data/keys.ts': 'imports a key for the one signer, and makes no signature',
   'examples/dashboard-signing/signing.js': 'the same',
   'executors/result-signature.ts': "what a team's worker answers, which passes through Temporal",

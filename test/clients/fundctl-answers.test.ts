@@ -598,6 +598,43 @@ describe('an unreachable service is reported with where to look', () => {
   });
 });
 
+describe('the prefix of the API', () => {
+  const targets = () => server.seen.map(({ method, target }) => `${method} ${target}`);
+  const whoami = ['keys', 'whoami', '--output', 'json'];
+
+  test('is the default, without a request for it', async () => {
+    serve({ 'GET /healthz': health, 'GET /v3/whoami': answer(200, { role: 'admin' }) });
+    expect((await run(...whoami)).status).toBe(0);
+    expect(targets()).toEqual(['GET /v3/whoami']);
+  });
+
+  test('is read where the service has another one, and before a write', async () => {
+    const elsewhere = answer(200, { ok: true, service: 'x', api_prefix: '/fund/v3' });
+    serve({
+      'GET /healthz': elsewhere,
+      'GET /fund/v3/whoami': answer(200, { role: 'admin' }),
+      'POST /fund/v3/admin/cutover-mode': answer(200, { mode: 'normal' }),
+    });
+    expect(await run(...whoami)).toMatchObject({
+      status: 0,
+      out: expect.stringContaining('admin') as unknown,
+    });
+    expect(targets()).toEqual(['GET /v3/whoami', 'GET /healthz', 'GET /fund/v3/whoami']);
+    server.seen.length = 0;
+    const set = ['cutover', 'set', '--mode', 'normal', '--reason', 'a test', '--yes'];
+    expect((await run(...set, '--output', 'json')).status).toBe(0);
+    expect(targets().filter((target) => target.startsWith('POST'))).toEqual([
+      'POST /fund/v3/admin/cutover-mode',
+    ]);
+  });
+
+  test('is right where a path is missing, and the refusal is the service’s own', async () => {
+    serve({ 'GET /healthz': health });
+    const { status, err } = await run(...whoami);
+    expect([status, err]).toEqual([3, expect.stringContaining('route_not_found (404)')]);
+  });
+});
+
 describe('dead letters that are sent again by a filter', () => {
   const row = (event_id: string, event_type: string, created_at: string) => ({
     event_id,

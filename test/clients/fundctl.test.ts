@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CommanderError } from 'commander';
 import fc from 'fast-check';
 import { argumentOf, isGroup } from '../../clients/command-line/command.ts';
 import { completionOf, SHELLS } from '../../clients/command-line/completion.ts';
@@ -10,16 +11,18 @@ import { EXIT_MEANINGS } from '../../clients/command-line/exit.ts';
 import { flagOf } from '../../clients/command-line/options.ts';
 import { painter, wantsColour } from '../../clients/command-line/paint.ts';
 import { printable, printableJson } from '../../clients/command-line/printable.ts';
+import { programOf } from '../../clients/command-line/program.ts';
 import { readSettings } from '../../clients/command-line/settings.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
 import { View } from '../../clients/command-line/view.ts';
 import { age, moneyOf, when } from '../../clients/command-line/words.ts';
 import { requireSmall } from '../../clients/fundctl/commands/smoke.ts';
+import { FUNDCTL } from '../../clients/fundctl/program.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
 import { built } from '../../dev/bootstrap/programs.mjs';
 import { findOnPath } from '../../dev/bootstrap/temporal-build.mjs';
 import { ROOT } from '../../dev/stack/ports.ts';
-import { LEAVES, runFundctl } from '../support/fundctl.ts';
+import { LEAVES, runFundctl, type Ran } from '../support/fundctl.ts';
 
 const NOWHERE = { SVC_CLIENT_CONFIG: '/nonexistent/config.json' };
 const help = async (...words: readonly string[]): Promise<string> => {
@@ -73,6 +76,98 @@ describe('help', () => {
       2,
       expect.stringMatching(/^fundctl: .*Did you mean movements\?.*\n$/),
     ]);
+  });
+});
+
+describe('only the group that is called has its commands', () => {
+  /** Runs the program in which the groups of these names have their commands. */
+  const ranWith = async (groups: readonly string[], words: readonly string[]): Promise<Ran> => {
+    let out = '';
+    let err = '';
+    const io = {
+      env: NOWHERE,
+      out: (text: string) => (out += text),
+      err: (text: string) => (err += text),
+      terminal: { in: false, out: false, err: false },
+      read: () => Promise.resolve(''),
+      signal: new AbortController().signal,
+    };
+    const program = programOf(FUNDCTL, io, groups);
+    const status = await program.parseAsync([...words], { from: 'user' }).then(
+      () => 0,
+      (error: unknown) => (error instanceof CommanderError && error.exitCode === 0 ? 0 : 2),
+    );
+    return { status, out, err };
+  };
+  const all = TREE.map(({ name }) => name);
+
+  test.each(
+    [
+      '',
+      '--help',
+      '--version',
+      'help',
+      'help movements',
+      'help movements list',
+      'help movments',
+      'help smoke',
+      'movements',
+      'movements --help',
+      'movements help',
+      'movements help list',
+      'movements list --help',
+      'movements lst',
+      'movements show',
+      'movements list --stat FAILED',
+      'movements list --state NONE',
+      'movments list',
+      'templates movements',
+      'nothing',
+      'smoke',
+      'completion',
+      '-- movements lst',
+      '--output json movements lst',
+      '--output xml movements list',
+      '--output=json movements lst',
+      '--profile movements list',
+      '--url x movements list',
+      '--url=x movements list',
+    ].map((line) => [line]),
+  )('and "fundctl %s" ends as with all of them', async (line) => {
+    const words = line.split(' ').filter((word) => word !== '');
+    const ran = await runFundctl(NOWHERE, words);
+    expect(ran).toEqual(await ranWith(all, words));
+    expect(ran.out + ran.err).not.toBe('');
+  });
+
+  test('the help of a group is that of its commands, by both of its names', async () => {
+    for (const entry of TREE.filter(isGroup)) {
+      const { status, out, err } = await runFundctl(NOWHERE, ['help', entry.name]);
+      expect([status, err, out]).toEqual([0, '', await help(entry.name)]);
+      for (const { name } of entry.commands) expect(out).toMatch(new RegExp(`^ +${name}\\b`, 'm'));
+    }
+  });
+
+  test.each([
+    ['movements list'],
+    ['--quiet movements list'],
+    ['--output json movements list'],
+    ['movements --quiet list'],
+    ['-- movements list'],
+  ])('and "fundctl %s" is called', async (line) => {
+    const { status, err } = await runFundctl(NOWHERE, line.split(' '));
+    expect([status, err]).toEqual([2, expect.stringContaining('No key is set')]);
+  });
+
+  test('and no other', () => {
+    const io = { env: {}, out: () => undefined, err: () => undefined };
+    const terminal = { in: false, out: false, err: false };
+    const read = () => Promise.resolve('');
+    const { signal } = new AbortController();
+    const program = programOf(FUNDCTL, { ...io, terminal, read, signal }, ['movements', 'list']);
+    const full = program.commands.filter(({ commands }) => commands.length > 0);
+    expect(full.map((command) => command.name())).toEqual(['movements']);
+    expect(program.commands).toHaveLength(TREE.length);
   });
 });
 

@@ -232,6 +232,84 @@ test('the prefix is requested once, and again after a failure', async () => {
   expect(server.seen[0]?.headers['x-svc-signature']).toBeUndefined();
 });
 
+describe('a likely prefix', () => {
+  const health = (api_prefix: string) => answer(200, { ok: true, service: 'x', api_prefix });
+  const noRoute = refuse(404, 'route_not_found');
+  const likely = (options: Partial<ClientOptions> = {}) =>
+    client({ prefix: undefined, likelyPrefix: '/v3', retries: 0, ...options });
+  const targets = () => server.seen.map(({ target }) => target);
+
+  test('that is right needs no request for the prefix', async () => {
+    server.script(answer(200, {}));
+    const learning = likely();
+    await Promise.all([learning.whoami(), learning.whoami()]);
+    await learning.whoami();
+    expect(targets()).toEqual(['/v3/whoami', '/v3/whoami', '/v3/whoami']);
+  });
+
+  test.each([
+    ['the service has no such path', noRoute],
+    ['a proxy has no such path', answer(404, 'nothing here')],
+    ['another server has no such path', answer(404, { detail: 'Not Found' })],
+    ['a proxy lets nothing through to it', answer(403, 'not here')],
+    ['another server answers a read with a page', (response) => void response.end('<html>')],
+  ] satisfies [string, Act][])('is replaced by the right one, once, where %s', async (_, act) => {
+    server.script(act, health('/fund/v3'), answer(200, {}));
+    const learning = likely();
+    await learning.whoami();
+    await learning.whoami();
+    expect(targets()).toEqual(['/v3/whoami', '/healthz', '/fund/v3/whoami', '/fund/v3/whoami']);
+    expect(server.seen[1]?.headers['x-svc-signature']).toBeUndefined();
+  });
+
+  test('is never tried with a write: that is sent once, under the prefix of the service', async () => {
+    server.script(health('/fund/v3'), CREATED, answer(200, {}));
+    const learning = likely();
+    await learning.movements.create(MOVEMENT);
+    await learning.whoami();
+    expect(targets()).toEqual(['/healthz', '/fund/v3/movements', '/fund/v3/whoami']);
+  });
+
+  test('that a read has proved right serves a write too', async () => {
+    server.script(answer(200, {}), CREATED);
+    const learning = likely();
+    await learning.whoami();
+    await learning.movements.create(MOVEMENT);
+    expect(targets()).toEqual(['/v3/whoami', '/v3/movements']);
+  });
+
+  test('that is wrong for several calls at once is replaced for all, by one request', async () => {
+    server.script((response, seen) => {
+      const act = seen.target === '/healthz' ? health('/fund/v3') : answer(200, {});
+      (seen.target.startsWith('/v3/') ? noRoute : act)(response, seen);
+    });
+    const learning = likely();
+    await Promise.all([learning.whoami(), learning.whoami()]);
+    expect(targets().filter((target) => target === '/healthz')).toHaveLength(1);
+    expect(targets().filter((target) => target === '/fund/v3/whoami')).toHaveLength(2);
+  });
+
+  test('that is right stays, and so does what the service answered', async () => {
+    server.script(noRoute, health('/v3'), noRoute);
+    const learning = likely();
+    for (let count = 0; count < 2; count += 1)
+      expect(await failure(learning.whoami())).toMatchObject({ rawCode: 'route_not_found' });
+    expect(targets()).toEqual(['/v3/whoami', '/healthz', '/v3/whoami']);
+  });
+
+  test('is tried again after the request for the prefix failed', async () => {
+    server.script(noRoute, answer(200, { hello: 'world' }), answer(200, {}));
+    const learning = likely();
+    expect(String(await failure(learning.whoami()))).toContain("another server's");
+    await learning.whoami();
+    expect(targets()).toEqual(['/v3/whoami', '/healthz', '/v3/whoami']);
+  });
+
+  test('must be a prefix', () => {
+    expect(() => likely({ likelyPrefix: 'v3/' })).toThrow(ClientUsageError);
+  });
+});
+
 test('no secret and nothing that was sent stands in an error', async () => {
   const loud: typeof fetch = (_, init) => {
     throw Object.assign(

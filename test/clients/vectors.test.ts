@@ -10,7 +10,8 @@ import {
   signatureOf,
 } from '../../api/auth/canonical.ts';
 import { parseTarget } from '../../api/http/target.ts';
-import { createDashboardSigner, signatureHeaders } from '../../clients/http/index.ts';
+import { NODE_HASHING } from '../../clients/command-line/node-hashing.ts';
+import { createDashboardSigner, createSigner, signatureHeaders } from '../../clients/http/index.ts';
 import { createCallbackSigner } from '../../platform/callback-signature.ts';
 import { VECTORS, type Vector } from './vectors.ts';
 
@@ -51,6 +52,29 @@ describe('a request', () => {
       'X-SVC-Nonce': nonce,
       'X-SVC-Signature': vector.signature,
     });
+  });
+
+  test.each(VECTORS.inbound)('is signed by command lines as others do: $name', async (vector) => {
+    const { method, target, secret, timestamp, nonce } = vector;
+    const request = {
+      method,
+      url: `http://localhost:8100${target}`,
+      body: Buffer.from(vector.body_base64, 'base64'),
+    };
+    const key = { keyId: 'k', secret };
+    const headers = await createSigner(key, NODE_HASHING)(request, { timestamp, nonce });
+    expect(headers).toEqual(await signatureHeaders(key, request, { timestamp, nonce }));
+    expect(headers['X-SVC-Signature']).toBe(vector.signature);
+  });
+
+  test('has a nonce of its own each time, and an empty secret signs none', async () => {
+    const sign = createSigner({ keyId: 'k', secret: 's' }, NODE_HASHING);
+    const nonces = [];
+    for (let count = 0; count < 3; count += 1)
+      nonces.push((await sign({ method: 'GET', url: 'http://localhost/' }))['X-SVC-Nonce']);
+    expect(new Set(nonces).size).toBe(3);
+    for (const nonce of nonces) expect(nonce).toMatch(/^[0-9a-f]{32}$/);
+    expect(() => createSigner({ keyId: 'k', secret: '' }, NODE_HASHING)).toThrow('is empty');
   });
 
   test('is signed by the documented Python client as others do', () => {
