@@ -116,7 +116,7 @@ export async function startOps(
  * time-outs: one for the figures, and one that checks whether Postgres answers, however busy this
  * process is.
  */
-function metricsPage({ config, balances, bound, access }: Parts) {
+function metricsPage({ config, balances, bound, desk, access }: Parts) {
   // Of the process itself: its CPU, memory and event loop.
   collectDefaultMetrics();
   const opsDb = connectDatabase({
@@ -130,6 +130,7 @@ function metricsPage({ config, balances, bound, access }: Parts) {
     read: () => readFigures(opsDb, config.balanceStaleSeconds),
     balances: balances.list,
     chains: bound.venues.chainAssets,
+    venues: desk.venues.map(({ venue_key }) => venue_key),
     certificateDaysLeft: access.daysLeft,
   });
   const text = async (): Promise<string> =>

@@ -14,6 +14,17 @@ export interface PoolHold {
   readonly held: string;
 }
 
+/** Age of the newest balances of a venue. */
+export interface BalanceAge {
+  readonly venue_key: string;
+  readonly seconds: number;
+}
+
+export interface ExecutorDown {
+  readonly executor_key: string;
+  readonly down: boolean;
+}
+
 export interface QuotaLeft {
   readonly venue_key: string;
   /** An asset, or `USD`. */
@@ -31,12 +42,18 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
-  /** Number of nodes whose last look got no answer. */
+  /** Time since the last step of the oldest capital transfer with a change that no run has seen. */
+  readonly oldest_transfer: number;
+  /** Number of nodes that are not settled and whose last look got no answer. */
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   readonly pools: readonly PoolHold[];
   /** What accounts may still withdraw; a figure above the threshold's age is missing. */
   readonly quotas: readonly QuotaLeft[];
+  /** Of every venue whose balances were read once, also of one that is no longer bound. */
+  readonly balance_ages: readonly BalanceAge[];
+  /** Active executors whose health was checked within two hours. */
+  readonly executors: readonly ExecutorDown[];
   readonly lanes: readonly LaneView[];
   /**
    * Movements that need a person, by reason; a missing reason has none. `run_stuck` counts runs of
@@ -80,7 +97,8 @@ export async function readFigures(
         SELECT reason, n FROM noted WHERE reason <> 'run_stuck'
         UNION ALL
         -- Runs of capital transfers, too, which note nothing at movements.
-        SELECT 'run_stuck', count(*) FROM (SELECT FROM stuck_runs LIMIT 500) s
+        SELECT 'run_stuck', count(*) FROM (SELECT FROM stuck_runs
+          WHERE last_seen > (SELECT svc_now()) - interval '1 hour' LIMIT 500) s
         UNION ALL
         SELECT 'approval', greatest(0,
           coalesce((counts.of -> 'movement' ->> 'PENDING_APPROVAL')::bigint, 0)
@@ -133,11 +151,19 @@ export async function readFigures(
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(created_at) FROM callbacks
         WHERE status = 'pending' AND webhook IS NULL)), 0)),
-      'unanswered', (SELECT count(*) FROM movement_nodes WHERE unanswered_since IS NOT NULL),
+      -- The version of a transfer grows with each change that its run must see (claimTransfers).
+      'oldest_transfer', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(updated_at) FROM capital_transfers
+        WHERE seen_version < version)), 0)),
+      -- A cancel and the end of a movement keep when a node fell silent.
+      'unanswered', (SELECT count(*) FROM movement_nodes WHERE unanswered_since IS NOT NULL
+        AND state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')),
       'oldest_unanswered', greatest(0,
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(unanswered_since) FROM movement_nodes
-        WHERE unanswered_since IS NOT NULL)), 0)),
+        WHERE unanswered_since IS NOT NULL
+          AND state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))), 0)),
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),
@@ -146,6 +172,17 @@ export async function readFigures(
         'left', quota_left::text)), '[]') FROM venue_outlooks
         WHERE quota_left IS NOT NULL
           AND read_at >= svc_now() - make_interval(secs => ${staleAfterSeconds}::integer)),
+      'balance_ages', (SELECT coalesce(
+        jsonb_agg(jsonb_build_object('venue_key', venue_key, 'seconds',
+        greatest(0, extract(epoch FROM svc_now() - newest)))), '[]')
+        FROM (SELECT venue_key, max(fetched_at) AS newest FROM balance_snapshots
+          GROUP BY venue_key) b),
+      -- An executor that no worker declares keeps its last health for good.
+      'executors', (SELECT coalesce(
+        jsonb_agg(jsonb_build_object('executor_key', executor_key,
+        'down', health_state = 'down')), '[]')
+        FROM executors WHERE status = 'active'
+          AND health_checked_at > svc_now() - interval '2 hours'),
       'lanes', lane_views(),
       'attention', (SELECT jsonb_object_agg(reason, n) FROM attention),
       'oldest_unsealed', greatest(0,

@@ -21,7 +21,7 @@ const ANSWER_LIMIT_MS = 5_000;
 
 const differences = new Gauge({
   name: 'svc_clock_difference_seconds',
-  help: 'How far a clock is ahead of this host (negative: behind); absent if the clock is unreadable.',
+  help: 'How far a clock is ahead of this host (negative: behind), 0 for a difference that stops nothing; absent if nothing is known.',
   labelNames: ['clock'],
 });
 
@@ -57,16 +57,19 @@ export function createClocks(options: {
     try {
       const time = await within(read(limit.signal), ANSWER_LIMIT_MS);
       const difference = time - (before + Date.now()) / 2;
-      if (counts(which, difference)) measured.set(clock, difference);
+      const stops = counts(which, difference);
+      if (stops) measured.set(clock, difference);
       else measured.delete(clock);
       silent.delete(clock);
-      differences.set({ clock }, difference / 1_000);
+      differences.set({ clock }, stops ? difference / 1_000 : 0);
     } catch (error) {
-      // A large difference is kept: a clock that was wrong and does not answer now still counts as
-      // wrong.
-      if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) measured.delete(clock);
+      // A large difference is kept, and shown: a clock that was wrong and does not answer now still
+      // counts as wrong.
+      if (Math.abs(measured.get(clock) ?? 0) <= MOST_APART_MS) {
+        measured.delete(clock);
+        differences.remove({ clock });
+      }
       silent.add(clock);
-      differences.remove({ clock });
       log.warn({ clock, err: error }, 'a clock cannot be read');
     } finally {
       limit.abort();

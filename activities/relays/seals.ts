@@ -31,7 +31,7 @@ const sealed = new Counter({
 });
 const foreign = new Counter({
   name: 'svc_audit_foreign_rows_total',
-  help: 'Audit rows that were sealed although no process with the key wrote them.',
+  help: 'Audit rows that no process with the key wrote; several processes may count the same row.',
 });
 const position = new Gauge({
   name: 'svc_audit_chain_position',
@@ -56,6 +56,9 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
       const head = await readHead(db);
       position.set(Number(head.position));
       const { rows, next } = await readUnsealed(db, passes.place(), { limit: BATCH, scan: SCAN });
+      // Before the seals are stored: when the answer to that write is lost, the rows are sealed and
+      // no later pass reads them.
+      report(rows, macs, log);
       const seals = sealRecords(
         head,
         rows.map(({ record }) => record),
@@ -64,13 +67,15 @@ export function startSealer({ db, log, macs, pauseMs = 1_000 }: SealerOptions): 
       // Another process was faster: it sealed these rows, or a later pass seals them.
       if (seals.length > 0 && !(await addSeals(db, head, seals))) return false;
       sealed.inc(seals.length);
-      report(rows, macs, log);
       return passes.advance(next);
     },
   });
 }
 
-/** Logs rows that the service did not write. They are sealed too: a gap would hide them. */
+/**
+ * Logs rows that the service did not write. They are sealed too: a gap would hide them. Until then
+ * every process that reads a row reports it, and so does each further pass.
+ */
 function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): void {
   if (!macs.keyed) return;
   const strange = rows.filter(({ record, mac }) => !macs.isOfRow(record, mac));

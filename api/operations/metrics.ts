@@ -21,6 +21,8 @@ export interface OperationMetricsOptions {
   readonly balances?: () => readonly SignerBalance[];
   /** The chains of the venues file, whose caps say what a transaction may cost. */
   readonly chains?: readonly Pick<BoundChain, 'chain_id' | 'caps'>[];
+  /** The venues whose balances this process can read; the age of others is not shown. */
+  readonly venues?: readonly string[];
   /** Returns the days until the first Temporal certificate expires; null without certificates. */
   readonly certificateDaysLeft?: () => number | null;
   readonly now?: () => number;
@@ -47,6 +49,7 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
   const {
     balances = () => [],
     chains = [],
+    venues = [],
     certificateDaysLeft = () => null,
     now = () => performance.now(),
   } = options;
@@ -60,9 +63,11 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       'svc_metrics_up',
       'Whether the figures that come from Postgres are on this page (1) or missing (0).',
     ).set(read === null ? 0 : 1);
-    if (read !== null)
-      for (const show of [showWork, showPeople, showQuotas, showLanes, showDatabase])
+    if (read !== null) {
+      for (const show of [showWork, showPeople, showQuotas, showLanes, showExecutors, showDatabase])
         show(read, gauge);
+      showBalanceAges(read, venues, gauge);
+    }
     showGas(balances(), chains, gauge);
     const days = certificateDaysLeft();
     if (days !== null)
@@ -117,10 +122,11 @@ function showWork(read: OperationFigures, gauge: MakeGauge): void {
   callbacks.set({ status: 'dead_letter' }, read.callbacks_dead_letter);
   const lag = gauge(
     'svc_relay_lag_seconds',
-    'Age of the oldest command that no run has applied, and of the oldest callback that is still to be delivered; 0 when none is.',
+    'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen, and of the oldest callback that is still to be delivered; 0 when none is.',
     ['relay'],
   );
   lag.set({ relay: 'commands' }, read.oldest_command);
+  lag.set({ relay: 'transfers' }, read.oldest_transfer);
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
   gauge('svc_nodes_unanswered', 'Nodes whose last look returned no answer.').set(read.unanswered);
   gauge(
@@ -181,6 +187,26 @@ function showQuotas({ quotas }: OperationFigures, gauge: MakeGauge): void {
   );
   for (const quota of quotas)
     left.set({ venue: quota.venue_key, unit: quota.unit }, Number(quota.left));
+}
+
+/** Shows how old the balances of these venues are; a venue that was never read has none. */
+function showBalanceAges(
+  { balance_ages }: OperationFigures,
+  venues: readonly string[],
+  gauge: MakeGauge,
+): void {
+  const age = gauge('svc_balance_age_seconds', 'Age of the newest balances of a venue.', ['venue']);
+  for (const { venue_key, seconds } of balance_ages)
+    if (venues.includes(venue_key)) age.set({ venue: venue_key }, seconds);
+}
+
+function showExecutors({ executors }: OperationFigures, gauge: MakeGauge): void {
+  const isDown = gauge(
+    'svc_executor_down',
+    '1 while an executor that is switched on is down by its last health check.',
+    ['executor_key'],
+  );
+  for (const { executor_key, down } of executors) isDown.set({ executor_key }, down ? 1 : 0);
 }
 
 /** Shows for each account on each chain how many of its nonces are not mined, and since when. */

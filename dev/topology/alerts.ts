@@ -45,6 +45,7 @@ export const ALERT_SETTINGS = {
 
 const MOVEMENT_MS = 180_000;
 const WORKERS = ['worker-1', 'worker-2'] as const;
+const APIS = ['api-1', 'api-2'] as const;
 /** Reserved for documentation: no callback is allowed to go there. */
 const FORBIDDEN_CALLBACK = 'https://192.0.2.1/callbacks';
 /** A port that is no process's: connections are refused. */
@@ -69,10 +70,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
   LaneBlocked: {
     shorter: ['> 600', '> 5'],
     bring: async ({ topology, mover }) => {
-      // The wallet is empty at first.
-      const id = await mover.start(GATED);
-      const state = await mover.restOf(id, MOVEMENT_MS);
-      if (state !== 'WAITING_MANUAL_ACTION') throw new Error(`${id} is ${state}`);
+      await fillWallet(mover);
       await setFaults(topology.ports.chain, { mining: 'paused' });
       await mover.start(TRANSFER, { intent: { asset: 'USDC', amount: '5' } });
     },
@@ -80,13 +78,33 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
   },
   LaneStuck: { why: 'test/faults/lanes.test.ts brings a lane there, step by step' },
   SignerLowOnGas: {
-    bring: ({ topology }) => setSignerBalance(topology, 1n),
+    bring: async ({ topology, mover }) => {
+      await payFromWallet(mover);
+      await setSignerBalance(topology, 1n);
+    },
     heal: ({ topology }) => setSignerBalance(topology, 10n ** 22n),
+  },
+  SignerBalanceUnread: {
+    bring: async ({ topology, mover }) => {
+      await payFromWallet(mover);
+      await topology.network.cut('chain');
+    },
+    heal: ({ topology }) => topology.network.heal('chain'),
   },
   NodesUnanswered: {
     shorter: ['> 300', '> 3'],
     bring: sendIntoSilence,
     heal: healVenue,
+  },
+  BalancesOld: {
+    // Balances are read every 30 s.
+    shorter: ['> 300', '> 60'],
+    bring: ({ topology }) => topology.kill('paper-venue'),
+    heal: ({ topology }) => topology.restart('paper-venue'),
+  },
+  ExecutorDown: {
+    bring: ({ topology }) => topology.kill('paper-venue'),
+    heal: ({ topology }) => topology.restart('paper-venue'),
   },
   CutoverNotNormal: {
     bring: ({ mover }) => mover.cutover('drain'),
@@ -160,16 +178,31 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
     bring: ({ topology }) => topology.kill('worker-2'),
     heal: ({ topology }) => topology.restart('worker-2'),
   },
+  ApiGone: {
+    bring: async ({ topology }) => {
+      for (const name of APIS) await topology.kill(name);
+    },
+    heal: async ({ topology }) => {
+      await Promise.all(APIS.map((name) => topology.restart(name)));
+    },
+  },
+  WorkerGone: { bring: killWorkers, heal: startWorkers },
+  ApiErrors: {
+    bring: async ({ topology, signal }) => {
+      await topology.network.cut('fund-vip');
+      // In turns: the growth of a counter leaves out what it starts with.
+      for (let turn = 0; turn < 10; turn += 1) {
+        listUnwatched(topology, 20, signal);
+        await sleep(3_000, undefined, { signal });
+      }
+    },
+    heal: ({ topology }) => topology.network.heal('fund-vip'),
+  },
   Overloaded: {
     bring: async ({ topology, signal }) => {
       await topology.network.slow('fund-vip', SLOW_MS);
-      const url = `${loopback(topology.ports.api1)}/v3/movements`;
       // Not waited for: the alert fires while the last ones still wait for their answers.
-      for (let count = 0; count < AT_ONCE; count += 1)
-        void signedFetch(topology.keys.admin, url, { signal }).then(
-          (answer) => answer.body?.cancel(),
-          () => undefined,
-        );
+      listUnwatched(topology, AT_ONCE, signal);
     },
     heal: ({ topology }) => topology.network.slow('fund-vip', 0),
   },
@@ -183,6 +216,11 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
   TemporalServiceErrors: temporalDatabaseAway(),
   TemporalTasksLate: pollersAwayUnderWay(),
   PollersGone: { bring: killWorkers, heal: startWorkers },
+  TemporalAway: {
+    bring: ({ topology }) => topology.network.pointTo('temporal-front', NO_LISTENER),
+    heal: ({ topology }) =>
+      topology.network.pointTo('temporal-front', topology.ports.temporalFrontend),
+  },
   Nondeterminism: { why: 'it needs a build that breaks replay, which test/replay refuses' },
   MessageTooLarge: { why: 'the limits of the API keep messages far below those of Temporal' },
   WorkflowTasksLate: pollersAwayUnderWay(),
@@ -225,6 +263,31 @@ function healVenue({ topology }: Pick<Scene, 'topology'>): Promise<void> {
 /** Starts movements whose answers may come only after the healing. */
 function startUnwatched(mover: Mover, count: number): void {
   for (let nr = 0; nr < count; nr += 1) void mover.start().catch(() => undefined);
+}
+
+/** Sends requests of which no answer is waited for. */
+function listUnwatched(topology: Topology, count: number, signal: AbortSignal): void {
+  const url = `${loopback(topology.ports.api1)}/v3/movements`;
+  for (let nr = 0; nr < count; nr += 1)
+    void signedFetch(topology.keys.admin, url, { signal }).then(
+      (answer) => answer.body?.cancel(),
+      () => undefined,
+    );
+}
+
+/** Brings an amount into the wallet, which is empty at first. */
+async function fillWallet(mover: Mover): Promise<void> {
+  const id = await mover.start(GATED);
+  const state = await mover.restOf(id, MOVEMENT_MS);
+  if (state !== 'WAITING_MANUAL_ACTION') throw new Error(`${id} is ${state}`);
+}
+
+/** Sends on the chain, so that the signer has a nonce lane there. */
+async function payFromWallet(mover: Mover): Promise<void> {
+  await fillWallet(mover);
+  const id = await mover.start(TRANSFER, { intent: { asset: 'USDC', amount: '5' } });
+  const state = await mover.restOf(id, MOVEMENT_MS);
+  if (state !== 'COMPLETED') throw new Error(`${id} is ${state}`);
 }
 
 async function killWorkers({ topology }: Pick<Scene, 'topology'>): Promise<void> {

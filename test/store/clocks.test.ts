@@ -42,6 +42,10 @@ test('every clock is a metric, those that count stop sends, and one that is sile
   const metric = await register.getSingleMetricAsString('svc_clock_difference_seconds');
   for (const clock of ['database', 'chain-ahead', 'chain-idle', 'chain-of-a-developer'])
     expect(metric).toContain(`clock="${clock}"`);
+  const stopping = [...metric.matchAll(/clock="([^"]+)"\} (\S+)$/gm)].filter(
+    ([, , seconds]) => Math.abs(Number(seconds)) > 60,
+  );
+  expect(stopping.map(([, clock]) => clock).sort()).toEqual(['chain-ahead', 'exchange-behind']);
   expect(metric).not.toContain('exchange-away');
   silent = false;
   await clocks.measure();
@@ -62,9 +66,18 @@ test('a clock that was wrong and cannot be read agrees with none yet', async () 
     true,
     ['exchange'],
   ]);
+  const shown = async (): Promise<number | undefined> => {
+    const metric = await register.getSingleMetric('svc_clock_difference_seconds')?.get();
+    return metric?.values.find(({ labels }) => labels['clock'] === 'exchange')?.value;
+  };
+  // What stops sends stays in the figure that the alert reads.
+  expect(await shown()).toBeGreaterThan(60);
   readClock = () => Promise.resolve(Date.now());
   await clocks.measure();
   expect(Math.abs(clocks.differences.get('exchange')!)).toBeLessThan(60_000);
+  readClock = () => Promise.reject(new Error('away'));
+  await clocks.measure();
+  expect([clocks.differences.has('exchange'), await shown()]).toEqual([false, undefined]);
 });
 
 test('one that did not land is not sent again while clocks differ: it is looked for', async () => {

@@ -1,10 +1,14 @@
 /** The figures of the metrics page that count rows, and what they say of the database itself. */
 import { randomUUID } from 'node:crypto';
+import { cancel } from '../../domain/commands/cancel.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { addSeals, readHead } from '../../store/audit-seals.ts';
 import { readFigures, type OperationFigures } from '../../store/metrics.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
 import { absentStandby } from '../support/absent-standby.ts';
 import { eventually } from '../support/eventually.ts';
+import { transferDesk } from './capital-transfer-desk.ts';
 import { storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -168,4 +172,83 @@ test('leave standbys out for a role that may not see their states', async () => 
   } finally {
     await db.$disconnect();
   }
+});
+
+test('forget the silence of a node that a cancel has ended', async () => {
+  const { movement_id } = await bench.movement({ unheld: true });
+  await bench.approve(movement_id);
+  await bench.sql(
+    `UPDATE movements SET request_state = 'EXECUTING', approval_status = 'approved'
+     WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'READY', unanswered = 1,
+      unanswered_since = svc_now() - interval '10 minutes' WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  const silent = await figures();
+  expect(silent.unanswered).toBe(1);
+  expect(silent.oldest_unanswered).toBeGreaterThanOrEqual(600);
+  const requester = {
+    caller: { client_id: randomUUID(), key_id: 'k', role: 'operator' },
+    request_id: 'r',
+  } as const;
+  expect(
+    await applyTransition(bench.db, cancel(await readSnapshot(bench.db, movement_id), requester)),
+  ).toMatchObject({ ok: true });
+  // The row itself keeps it.
+  expect(
+    await bench.sql(
+      `SELECT state, unanswered_since IS NOT NULL AS kept FROM movement_nodes
+       WHERE movement_id = $1::uuid`,
+      movement_id,
+    ),
+  ).toEqual([{ state: 'CANCELLED', kept: true }]);
+  expect(await figures()).toMatchObject({ unanswered: 0, oldest_unanswered: 0 });
+});
+
+test('show the age of a capital transfer with a change that no run has loaded', async () => {
+  expect((await figures()).oldest_transfer).toBe(0);
+  const id = await transferDesk(bench, {}).made();
+  const later = "UPDATE capital_transfers SET updated_at = svc_now() - interval '10 minutes'";
+  await bench.sql(`${later} WHERE transfer_id = $1::uuid`, id);
+  expect((await figures()).oldest_transfer).toBeGreaterThanOrEqual(600);
+  await bench.sql("SELECT load_transfer($1::uuid, 'run-1')", id);
+  // It is still open.
+  expect((await figures()).oldest_transfer).toBe(0);
+});
+
+test('show how old the newest balances of a venue are', async () => {
+  await bench.sql('DELETE FROM balance_snapshots');
+  await bench.sql(
+    `INSERT INTO balance_snapshots (venue_key, account_type, asset, fetched_at)
+     VALUES ('old', 'SPOT', 'USDC', svc_now() - interval '10 minutes'),
+       ('old', 'SPOT', 'ETH', svc_now() - interval '20 minutes'),
+       ('young', 'SPOT', 'USDC', svc_now())`,
+  );
+  const ages = new Map(
+    (await figures()).balance_ages.map(({ venue_key, seconds }) => [venue_key, seconds]),
+  );
+  expect([...ages.keys()].sort()).toEqual(['old', 'young']);
+  expect(ages.get('old')).toBeGreaterThanOrEqual(600);
+  expect(ages.get('old')).toBeLessThan(1_200);
+  expect(ages.get('young')).toBeLessThan(600);
+});
+
+test('show which executors are down, of those that are switched on and still checked', async () => {
+  await bench.sql(
+    `INSERT INTO executors (executor_key, kind, status, action_types, health_state,
+       health_checked_at, created_at, updated_at)
+     SELECT key, 'remote', status, '{}'::text[], health,
+       svc_now() - minutes * interval '1 minute', now(),
+       now()
+     FROM (VALUES ('down', 'active', 'down', 1), ('up', 'active', 'up', 1),
+       ('unknown', 'active', 'unknown', 1), ('off', 'disabled', 'down', 1),
+       ('removed', 'active', 'down', 180)) AS e (key, status, health, minutes)`,
+  );
+  const { executors } = await figures();
+  expect(
+    Object.fromEntries(executors.map(({ executor_key, down }) => [executor_key, down])),
+  ).toEqual({ down: true, unknown: false, up: false });
 });

@@ -84,7 +84,6 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     labels: { state: ['running', 'waiting'] },
     servedBy: 'api',
-    condition: 'after the first request',
     meaning:
       'Requests that are worked on (`running`, at most 64) and that wait for their turn (`waiting`, at most 1,000).',
   },
@@ -171,7 +170,8 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
   svc_audit_foreign_rows_total: {
     type: 'counter',
     servedBy: 'worker',
-    meaning: 'Audit rows that no process with the key wrote.',
+    meaning:
+      'Audit rows that no process with the key wrote. Several processes may count the same row.',
   },
   svc_retention_removed_total: {
     type: 'counter',
@@ -204,9 +204,10 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     unit: 'seconds',
     labels: { clock: 'open' },
     servedBy: 'worker',
-    condition: 'while the clock can be read; `/readyz` names those that cannot',
+    condition:
+      'while the clock can be read, and after that as long as its last difference stops sends; `/readyz` names those that cannot be read',
     meaning:
-      'How far a clock (`database`, `perp`, the venue key of a chain or of an account of an exchange) is ahead of the worker. Beyond 60 either way new sends to that venue wait (`CLOCK_DIFFERENCE`), of the database all sends, of a chain only where its newest block is ahead (never of a developer’s own chain).',
+      'How far a clock (`database`, `perp`, the venue key of a chain or of an account of an exchange) is ahead of the worker. Beyond 60 either way new sends to that venue wait (`CLOCK_DIFFERENCE`), of the database all sends. 0 for a difference that stops nothing: a chain’s newest block that is behind, and any of a developer’s own chain.',
   },
   svc_signer_native_balance: {
     type: 'gauge',
@@ -284,13 +285,13 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
   svc_relay_lag_seconds: {
     type: 'gauge',
     unit: 'seconds',
-    labels: { relay: ['commands', 'callbacks'] },
+    labels: { relay: ['commands', 'transfers', 'callbacks'] },
     meaning:
-      'Age of the oldest command that no run has applied, and of the oldest callback that is still to be delivered; 0 when none is.',
+      'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen (`transfers`), and of the oldest callback that is still to be delivered; 0 when none is.',
   },
   svc_nodes_unanswered: {
     type: 'gauge',
-    meaning: 'Nodes whose last look returned no answer.',
+    meaning: 'Nodes that have not ended and whose last look returned no answer.',
   },
   svc_nodes_unanswered_oldest_seconds: {
     type: 'gauge',
@@ -341,6 +342,21 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     labels: { venue: 'open', account_type: 'open', asset: 'open' },
     condition: 'once something was held of the pool',
     meaning: 'Amount that movements hold of a pool.',
+  },
+  svc_balance_age_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: { venue: 'open' },
+    condition: 'for bound venues whose balances were read once, by processes that can read them',
+    meaning:
+      'Age of the newest balances of a venue. Above `SVC_BALANCE_STALE_THRESHOLD_SECONDS` no new hold is taken there.',
+  },
+  svc_executor_down: {
+    type: 'gauge',
+    labels: { executor_key: 'open' },
+    condition: 'for executors that are switched on and were checked within two hours',
+    meaning:
+      '1 while an executor is down by its last health check, which workers make every `SVC_REGISTRY_HEALTH_INTERVAL_SECONDS`; 0 otherwise.',
   },
   svc_withdrawal_quota_left: {
     type: 'gauge',

@@ -56,6 +56,7 @@ export const SDK_METRICS: Known = {
   temporal_sticky_cache_miss_total: counter(...WORKER),
   temporal_sticky_cache_total_forced_eviction_total: counter(...WORKER),
   temporal_request_total: counter(...REQUEST),
+  // A gRPC status, or `TRANSPORT_ERROR` where no answer came.
   temporal_request_failure_total: counter(...REQUEST, 'status_code'),
   temporal_request_latency_seconds: histogram(...REQUEST),
   temporal_long_request_total: counter(...REQUEST, 'task_queue'),

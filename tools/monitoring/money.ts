@@ -132,6 +132,13 @@ const phases: Section = {
       queries: [query(shared('svc_nodes_unanswered'), 'nodes')],
     },
     {
+      title: 'Executors that are down',
+      unit: 'count',
+      rising: '1: movements that need this executor wait, and what it has sent is not followed.',
+      alert: 'ExecutorDown',
+      queries: [query(shared('svc_executor_down', 'executor_key'), '{{executor_key}}')],
+    },
+    {
       title: 'Longest time without an answer',
       unit: 'seconds',
       rising: 'One of these nodes has been looked at in vain for this long.',
@@ -183,6 +190,20 @@ const lanes: Section = {
         query(shared('svc_chain_gas_cost_limit', 'chain_id'), 'limit on {{chain_id}}', 'chain'),
       ],
     },
+    {
+      title: 'Scrapes in 15 minutes that had the gas of a signer',
+      unit: 'count',
+      rising:
+        'A line that falls to 0 and ends: no worker can read the balance, so that it may run out unseen.',
+      alert: 'SignerBalanceUnread',
+      queries: [
+        query(
+          shared('count_over_time(svc_signer_native_balance[15m])', ...LANE),
+          LANE_LEGEND,
+          'chain',
+        ),
+      ],
+    },
   ],
 };
 
@@ -200,6 +221,14 @@ const pools: Section = {
           '{{venue}} {{account_type}} {{asset}}',
         ),
       ],
+    },
+    {
+      title: 'Age of balances',
+      unit: 'seconds',
+      rising:
+        'The venue cannot be read. Balances that are too old allow no new hold: movements from this venue are refused.',
+      alert: 'BalancesOld',
+      queries: [query(shared('svc_balance_age_seconds', 'venue'), '{{venue}}')],
     },
     {
       title: 'Withdrawal quota that is left',
@@ -229,11 +258,13 @@ const record: Section = {
       queries: [query(shared('svc_callbacks', 'status'), '{{status}}')],
     },
     {
-      title: 'Age of the oldest command that no run has applied',
+      title: 'Age of the oldest command or transfer that no run has loaded',
       unit: 'seconds',
-      rising: 'Approvals, cancels and retries have no effect yet.',
+      rising: 'Approvals, cancels and retries have no effect yet; transfers do not go on.',
       alert: 'RelayLag',
-      queries: [query(shared('svc_relay_lag_seconds{relay="commands"}', 'relay'), '{{relay}}')],
+      queries: [
+        query(shared('svc_relay_lag_seconds{relay=~"commands|transfers"}', 'relay'), '{{relay}}'),
+      ],
     },
     {
       title: 'Age of the oldest callback to deliver',

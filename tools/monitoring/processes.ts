@@ -27,12 +27,14 @@ const running: Section = {
       unit: 'count',
       rising:
         '1 is right, 2 passes with a hand-over. 0: the loop runs nowhere; sweeps, seals or deliveries stop.',
+      alert: 'WorkerGone',
       queries: [query('sum by (lease) (svc_lease_held)', '{{lease}}')],
     },
     {
       title: 'Clocks against the worker',
       unit: 'seconds',
-      rising: 'Beyond a minute either way new sends to that venue wait; of the database all sends.',
+      rising:
+        'Beyond a minute either way new sends to that venue wait; of the database all sends. A difference that stops nothing is 0.',
       alert: 'ClockOff',
       queries: [
         query('max by (clock) (svc_clock_difference_seconds)', '{{clock}} most'),
@@ -63,6 +65,7 @@ const api: Section = {
       unit: 'per-second',
       rising:
         '5xx: a caller does not know whether its movement exists and repeats its request under the same key.',
+      alert: 'ApiErrors',
       queries: [query(perSecond('svc_http_requests_total', 'status'), '{{status}}')],
     },
     {
@@ -89,6 +92,7 @@ const api: Section = {
       title: 'Requests under work and waiting',
       unit: 'count',
       rising: 'waiting above 0 for long: more processes are needed, or statements are slow.',
+      alert: 'ApiGone',
       queries: [query('sum by (state) (svc_http_requests_admitted)', '{{state}}')],
     },
     {

@@ -6,6 +6,8 @@ const SCHEDULED_ACTIVITIES = 'temporal_activity_schedule_to_start_latency_second
 const TOO_LARGE = '{failure_reason=~"GrpcMessageTooLarge|PayloadsTooLarge|RequestTooLarge"}';
 /** Calls that wait for work on purpose, so that their duration says nothing. */
 const NO_LONG_POLLS = '{operation!~"Poll.*|GetWorkflowExecutionHistory"}';
+/** Task queues that are there to make calls wait; the server may replace signs in their names. */
+const NO_VENUE_QUEUES = '{taskqueue!~"fund.movements.venue.+"}';
 
 const workers: Section = {
   title: 'Workers',
@@ -146,6 +148,20 @@ const failures: Section = {
       ],
     },
     {
+      title: "Workers' polls that failed",
+      unit: 'per-second',
+      rising:
+        'TRANSPORT_ERROR, UNAVAILABLE: the worker does not reach Temporal, although its pollers stay. UNAUTHENTICATED, PERMISSION_DENIED: Temporal refuses it.',
+      alert: 'TemporalAway',
+      queries: [
+        query(
+          perSecond('temporal_long_request_failure_total', 'operation', 'status_code'),
+          '{{operation}}: {{status_code}}',
+          'event',
+        ),
+      ],
+    },
+    {
       title: "Workers' requests that failed",
       unit: 'per-second',
       rising:
@@ -201,7 +217,11 @@ const server: Section = {
       rising: 'Steps of movements start late: workers are too few, or gone from a task queue.',
       alert: 'TemporalTasksLate',
       queries: [
-        query(quantile('0.95', 'task_schedule_to_start_latency_bucket'), 'all queues', 'server'),
+        query(
+          quantile('0.95', `task_schedule_to_start_latency_bucket${NO_VENUE_QUEUES}`),
+          'all queues but those of venues',
+          'server',
+        ),
       ],
     },
     {

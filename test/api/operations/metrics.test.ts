@@ -13,12 +13,21 @@ const FIGURES: OperationFigures = {
   callbacks_dead_letter: 1,
   oldest_command: 0,
   oldest_callback: 4,
+  oldest_transfer: 6.5,
   unanswered: 2,
   oldest_unanswered: 61.5,
   pools: [
     { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
   ],
   quotas: [{ venue_key: 'cex-main', unit: 'USD', left: '9000.500000000000000001' }],
+  balance_ages: [
+    { venue_key: 'cex-main', seconds: 31.5 },
+    { venue_key: 'cex-removed', seconds: 99_000 },
+  ],
+  executors: [
+    { executor_key: 'acme.payouts', down: true },
+    { executor_key: 'paper.withdrawal', down: false },
+  ],
   lanes: [
     {
       chain_id: 1,
@@ -52,6 +61,7 @@ test('shows every figure', async () => {
     read: () => Promise.resolve(FIGURES),
     balances,
     chains,
+    venues: ['cex-main', 'cex-never-read'],
   })();
   for (const line of [
     'svc_metrics_up 1',
@@ -62,10 +72,14 @@ test('shows every figure', async () => {
     'svc_callbacks{status="dead_letter"} 1',
     'svc_relay_lag_seconds{relay="commands"} 0',
     'svc_relay_lag_seconds{relay="callbacks"} 4',
+    'svc_relay_lag_seconds{relay="transfers"} 6.5',
     'svc_nodes_unanswered 2',
     'svc_nodes_unanswered_oldest_seconds 61.5',
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
     'svc_withdrawal_quota_left{venue="cex-main",unit="USD"} 9000.5',
+    'svc_balance_age_seconds{venue="cex-main"} 31.5',
+    'svc_executor_down{executor_key="acme.payouts"} 1',
+    'svc_executor_down{executor_key="paper.withdrawal"} 0',
     'svc_lane_open_nonces{signer_key="treasury",address="0xa",chain_id="1"} 3',
     'svc_lane_oldest_open_seconds{signer_key="treasury",address="0xa",chain_id="1"} 70',
     'svc_lane_unfinal_nonces{signer_key="treasury",address="0xa",chain_id="1"} 1',
@@ -84,6 +98,7 @@ test('shows every figure', async () => {
     'svc_database_commits_waiting 4',
   ])
     expect(text).toContain(`${line}\n`);
+  expect(text).not.toMatch(/cex-removed|cex-never-read/);
   expect(
     text.match(/# HELP svc_(reservations|withdrawal|signer)_\w+ .*for display only/g),
   ).toHaveLength(3);
