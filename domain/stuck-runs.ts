@@ -26,7 +26,10 @@ export interface PendingTask {
   readonly failures: number | null;
   /** Milliseconds that the task has waited for a worker; null while a worker has it. */
   readonly waitsMs: number | null;
-  /** Whether a worker that may take the task has polled in about the last minute. */
+  /**
+   * Whether each build to which Temporal may give the task has a worker that polled in about the
+   * last minute. A build without workers keeps what it gets, whoever else polls.
+   */
   readonly hasWorker: boolean;
   /** The newest failure since the last completed task; null: the history shows none. */
   readonly failure: { readonly nondeterminism: boolean; readonly message: string } | null;
@@ -102,7 +105,7 @@ const WHY: Readonly<Record<StuckCause, string>> = {
   task_fails:
     "its workflow tasks fail again and again. Look at the worker's log, and start a mended worker",
   no_worker:
-    'no worker polls for its tasks, or for the calls of one of its nodes. Start a worker of the build that it runs on, or promote a build that has workers if it runs on none yet; for the queue of a venue, start workers whose venues file has it',
+    'no worker polls for its tasks, or for the calls of one of its nodes. Start a worker of the build that it runs on; if it runs on none yet, promote a build that has workers, or end the ramp to one that has none; for the queue of a venue, start workers whose venues file has it',
 };
 
 /** A run that cannot go on, as it is stored. */

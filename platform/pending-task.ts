@@ -42,7 +42,7 @@ type QueueVersioning = temporal.api.taskqueue.v1.ITaskQueueVersioningInfo;
 type Version = temporal.api.deployment.v1.IWorkerDeploymentVersion;
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
 type QueueType = temporal.api.enums.v1.TaskQueueType;
-/** Returns whether a worker that may take a run's tasks of this queue has polled for them. */
+/** Returns whether a run's tasks of this queue have a worker, as {@link PendingTask} has it. */
 type HasTaker = (queue: string, type: QueueType) => Promise<boolean>;
 
 interface Link {
@@ -123,9 +123,8 @@ async function hasWorker(
 ): Promise<boolean> {
   const { pollers, versioningInfo } = await describeQueue(server, queue);
   const builds = takersOf(run, versioningInfo);
-  return pollers.some(
-    (poller) => builds === null || builds.some((each) => isOfBuild(poller, each)),
-  );
+  if (builds === null) return pollers.length > 0;
+  return builds.every((each) => pollers.some((poller) => isOfBuild(poller, each)));
 }
 
 async function readCalls(
@@ -178,10 +177,10 @@ export function takersOf(
   if (run?.behavior === VersioningBehavior.VERSIONING_BEHAVIOR_PINNED)
     return run.deploymentVersion == null ? null : [buildOf(run.deploymentVersion)];
   // A run that is not pinned (yet) goes to the current build, or by a ramp to another one.
-  const isRamped = (queue?.rampingVersionPercentage ?? 0) > 0;
+  const ramp = queue?.rampingVersionPercentage ?? 0;
   return [
-    buildOf(queue?.currentDeploymentVersion),
-    ...(isRamped ? [buildOf(queue?.rampingDeploymentVersion)] : []),
+    ...(ramp < 100 ? [buildOf(queue?.currentDeploymentVersion)] : []),
+    ...(ramp > 0 ? [buildOf(queue?.rampingDeploymentVersion)] : []),
   ];
 }
 

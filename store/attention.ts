@@ -128,7 +128,8 @@ export async function readReasonsForRuns(
   const rows = await run(
     () => db.sql<ReasonForRun & { readonly movement_id: string }>`
       SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key,
-        EXISTS (SELECT FROM stuck_runs s WHERE s.entity_id = movement_id) AS stuck FROM (
+        EXISTS (SELECT FROM stuck_runs s WHERE s.entity_id = movement_id
+          AND s.last_seen > (SELECT svc_now()) - interval '1 hour') AS stuck FROM (
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'

@@ -1,4 +1,7 @@
-/** Which open movements and capital transfers have a run that cannot go on. */
+/**
+ * Which open movements and capital transfers have a run that cannot go on. A row counts for an hour
+ * after the last look that found so: workers of the release before look at none.
+ */
 import type { StuckTransferRun } from '../domain/capital-transfers/attention.ts';
 import type { RunKind, StuckCause } from '../domain/stuck-runs.ts';
 import type { Database } from '../prisma/client.ts';
@@ -119,7 +122,8 @@ export async function readStuckTransfers(
     () => db.sql<StuckTransferRun & { readonly transfer_id: string }>`
       SELECT transfer_id::text, cause, to_jsonb(since) #>> '{}' AS since, message
       FROM stuck_runs JOIN capital_transfers ON transfer_id = entity_id
-      WHERE entity_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND ended_at IS NULL`,
+      WHERE entity_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND ended_at IS NULL
+        AND last_seen > (SELECT svc_now()) - interval '1 hour'`,
   );
   return new Map(rows.map(({ transfer_id, ...stuck }) => [transfer_id, stuck]));
 }

@@ -197,6 +197,8 @@ export async function listWaiting(
 export interface Open extends About {
   readonly movement_id: string;
   readonly state: string;
+  /** It waits for an approval, or at a gate while none of its nodes is at work. */
+  readonly waits_for_person: boolean;
 }
 
 const NEWEST: WaitingPlace = {
@@ -211,10 +213,18 @@ export async function listOpen(
   limit: number,
 ): Promise<Page<Open>> {
   const { at, id } = before ?? NEWEST;
+  // The nodes at work are those that `walk` gives a runner. OFFSET keeps Postgres from reading the
+  // nodes of all movements at once.
   const rows = await run(
     () => db.sql<Open & { readonly at: string }>`
       SELECT movement_id::text, request_state AS state, created_at::text AS at, asset,
-        trim_scale(amount)::text AS amount, template_key, strategy_id
+        trim_scale(amount)::text AS amount, template_key, strategy_id,
+        request_state = 'PENDING_APPROVAL' OR request_state = 'WAITING_MANUAL_ACTION'
+          AND NOT EXISTS (SELECT FROM movement_nodes n
+            WHERE n.movement_id = movements.movement_id
+              AND n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+              AND NOT (n.node_kind = 'manual_gate' AND n.state = 'READY')
+            OFFSET 0) AS waits_for_person
       FROM movements WHERE ended_at IS NULL
         AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,

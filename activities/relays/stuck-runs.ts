@@ -30,9 +30,16 @@ const AT_ONCE = 4;
 const UNREAD = 4;
 /** How long a task or a call may wait while no worker polls, in units of `sweepIdleSeconds`. */
 const NO_WORKER = 8;
-
-/** States in which a movement waits for a person, so that its run has nothing to do. */
-const WAITING: readonly string[] = ['PENDING_APPROVAL', 'WAITING_MANUAL_ACTION'];
+/**
+ * A row counts for an hour after the last look that found its run stuck. With this pause and short
+ * turns, 10,000 such runs are looked at in half of that time.
+ */
+const LONGEST_PAUSE_MS = 15_000;
+/**
+ * Milliseconds after the start of this process, and after Temporal was away, in which a queue
+ * without pollers proves nothing: the workers, this one among them, may only start to poll.
+ */
+const STEADY_MS = 120_000;
 
 export interface StuckRunOptions {
   readonly db: Database;
@@ -41,6 +48,8 @@ export interface StuckRunOptions {
   /** The worker that holds the lease looks for all. */
   readonly leases: Pick<Leases, 'under'>;
   readonly sweepIdleSeconds: number;
+  /** Milliseconds of a clock that never goes back; absent: `performance.now`. */
+  readonly now?: () => number;
 }
 
 /**
@@ -52,18 +61,24 @@ export function startStuckRuns(options: StuckRunOptions): Loop {
   const turn = createTurn(options);
   return startLoop({
     name: 'stuck runs',
-    pauseMs: Math.max(1_000, sweepIdleSeconds * 1_000),
+    pauseMs: Math.min(LONGEST_PAUSE_MS, sweepIdleSeconds * 1_000),
     log,
     work: leases.under(STUCK_LEASE, turn),
   });
 }
 
-/** Returns the work of one turn after another. Throws the first fault once all was looked at. */
+/**
+ * Returns the work of one turn after another; called when the process starts. Throws the first
+ * fault once all was looked at.
+ */
 export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<void> {
-  const { db, log } = options;
-  const next = createSuspects(options);
+  const { db, log, now = () => performance.now() } = options;
+  let from = START;
+  let mustRepeat = false;
+  let steadyAt = now() + STEADY_MS;
   return async () => {
-    const { at, known, owners } = await next();
+    const isSteady = now() >= steadyAt;
+    const { at, known, owners, next } = await readPages(options, from);
     let faults = 0;
     const outcomes = await settleEach(owners, AT_ONCE, async (owner) => {
       // Each call may take its whole time limit while Temporal does not answer.
@@ -75,7 +90,14 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
         throw error;
       }
     });
-    const looks = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    const isAway = faults > 0 && faults >= Math.min(AT_ONCE, owners.length);
+    if (isAway) steadyAt = now() + STEADY_MS;
+    // The next turn repeats these pages, but once: runs whose looks always fail hide no others.
+    mustRepeat = isAway && !mustRepeat;
+    if (!mustRepeat) from = next;
+    const looks = outcomes
+      .flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+      .map((each) => (isSteady && !isAway ? each : withoutPollers(each)));
     await store(db, { at, known }, looks);
     for (const { owner, verdict } of looks)
       if (typeof verdict === 'object' && !known.some(({ id }) => id === owner.id))
@@ -86,36 +108,42 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
 
 type Known = Pick<Suspects, 'at' | 'known'>;
 
-/** Returns a function that returns whose runs to look at next, each once. */
-function createSuspects({
-  db,
-  sweepIdleSeconds,
-}: Pick<StuckRunOptions, 'db' | 'sweepIdleSeconds'>): () => Promise<
-  Known & { readonly owners: readonly RunOwner[] }
-> {
-  const after = { unread: FIRST_ID, known: FIRST_ID, transfer: FIRST_ID };
-  let place: WaitingPlace | null = null;
-  return async () => {
-    const bounds = { seconds: sweepIdleSeconds * UNREAD, limit: BATCH };
-    const { at, unread, known } = await readSuspects(db, after, bounds);
-    const open = await listOpen(db, place, BATCH);
-    const transfers = (await listOpenTransfers(db))
-      .map(({ transfer_id }) => transfer_id)
-      .filter((id) => id > after.transfer)
-      .slice(0, BATCH);
-    place = open.next;
-    after.unread = nextAfter(unread);
-    after.known = nextAfter(known.map(({ id }) => id));
-    after.transfer = nextAfter(transfers);
-    const working = open.movements.filter(({ state }) => !WAITING.includes(state));
-    const owners: readonly RunOwner[] = [
-      ...known.filter(({ ended }) => !ended).map(({ kind, id }) => ({ kind, id })),
-      ...[...unread, ...working.map(({ movement_id }) => movement_id)].map(movement),
-      ...transfers.map(transfer),
-    ];
-    const each = new Map(owners.map((owner) => [owner.id, owner]));
-    return { at, known, owners: [...each.values()] };
+/** Behind what each list goes on. */
+interface Cursors {
+  readonly unread: string;
+  readonly known: string;
+  readonly transfer: string;
+  readonly open: WaitingPlace | null;
+}
+
+const START: Cursors = { unread: FIRST_ID, known: FIRST_ID, transfer: FIRST_ID, open: null };
+
+/** Returns whose runs to look at, each once, and where the next turn goes on. */
+async function readPages(
+  { db, sweepIdleSeconds }: Pick<StuckRunOptions, 'db' | 'sweepIdleSeconds'>,
+  from: Cursors,
+): Promise<Known & { readonly owners: readonly RunOwner[]; readonly next: Cursors }> {
+  const bounds = { seconds: sweepIdleSeconds * UNREAD, limit: BATCH };
+  const { at, unread, known } = await readSuspects(db, from, bounds);
+  const open = await listOpen(db, from.open, BATCH);
+  const transfers = (await listOpenTransfers(db))
+    .map(({ transfer_id }) => transfer_id)
+    .filter((id) => id > from.transfer)
+    .slice(0, BATCH);
+  const working = open.movements.filter(({ waits_for_person }) => !waits_for_person);
+  const owners: readonly RunOwner[] = [
+    ...known.filter(({ ended }) => !ended).map(({ kind, id }) => ({ kind, id })),
+    ...[...unread, ...working.map(({ movement_id }) => movement_id)].map(movement),
+    ...transfers.map(transfer),
+  ];
+  const each = new Map(owners.map((owner) => [owner.id, owner]));
+  const next = {
+    unread: nextAfter(unread),
+    known: nextAfter(known.map(({ id }) => id)),
+    transfer: nextAfter(transfers),
+    open: open.next,
   };
+  return { at, known, owners: [...each.values()], next };
 }
 
 interface Look {
@@ -135,6 +163,13 @@ async function look(
   if (open === null) return { owner, runId: '', verdict: 'goes_on' };
   const noWorkerMs = sweepIdleSeconds * NO_WORKER * 1_000;
   return { owner, runId: open.runId, verdict: verdictOfRun(open, noWorkerMs) };
+}
+
+/** Returns the look with what it proves where pollers that are missing prove nothing. */
+function withoutPollers(each: Look): Look {
+  const { verdict } = each;
+  const isUnproven = typeof verdict === 'object' && verdict.cause === 'no_worker';
+  return isUnproven ? { ...each, verdict: 'unclear' } : each;
 }
 
 async function store(db: Database, { at, known }: Known, looks: readonly Look[]): Promise<void> {

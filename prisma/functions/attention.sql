@@ -89,14 +89,16 @@ CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RET
 $$;
 
 -- Returns the facts of attention_of about an open movement whose run cannot go on; NULL if no look
--- has found that.
+-- of the last hour has found that. Workers of the release before look at none, so their rows would
+-- hide every other reason for good.
 CREATE OR REPLACE FUNCTION stuck_run(m movements) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF m.ended_at IS NOT NULL THEN RETURN NULL; END IF;
   RETURN (
     SELECT jsonb_build_object('reason', 'run_stuck', 'error_message', s.message,
       'stuck_run', jsonb_build_object('cause', s.cause, 'since', s.since))
-    FROM stuck_runs s WHERE s.entity_id = m.movement_id);
+    FROM stuck_runs s
+    WHERE s.entity_id = m.movement_id AND s.last_seen > svc_now() - interval '1 hour');
 END $$;
 
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.

@@ -3,7 +3,13 @@
  * a worker, and which workers may take them.
  */
 import { temporal } from '@temporalio/proto';
-import { failuresOf, isOfBuild, takersOf, waitingCalls } from '../../platform/pending-task.ts';
+import {
+  failuresOf,
+  isOfBuild,
+  readPendingTask,
+  takersOf,
+  waitingCalls,
+} from '../../platform/pending-task.ts';
 
 const { EventType, TimeoutType, WorkflowTaskFailedCause: Cause } = temporal.api.enums.v1;
 const { VersioningBehavior, WorkerVersioningMode } = temporal.api.enums.v1;
@@ -84,6 +90,7 @@ test('the tasks of a pinned run go to its build, all others to the current and t
   const ramp = { rampingDeploymentVersion: a, rampingVersionPercentage: 5 };
   expect(takersOf(null, { ...queue, ...ramp })).toEqual([buildB, buildA]);
   expect(takersOf(null, { ...queue, ...ramp, rampingVersionPercentage: 0 })).toEqual([buildB]);
+  expect(takersOf(null, { ...queue, ...ramp, rampingVersionPercentage: 100 })).toEqual([buildA]);
 });
 
 test('without a current build the tasks go to workers without a build', () => {
@@ -111,6 +118,69 @@ test('a worker is of the build that it is registered with, and of none without o
   expect(isOfBuild(of(unversioned), buildA)).toBe(false);
   expect(isOfBuild({}, null)).toBe(true);
   expect(isOfBuild({}, buildA)).toBe(false);
+});
+
+const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = temporal.api.enums.v1.PendingWorkflowTaskState;
+
+/** Whether the waiting task of a run has a worker, with pollers of these builds on its queue. */
+async function hasWorker(
+  builds: readonly string[],
+  versioningInfo: temporal.api.taskqueue.v1.ITaskQueueVersioningInfo,
+  of: temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo | null = null,
+): Promise<boolean | undefined> {
+  const pollers = builds.map((buildId) => ({
+    lastAccessTime: { seconds: Math.floor(Date.now() / 1_000) },
+    deploymentOptions: {
+      ...{ deploymentName: 'd', buildId },
+      workerVersioningMode: WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED,
+    },
+  }));
+  const raw = {
+    workflowExecutionInfo: { versioningInfo: of },
+    executionConfig: { taskQueue: { name: 'fund-movements' } },
+    pendingWorkflowTask: {
+      state: PENDING_WORKFLOW_TASK_STATE_SCHEDULED,
+      scheduledTime: { seconds: 1 },
+      attempt: 1,
+    },
+  };
+  const link = {
+    connection: {
+      workflowService: {
+        describeTaskQueue: () => Promise.resolve({ pollers, versioningInfo }),
+        getWorkflowExecutionHistoryReverse: () => Promise.resolve({}),
+      },
+    },
+    client: {
+      workflow: {
+        getHandle: () => ({
+          describe: () => Promise.resolve({ raw, runId: 'r', status: { name: 'RUNNING' } }),
+        }),
+      },
+    },
+  };
+  const run = await readPendingTask(link as never, { namespace: 'n', workflowId: 'w' });
+  return run?.task?.hasWorker;
+}
+
+test('a ramp to a build without workers leaves its share of the new runs without one', async () => {
+  const ramp = {
+    ...{ currentDeploymentVersion: a, rampingDeploymentVersion: b },
+    rampingVersionPercentage: 5,
+  };
+  expect(await hasWorker(['a', 'b'], ramp)).toBe(true);
+  expect(await hasWorker(['a'], ramp)).toBe(false);
+  expect(await hasWorker(['b'], ramp)).toBe(false);
+  // No other build matters: for a pinned run the ramp, for a new one what is drained.
+  expect(await hasWorker(['a'], ramp, pinned)).toBe(true);
+  expect(await hasWorker(['a'], { currentDeploymentVersion: a })).toBe(true);
+  expect(await hasWorker(['b'], { currentDeploymentVersion: a })).toBe(false);
+});
+
+test('who may take the task of a run that a person has moved is not known, so any worker counts', async () => {
+  const moved = { ...pinned, versioningOverride: { autoUpgrade: true } };
+  expect(await hasWorker(['b'], {}, moved)).toBe(true);
+  expect(await hasWorker([], {}, moved)).toBe(false);
 });
 
 const NOW_MS = 1_000_000_000_000;

@@ -651,7 +651,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/stuck-runs.ts',
-      find: '      ...transfers.map(transfer),\n',
+      find: '    ...transfers.map(transfer),\n',
       replace: '',
     },
   },

@@ -4,6 +4,8 @@ import { pino } from 'pino';
 import { startAttentionTeller } from '../../activities/relays/attention.ts';
 import { createTurn } from '../../activities/relays/stuck-runs.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import type { NodeState } from '../../domain/states/node.ts';
 import type { PendingTask, WaitingCalls } from '../../domain/stuck-runs.ts';
 import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-detail.ts';
@@ -15,7 +17,7 @@ import {
   type StuckRow,
 } from '../../store/stuck-runs.ts';
 import { eventually } from '../support/eventually.ts';
-import { storeBench } from './support.ts';
+import { paying, storeBench, type DraftOptions } from './support.ts';
 
 const log = pino({ level: 'silent' });
 const bench = storeBench();
@@ -31,8 +33,8 @@ beforeEach(async () => {
   await bench.sql('DELETE FROM stuck_runs');
 });
 
-async function inState(state: string): Promise<string> {
-  const { movement_id } = await bench.movement({ unheld: true });
+async function inState(state: string, more: DraftOptions = {}): Promise<string> {
+  const { movement_id } = await bench.movement({ unheld: true, ...more });
   await bench.sql(
     'UPDATE movements SET request_state = $2 WHERE movement_id = $1::uuid',
     movement_id,
@@ -40,6 +42,27 @@ async function inState(state: string): Promise<string> {
   );
   await bench.sql('UPDATE commands SET applied_at = now() WHERE applied_at IS NULL');
   return movement_id;
+}
+
+const GATE: TemplateNode = {
+  node_key: 'check',
+  node_kind: 'manual_gate',
+  action_type: 'manual_gate',
+  config: {},
+  has_side_effect: false,
+};
+
+/** A movement with an open gate, beside which the node `pay` is in this state. */
+async function atGate(pay: NodeState): Promise<string> {
+  const shape = { nodes: [GATE, paying('pay', {})], edges: [] };
+  const id = await inState('WAITING_MANUAL_ACTION', { shape });
+  await bench.sql(
+    `UPDATE movement_nodes SET state = CASE node_key WHEN 'check' THEN 'READY' ELSE $2::text END
+      WHERE movement_id = $1::uuid`,
+    id,
+    pay,
+  );
+  return id;
 }
 
 /** A command that no run has read for so many seconds. */
@@ -139,6 +162,31 @@ describe('attention', () => {
     expect(await attention(id)).toBeNull();
   });
 
+  test('counts a run for an hour after the last look that found it stuck', async () => {
+    const id = await inState('EXECUTING');
+    await bench.sql(
+      `UPDATE movement_nodes SET state = 'OBSERVING', error_code = 'BRIDGE_DELIVERY_LATE'
+        WHERE movement_id = $1::uuid`,
+      id,
+    );
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    const lastSeen = (minutes: number): Promise<unknown> =>
+      bench.sql(
+        'UPDATE stuck_runs SET last_seen = now() - make_interval(mins => $1::integer)',
+        minutes,
+      );
+    await lastSeen(59);
+    expect(await attention(id)).toMatchObject({ reason: 'run_stuck' });
+    await lastSeen(61);
+    // As after the release before has taken over, which looks at none.
+    expect(await attention(id)).toMatchObject({ reason: 'delivery_late' });
+    expect([...(await readReasonsForRuns(bench.db, 100))]).toEqual([
+      [id, { reason: 'delivery_late', node_key: 'pay', stuck: false }],
+    ]);
+    await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
+    expect(await attention(id)).toMatchObject({ reason: 'run_stuck' });
+  });
+
   test('is called back once, and no signal goes to the stuck run', async () => {
     const [id, other] = [await inState('EXECUTING'), await inState('EXECUTING')];
     await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
@@ -181,11 +229,18 @@ describe('a turn', () => {
   };
   type Answer = PendingTask | readonly WaitingCalls[] | 'no task' | 'no run' | 'fault';
 
-  /** Turns that find this of each run, and whose runs they looked at. */
-  function turns(answers: Readonly<Record<string, Answer>>) {
+  /** How long workers may take to poll after a start, or after Temporal was away. */
+  const UNSTEADY_MS = 120_000;
+
+  /**
+   * Turns of a process that runs for `ranMs`, which find this of each run, and whose runs they
+   * looked at.
+   */
+  function turns(answers: Readonly<Record<string, Answer>>, ranMs = UNSTEADY_MS) {
     const looked: string[] = [];
+    const clock = { ms: 0 };
     const turn = createTurn({
-      ...{ db: bench.db, log, sweepIdleSeconds: 15 },
+      ...{ db: bench.db, log, sweepIdleSeconds: 15, now: () => clock.ms },
       temporal: {
         lookAtRun: async (of) => {
           const id = 'movementId' in of ? of.movementId : of.transferId;
@@ -199,15 +254,13 @@ describe('a turn', () => {
         },
       },
     });
-    return { turn, looked };
+    clock.ms = ranMs;
+    return { turn, looked, clock };
   }
 
   test('looks at open movements, and at what waits for a person only when its run has something to do', async () => {
     const executing = await inState('EXECUTING');
-    const [gate, resumed] = [
-      await inState('WAITING_MANUAL_ACTION'),
-      await inState('WAITING_MANUAL_ACTION'),
-    ];
+    const [gate, resumed] = [await atGate('BLOCKED'), await atGate('BLOCKED')];
     const [waiting, fresh] = [await inState('PENDING_APPROVAL'), await inState('PENDING_APPROVAL')];
     const [expired, expiring] = [
       await inState('PENDING_APPROVAL'),
@@ -223,6 +276,18 @@ describe('a turn', () => {
     expect(looked).not.toContain(gate);
     expect(looked).not.toContain(waiting);
   });
+
+  test.each<NodeState>(['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING'])(
+    'looks at a movement at a gate while another node of it is %s',
+    async (state) => {
+      const [working, settled] = [await atGate(state), await atGate('COMPLETED')];
+      const { turn, looked } = turns({ [working]: failing });
+      await turn();
+      expect(looked).toEqual([working]);
+      expect(looked).not.toContain(settled);
+      expect(await attention(working)).toMatchObject({ reason: 'run_stuck' });
+    },
+  );
 
   test('stores what is stuck, and removes what goes on, is closed or has ended', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => inState('EXECUTING')));
@@ -267,8 +332,54 @@ describe('a turn', () => {
     expect(await rowOf(other)).not.toBeNull();
   });
 
+  const unpolled: readonly WaitingCalls[] = [
+    { taskQueue: 'fund-movements', waitsMs: 120_001, hasWorker: false },
+  ];
+  const stuckOnes = async (ids: readonly string[]): Promise<readonly boolean[]> =>
+    (await Promise.all(ids.map(rowOf))).map((row) => row !== null);
+
+  test('no missing worker is proven before this process has run for two minutes', async () => {
+    const [left, broken] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const found = { [left]: unpolled, [broken]: failing };
+    const { turn, clock } = turns(found, UNSTEADY_MS - 1);
+    await turn();
+    // Tasks that failed had a worker.
+    expect(await stuckOnes([left, broken])).toEqual([false, true]);
+    clock.ms = UNSTEADY_MS;
+    await turn();
+    expect(await stuckOnes([left, broken])).toEqual([true, true]);
+    // What was known stays after the next start.
+    await turns(found, 0).turn();
+    expect(await stuckOnes([left, broken])).toEqual([true, true]);
+  });
+
+  test.each([1, 2, 5])(
+    'nor for two minutes after Temporal was away, with %s open movements',
+    async (count) => {
+      const ids = await Promise.all(Array.from({ length: count }, () => inState('EXECUTING')));
+      const each = (answer: Answer) => Object.fromEntries(ids.map((id) => [id, answer]));
+      const answers: Record<string, Answer> = each('fault');
+      const { turn, clock } = turns(answers);
+      await expect(turn()).rejects.toThrow('the server did not answer');
+      Object.assign(answers, each(unpolled));
+      clock.ms += UNSTEADY_MS - 1;
+      await turn();
+      expect(await stuckOnes(ids)).toEqual(ids.map(() => false));
+      clock.ms += 1;
+      await turn();
+      expect(await stuckOnes(ids)).toEqual(ids.map(() => true));
+    },
+  );
+
+  test('a run that can never be looked at keeps no missing worker of others from being shown', async () => {
+    const [away, left] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const { turn } = turns({ [away]: 'fault', [left]: unpolled });
+    await expect(turn()).rejects.toThrow('the server did not answer');
+    expect(await stuckOnes([away, left])).toEqual([false, true]);
+  });
+
   test('goes on behind the last page, and comes to each of many', async () => {
-    const gates = Array.from({ length: 130 }, () => inState('WAITING_MANUAL_ACTION'));
+    const gates = Array.from({ length: 130 }, () => atGate('BLOCKED'));
     const ids = await Promise.all(gates);
     await Promise.all(ids.map((id) => command(id, 120)));
     const { turn, looked } = turns({});
@@ -276,5 +387,26 @@ describe('a turn', () => {
     expect(looked).toHaveLength(100);
     await turn();
     expect([...looked].sort()).toEqual([...ids].sort());
+  });
+
+  test('a page of which Temporal was away is looked at again, once', async () => {
+    const ids = await Promise.all(Array.from({ length: 130 }, () => inState('EXECUTING')));
+    const answers: Record<string, Answer> = Object.fromEntries(ids.map((id) => [id, 'fault']));
+    const away = turns(answers);
+    await expect(away.turn()).rejects.toThrow('the server did not answer');
+    const first = [...away.looked];
+    expect(first.length).toBeLessThan(100);
+    for (const id of ids) answers[id] = 'no task';
+    for (let turn = 0; turn < 2; turn += 1) await away.turn();
+    expect([...away.looked.slice(first.length)].sort()).toEqual([...ids].sort());
+
+    // The looks at these always fail, and they hide no page for good.
+    for (const id of first) answers[id] = 'fault';
+    const hidden = turns(answers);
+    for (let turn = 0; turn < 2; turn += 1)
+      await expect(hidden.turn()).rejects.toThrow('the server did not answer');
+    hidden.looked.length = 0;
+    await hidden.turn();
+    expect(hidden.looked).toHaveLength(30);
   });
 });

@@ -108,7 +108,15 @@ beforeAll(async () => {
       },
       submit: () => new Promise<PhaseResult>((resolve) => (letSubmitEnd = resolve)),
       loadTransfer: ({ transfer_id }: { transfer_id: string }) =>
-        Promise.resolve({ ...PENDING, transfer_id }),
+        Promise.resolve({
+          ...PENDING,
+          transfer_id,
+          ...(transfer_id === 'unsent' ? { state: 'CREATED' } : {}),
+        }),
+      submitTransfer: ({ transfer_id }: { transfer_id: string }) => {
+        calls.push(`send ${transfer_id}`);
+        return Promise.resolve();
+      },
       leaveBuildOfTransfer: ({ transfer_id }: { transfer_id: string }) => {
         calls.push(`store ${transfer_id}`);
         return Promise.resolve();
@@ -244,6 +252,22 @@ test('a transfer ends its look, and leaves in the same way', async () => {
     left_build: `${DEPLOYMENT}:a`,
   });
   expect(stored('transfer')).toBe(1);
+}, 60_000);
+
+test('a transfer that pauses after sends that passed no fence leaves without another one', async () => {
+  const { handle, leave } = await begin('capitalTransferWorkflow', 'unsent');
+  const sends = (): number => calls.filter((call) => call === 'send unsent').length;
+  await eventually(() => Promise.resolve(sends() >= 6 ? true : null));
+  // The pause after the sixth send lasts 6.4 seconds; now the run is in it.
+  await sleep(1_500);
+  const before = sends();
+  await leave();
+  expect(await handle.result()).toEqual({
+    transfer_id: 'unsent',
+    request_state: 'CREATED',
+    left_build: `${DEPLOYMENT}:a`,
+  });
+  expect([sends(), stored('unsent')]).toEqual([before, 1]);
 }, 60_000);
 
 test('runs are pinned to the build, save for those that show that a person is needed', async () => {
