@@ -14,7 +14,7 @@ import {
   type WayToLeave,
 } from '../domain/builds.ts';
 import { LEAVE_BUILD_SIGNAL, TASK_QUEUE } from '../domain/messages.ts';
-import { describeQueue, isOfBuild, WORKFLOWS } from './pending-task.ts';
+import { describeQueue, isOfBuild, takersOf, WORKFLOWS } from './pending-task.ts';
 
 /** What the server does with a build: new runs go to the current and the ramping one. */
 export type BuildStatus =
@@ -36,6 +36,16 @@ export interface Builds {
    * deployment.
    */
   list(deployment: string): Promise<readonly BuildState[]>;
+  /**
+   * Returns whether a ramp is set in the deployment, also one to workers without a build, which
+   * {@link list} does not show.
+   */
+  isRamped(deployment: string): Promise<boolean>;
+  /**
+   * Returns the builds on which new runs start, of any deployment: the server decides by task
+   * queue. Null stands for workers without a build. Follows a promotion within seconds.
+   */
+  takers(): Promise<readonly (Build | null)[]>;
   /** Returns the number of open runs pinned to a build. The server's count lags by seconds. */
   countOpen(build: Build): Promise<number>;
   /** Lists at most `limit` open runs pinned to a build. The server's list lags by seconds. */
@@ -72,20 +82,34 @@ export function createBuilds(
   namespace: string,
   limited: <T>(work: (link: Link) => Promise<T>) => Promise<T>,
 ): Builds {
+  const describe = (deploymentName: string) =>
+    limited(async ({ connection: { workflowService } }) => {
+      try {
+        const described = await workflowService.describeWorkerDeployment({
+          namespace,
+          deploymentName,
+        });
+        return described.workerDeploymentInfo;
+      } catch (error) {
+        if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return null;
+        throw error;
+      }
+    });
+  const describeOwnQueue = () =>
+    limited(({ connection }) =>
+      describeQueue({ connection, namespace }, { name: TASK_QUEUE, type: WORKFLOWS }),
+    );
   return {
-    list: (deploymentName) =>
-      limited(async ({ connection: { workflowService } }) => {
-        try {
-          const described = await workflowService.describeWorkerDeployment({
-            namespace,
-            deploymentName,
-          });
-          return (described.workerDeploymentInfo?.versionSummaries ?? []).flatMap(stateOf);
-        } catch (error) {
-          if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return [];
-          throw error;
-        }
-      }),
+    list: async (deployment) =>
+      ((await describe(deployment))?.versionSummaries ?? []).flatMap(stateOf),
+    isRamped: async (deployment) => {
+      const routing = (await describe(deployment))?.routingConfig;
+      const build = routing?.rampingDeploymentVersion?.buildId ?? '';
+      // A ramp to workers without a build has a percentage alone. One at 0 percent has a build, and
+      // the server does not drain it.
+      return build !== '' || (routing?.rampingVersionPercentage ?? 0) > 0;
+    },
+    takers: async () => takersOf(null, (await describeOwnQueue()).versioningInfo) ?? [null],
     countOpen: (build) =>
       limited(async ({ connection }) => {
         const query = openRunsOf(build);
@@ -127,13 +151,11 @@ export function createBuilds(
         const { serverVersion } = await connection.workflowService.getSystemInfo({});
         return wayOn(serverVersion);
       }),
-    hasWorker: (deployment, build) =>
-      limited(async ({ connection }) => {
-        const queue = { name: TASK_QUEUE, type: WORKFLOWS };
-        const { pollers } = await describeQueue({ connection, namespace }, queue);
-        const of = build === null ? null : { deployment, build };
-        return pollers.some((poller) => isOfBuild(poller, of));
-      }),
+    hasWorker: async (deployment, build) => {
+      const { pollers } = await describeOwnQueue();
+      const of = build === null ? null : { deployment, build };
+      return pollers.some((poller) => isOfBuild(poller, of));
+    },
     promote: (deploymentName, build, percentage) =>
       limited(async ({ connection: { workflowService } }) => {
         // Without a build, 0 percent ends a ramp; with one, the ramp would stay, at 0 percent.

@@ -4,6 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -52,6 +54,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     if (helm === null) return 'neither helm nor Go to build it with is on PATH';
     await run(helm, ['lint', '--strict', CHART, '--values', EXAMPLE]);
     await refusals(helm);
+    await otherBuild(helm);
     const python = await pythonFor(
       {
         name: 'kubernetes-validate-venv',
@@ -81,33 +84,107 @@ for (const [name, check] of Object.entries(CHECKS))
 rmSync(work, { recursive: true, force: true });
 process.exit(failed === 0 ? 0 : 1);
 
-/** Renders the example in full, and with each switch of the chart reversed. */
+/** Renders the example in full, with each switch of the chart reversed, and with one role alone. */
 async function rendered(helm: string, version: string): Promise<string[]> {
+  // API: 10 s drain, 40 s for requests, 10 s to end. Worker: 10 s drain, 30 s for the longest call,
+  // 5 s for its record, 10 s to end. test/dev/grace.test.ts compares the chart with the service's
+  // own limits.
+  const api = { grace: '60', secret: 'fund-api' };
+  const worker = { grace: '55', secret: 'fund-worker' };
   const ways = {
-    example: [],
-    bare: ['--set', 'networkPolicy.enabled=false,migrate.enabled=false'],
+    example: { set: '', roles: [api, worker], migrates: true },
+    bare: {
+      set: 'networkPolicy.enabled=false,migrate.enabled=false',
+      roles: [api, worker],
+      migrates: false,
+    },
+    api: { set: 'worker.replicas=0', roles: [api], migrates: true },
+    workers: { set: 'api.replicas=0', roles: [worker], migrates: true },
   };
   const files: string[] = [];
-  for (const [name, args] of Object.entries(ways)) {
-    const { stdout } = await run(helm, template(version, args));
+  const named = new Map<string, readonly string[]>();
+  for (const [name, { set, roles, migrates }] of Object.entries(ways)) {
+    // A build's workers are a release beside that of the API.
+    const release = name === 'workers' ? 'fund-next' : 'fund';
+    const args = template(version, set === '' ? [] : ['--set', set], release);
+    const { stdout } = await run(helm, args);
     const file = join(work, `${name}.yaml`);
     writeFileSync(file, stdout);
     files.push(file);
-    // API: 10 s drain, 40 s for requests, 10 s to end. Worker: 10 s drain, 30 s for the longest
-    // call, 5 s for its record, 10 s to end. test/dev/grace.test.ts compares the chart with the
-    // service's own limits.
-    const graces = [...stdout.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, s]) => s);
-    if (graces.join() !== '60,55') throw new Error(`graces of ${name}: ${graces.join()}`);
-    const secrets = [...stdout.matchAll(/secretName: ([\w-]+)/g)].map(([, secret]) => secret);
-    const expected =
-      name === 'example' ? 'fund-api,fund-worker,fund-owner' : 'fund-api,fund-worker';
-    if (secrets.join() !== expected) throw new Error(`Secrets of ${name}: ${secrets.join()}`);
+    const all = (pattern: RegExp) => [...stdout.matchAll(pattern)].map(([, found = '']) => found);
+    const graces = all(/terminationGracePeriodSeconds: (\d+)/g).join();
+    if (graces !== roles.map(({ grace }) => grace).join())
+      throw new Error(`graces of ${name}: ${graces}`);
+    const secrets = all(/secretName: ([\w-]+)/g).join();
+    const expected = [...roles.map(({ secret }) => secret), ...(migrates ? ['fund-owner'] : [])];
+    if (secrets !== expected.join()) throw new Error(`Secrets of ${name}: ${secrets}`);
+    const releases = new Set(all(/app\.kubernetes\.io\/instance: (\S+)/g));
+    if ([...releases].join() !== release)
+      throw new Error(`releases that ${name} selects: ${[...releases].join()}`);
+    named.set(name, all(/^ {2}name: (\S+)$/gm));
   }
+  const shared = named.get('workers')?.filter((name) => named.get('example')?.includes(name)) ?? [];
+  if (shared.length > 0) throw new Error(`two releases have the same ${shared.join()}`);
   return files;
 }
 
-function template(version: string, args: readonly string[]): string[] {
-  return ['template', 'fund', CHART, '--kube-version', version, '--values', EXAMPLE, ...args];
+function template(version: string, args: readonly string[], release = 'fund'): string[] {
+  return ['template', release, CHART, '--kube-version', version, '--values', EXAMPLE, ...args];
+}
+
+/**
+ * Checks that the chart refuses to replace the workers of a build with those of another one, over a
+ * server that has the release installed with the build `a`.
+ */
+async function otherBuild(helm: string): Promise<void> {
+  const env = [
+    { name: 'SVC_TEMPORAL_DEPLOYMENT_NAME', value: 'workers' },
+    { name: 'SVC_TEMPORAL_BUILD_ID', value: 'a' },
+  ];
+  const answers: Readonly<Record<string, object>> = {
+    '/apis/apps/v1': {
+      ...{ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'apps/v1' },
+      resources: [{ name: 'deployments', kind: 'Deployment', namespaced: true, verbs: ['get'] }],
+    },
+    '/apis/apps/v1/namespaces/default/deployments/fund-fund-worker': {
+      ...{ kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'fund-fund-worker' } },
+      spec: { template: { spec: { containers: [{ name: 'worker', env }] } } },
+    },
+  };
+  const server = createServer(({ url = '' }, response) => {
+    const answer = answers[url.replace(/\?.*$/, '')];
+    const status = answer === undefined ? 404 : 200;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? { kind: 'Status', apiVersion: 'v1', code: 404 }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const at = ['--kube-apiserver', `http://127.0.0.1:${String(port)}`, '--namespace', 'default'];
+  // A machine's own cluster is left alone.
+  const alone = { env: { ...process.env, KUBECONFIG: join(work, 'none') } };
+  const isRefused: Readonly<Record<string, boolean>> = {
+    'settings.SVC_TEMPORAL_BUILD_ID=a': false,
+    'settings.SVC_TEMPORAL_BUILD_ID=b': true,
+    'settings.SVC_TEMPORAL_BUILD_ID=': true,
+    'settings.SVC_TEMPORAL_BUILD_ID=a,worker.settings.SVC_TEMPORAL_BUILD_ID=b': true,
+    'settings.SVC_TEMPORAL_BUILD_ID=a,settings.SVC_TEMPORAL_DEPLOYMENT_NAME=renamed': true,
+    'settings.SVC_TEMPORAL_BUILD_ID=b,worker.replicas=0': false,
+  };
+  try {
+    for (const [set, expected] of Object.entries(isRefused)) {
+      const of = ['--set', 'settings.SVC_TEMPORAL_DEPLOYMENT_NAME=workers', '--set', set];
+      const args = template(KUBERNETES[0] ?? '', [...of, '--dry-run=server', ...at]);
+      const stderr = await run(helm, args, alone).then(
+        () => null,
+        (error: unknown) => (error as { readonly stderr?: string }).stderr ?? String(error),
+      );
+      if (expected ? stderr?.includes('would stand still') !== true : stderr !== null)
+        throw new Error(`an upgrade of the build a with ${set}: ${stderr ?? 'was accepted'}`);
+    }
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
 /** Checks that the chart refuses invalid values. */
@@ -119,6 +196,7 @@ async function refusals(helm: string): Promise<void> {
     'settings.SVC_DATABASE_URL=postgresql://in-plain-sight',
     'worker.files.SVC_DATABASE_OWNER_URL=owner-url',
     'misspelt=1',
+    'api.replicas=-1',
   ];
   for (const value of refused) {
     const args = template(KUBERNETES[0] ?? '', ['--set', value]);

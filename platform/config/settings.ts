@@ -182,7 +182,7 @@ const DEPENDENCIES = {
   SVC_TEMPORAL_DEPLOYMENT_NAME: optional(
     PART,
     DEPLOYMENT_NAME,
-    'Name of the deployment under which workers register their build, so that a run stays on the build that it started on ([upgrading](upgrading.md#two-builds-at-work)); else as `TEMPORAL_DEPLOYMENT_NAME` says. Unset with the build id, workers have no build.',
+    'Name of the deployment under which workers register their build, so that a run stays on the build that it started on ([upgrading](upgrading.md#two-builds-at-work)); else as `TEMPORAL_DEPLOYMENT_NAME` says. Never changed while runs are open: workers drain only builds of their own deployment. Unset with the build id, workers have no build.',
   ),
   SVC_TEMPORAL_BUILD_ID: optional(
     PART,

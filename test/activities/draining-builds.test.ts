@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { register } from 'prom-client';
 import { startBuildDrainer } from '../../activities/relays/builds.ts';
-import type { LeaveBuild } from '../../domain/builds.ts';
+import type { Build, LeaveBuild } from '../../domain/builds.ts';
 import { createLeaver } from '../../platform/leaving-runs.ts';
 import type { BuildState, BuildStatus, Builds, RunId } from '../../platform/temporal-builds.ts';
 import { drainBuild } from '../../tools/runs/drain.ts';
@@ -15,19 +15,28 @@ const STATUS: Statuses = { c: 'current', b: 'draining', a: 'drained' };
 
 /**
  * A server with open runs of builds; `leaves` says which signals a run follows. `workers`: the
- * builds whose workers poll.
+ * builds whose workers poll. `ramped`: a ramp is set, of which no build's status need say so.
+ * `takers`: where new runs start.
  */
 function server(
   leaves: (run: RunId) => boolean = () => true,
   {
     statuses = STATUS,
     workers = ['a', 'b', 'c'],
-  }: { readonly statuses?: Statuses; readonly workers?: readonly (string | null)[] } = {},
+    ramped = Object.values(statuses).includes('ramping'),
+    takers = [of('c')],
+  }: {
+    readonly statuses?: Statuses;
+    readonly workers?: readonly (string | null)[];
+    readonly ramped?: boolean;
+    readonly takers?: readonly (Build | null)[];
+  } = {},
 ) {
   const open: Record<string, string[]> = { c: ['m1'], b: ['m2', 'm3'], a: [] };
   const signals: (LeaveBuild & { readonly workflowId: string })[] = [];
   const runIds = new Map<string, string>();
   const promoted: (readonly [string | null, number | null])[] = [];
+  let isRamped = ramped;
   const builds: Builds = {
     list: () =>
       Promise.resolve(
@@ -44,6 +53,8 @@ function server(
           .slice(0, limit)
           .map((workflowId) => ({ workflowId, runId: runIds.get(workflowId) ?? 'first' })),
       ),
+    isRamped: () => Promise.resolve(isRamped),
+    takers: () => Promise.resolve(takers),
     hasWorker: (_deployment, build) => Promise.resolve(workers.includes(build)),
     leave: (run, order) => {
       signals.push({ ...order, workflowId: run.workflowId });
@@ -54,6 +65,9 @@ function server(
     wayOut: () => Promise.resolve('restart'),
     promote: (_deployment, build, ramp) => {
       promoted.push([build, ramp]);
+      // As the server: a build that becomes the current one is ramped no more.
+      if (ramp === 0 || (ramp === null && build !== null && statuses[build] === 'ramping'))
+        isRamped = false;
       return Promise.resolve();
     },
   };
@@ -264,21 +278,42 @@ test('a build whose workers have gone is not promoted', async () => {
 
 test('the way back from a ramp ends it, and does not promote the current build again', async () => {
   const statuses = { c: 'ramping', b: 'current', a: 'drained' } as const;
-  const { builds, promoted } = server(() => true, { statuses });
-  const to = (build: string, ramp: number | null) =>
-    promoteBuild(builds, { deployment: 'd', build, ramp });
-  await to('b', null);
-  expect(promoted).toEqual([[null, 0]]);
-  await to('a', null);
-  expect(promoted.slice(1)).toEqual([
+  const to = async (build: string, ramp: number | null) => {
+    const { builds, promoted } = server(() => true, { statuses });
+    await promoteBuild(builds, { deployment: 'd', build, ramp });
+    return promoted;
+  };
+  expect(await to('b', null)).toEqual([[null, 0]]);
+  expect(await to('a', null)).toEqual([
     ['a', null],
     [null, 0],
   ]);
-  await to('c', null);
-  await to('c', 0);
-  expect(promoted.slice(3)).toEqual([
-    ['c', null],
-    ['c', 0],
-  ]);
+  expect(await to('c', null)).toEqual([['c', null]]);
+  expect(await to('c', 0)).toEqual([['c', 0]]);
   await expect(to('a', 0)).rejects.toThrow(/no share of the new runs/);
+});
+
+test('a ramp to workers without a build ends as well, although no build shows it', async () => {
+  const { builds, promoted } = server(() => true, { ramped: true });
+  await promoteBuild(builds, { deployment: 'd', build: 'c', ramp: null });
+  expect(promoted).toEqual([[null, 0]]);
+});
+
+test('a build of a deployment whose name has changed is drained to where new runs start', async () => {
+  const takers = [{ deployment: 'renamed', build: 'n' }];
+  // The server goes on calling it the current build of its deployment.
+  const { builds, signals } = server(() => true, { workers: ['n'], takers });
+  expect(await drainBuild(builds, of('c'), OPTIONS)).toMatchObject({ found: 1, left: 0 });
+  expect(signals.map(({ workflowId }) => workflowId)).toEqual(['m1']);
+
+  const gone = server(() => true, { workers: ['c', null], takers });
+  await expect(drainBuild(gone.builds, of('c'), OPTIONS)).rejects.toThrow(/current build n polls/);
+  for (const more of [of('c'), null]) {
+    const shared = server(() => true, { workers: ['n', 'c'], takers: [...takers, more] });
+    await expect(drainBuild(shared.builds, of('c'), OPTIONS)).rejects.toThrow(
+      /--deployment <new name>/,
+    );
+    expect(shared.signals).toEqual([]);
+  }
+  expect(gone.signals).toEqual([]);
 });

@@ -141,6 +141,38 @@ test('a deployment that no worker has registered has no builds; other faults are
   await expect(failing(14).list('d')).rejects.toThrow('refused');
 });
 
+test('a ramp is seen whether or not it leads to a build', async () => {
+  const isRamped = (routingConfig: object | null) =>
+    over({
+      describeWorkerDeployment: () => Promise.resolve({ workerDeploymentInfo: { routingConfig } }),
+    }).isRamped('d');
+  const to = { deploymentName: 'd', buildId: 'b' };
+  expect(await isRamped({ rampingVersionPercentage: 5 })).toBe(true);
+  expect(await isRamped({ rampingDeploymentVersion: to, rampingVersionPercentage: 5 })).toBe(true);
+  expect(await isRamped({ rampingDeploymentVersion: to, rampingVersionPercentage: 0 })).toBe(true);
+  expect(await isRamped({ currentDeploymentVersion: to, rampingVersionPercentage: 0 })).toBe(false);
+  expect(await isRamped(null)).toBe(false);
+});
+
+test('new runs start where the task queue says, whatever the deployment', async () => {
+  const takers = (versioningInfo: object | null) =>
+    over({
+      describeTaskQueue: () => Promise.resolve({ pollers: [], versioningInfo }),
+    }).takers();
+  const version = (deploymentName: string) => ({ deploymentName, buildId: 'b' });
+  expect(await takers(null)).toEqual([null]);
+  expect(
+    await takers({
+      currentDeploymentVersion: version('d'),
+      rampingDeploymentVersion: version('e'),
+      rampingVersionPercentage: 5,
+    }),
+  ).toEqual([
+    { deployment: 'd', build: 'b' },
+    { deployment: 'e', build: 'b' },
+  ]);
+});
+
 test('workers without a build are none of the builds, and an unknown status is named so', async () => {
   const { WorkerDeploymentVersionStatus: Status } = temporal.api.enums.v1;
   const summary = (buildId: string | null, status: number) => ({

@@ -57,20 +57,24 @@ export async function drainBuild(calls: Calls, of: Build, options: DrainOptions)
 }
 
 async function refuseTarget(
-  calls: Pick<Builds, 'list' | 'hasWorker'>,
+  calls: Pick<Builds, 'list' | 'hasWorker' | 'takers'>,
   { deployment, build }: Build,
   dryRun: boolean,
 ): Promise<void> {
   const known = await calls.list(deployment);
   const status = known.find((each) => each.build === build)?.status;
   if (status === undefined) throw unknownBuild({ deployment, build }, known);
-  if (status === 'current' || status === 'ramping')
+  const takers = (await calls.takers()).map((taker) => taker ?? { deployment, build: null });
+  // All new runs start in a deployment of another name, so the status of this one is out of date.
+  const isLeft = takers.every((taker) => taker.deployment !== deployment);
+  if (!isLeft && (status === 'current' || status === 'ramping'))
     throw new ToolError(
-      `New runs start on the build ${build}, which is ${status}. Promote another build first: fundadmin runs promote --build <build>.`,
+      `New runs start on the build ${build}, which is ${status}. Promote another build first: fundadmin runs promote --build <build>, with --deployment <new name> after the deployment's name has changed.`,
     );
-  const current = currentOf(known);
-  if (!dryRun && !(await calls.hasWorker(deployment, current)))
-    throw new ToolError(
-      `The runs would stand still: no worker ${current === null ? 'without a build' : `of the current build ${current}`} polls. Start one, or promote another build.`,
-    );
+  const targets = isLeft ? takers : [{ deployment, build: currentOf(known) }];
+  for (const target of targets)
+    if (!dryRun && !(await calls.hasWorker(target.deployment, target.build)))
+      throw new ToolError(
+        `The runs would stand still: no worker ${target.build === null ? 'without a build' : `of the current build ${target.build}`} polls. Start one, or promote another build.`,
+      );
 }

@@ -21,7 +21,7 @@ export interface Promoted extends Promotion {
  * registered the build, when none of it polls now, and for the end of a ramp that is none.
  */
 export async function promoteBuild(
-  calls: Pick<Builds, 'list' | 'promote' | 'hasWorker'>,
+  calls: Pick<Builds, 'list' | 'promote' | 'hasWorker' | 'isRamped'>,
   { deployment, build, ramp }: Promotion,
 ): Promise<Promoted> {
   const known = await calls.list(deployment);
@@ -37,8 +37,7 @@ export async function promoteBuild(
   // Promoted once more, the current build would be drained by a server that was last changed by
   // another program.
   if (ramp !== null || found?.status !== 'current') await calls.promote(deployment, build, ramp);
-  // A ramp to another build would go on beside it.
-  const isRamped = known.some((each) => each.status === 'ramping' && each.build !== build);
-  if (ramp === null && isRamped) await calls.promote(deployment, null, 0);
+  // A ramp to another build, or to workers without one, would go on beside it.
+  if (ramp === null && (await calls.isRamped(deployment))) await calls.promote(deployment, null, 0);
   return { deployment, build, ramp, was: found?.status ?? null };
 }

@@ -47,6 +47,32 @@ seccompProfile: { type: RuntimeDefault }
 {{- end }}
 {{- end -}}
 
+{{/* The build that these settings name, "<deployment> <build>"; empty without one. */}}
+{{- define "fund.build" -}}
+{{- with .SVC_TEMPORAL_BUILD_ID | default .TEMPORAL_WORKER_BUILD_ID -}}
+{{- printf "%s %s" (toString ($.SVC_TEMPORAL_DEPLOYMENT_NAME | default $.TEMPORAL_DEPLOYMENT_NAME)) (toString .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Fails when an upgrade would replace the workers of a build with those of another one: runs that stay
+on the build would stand still. Only Helm itself sees what is installed; `helm template` does not.
+*/}}
+{{- define "fund.refuseOtherBuild" -}}
+{{- $installed := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-worker" (include "fund.name" .)) -}}
+{{- if $installed -}}
+{{- $env := dict -}}
+{{- range (first $installed.spec.template.spec.containers).env -}}
+{{- $_ := set $env .name .value -}}
+{{- end -}}
+{{- $is := include "fund.build" $env -}}
+{{- $wanted := include "fund.build" (mergeOverwrite (deepCopy .Values.settings) (.Values.worker.settings | default dict)) -}}
+{{- if and $is (ne $is $wanted) -}}
+{{- fail (printf "the workers of the release %s are of the build %q, and this would replace them with %q: runs that stay on the first would stand still. Install the second as a release of its own with api.replicas=0, or drain the first and upgrade with worker.replicas=0 before this (docs/deploy.md, On Kubernetes)" .Release.Name $is $wanted) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Deployment, disruption budget of a role. Takes root, role. */}}
 {{- define "fund.deployment" -}}
 {{- $root := .root -}}
