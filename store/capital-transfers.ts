@@ -13,7 +13,7 @@ import type { Prisma } from '../prisma/generated/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 import { decimal, iso, object, stored } from './json.ts';
-import { olderThan, type PagePosition } from './paging.ts';
+import { beforePosition, olderThan, type PagePosition } from './paging.ts';
 import { readStuckTransfers } from './stuck-runs.ts';
 import { uncoveredHold } from './transition.ts';
 
@@ -189,26 +189,82 @@ export interface TransferFilter {
   readonly source_venue?: string | undefined;
   readonly destination_venue?: string | undefined;
   readonly asset?: string | undefined;
+  /** Only transfers that need the operator. */
+  readonly needs_attention?: true | undefined;
+}
+
+interface TransferPage {
+  readonly limit: number;
+  readonly after: PagePosition | null;
 }
 
 /** Returns up to `limit` transfers after `page.after`, newest first. */
 export async function listTransfers(
   db: Database,
-  { state, ...equal }: TransferFilter,
-  page: { readonly limit: number; readonly after: PagePosition | null },
+  filter: TransferFilter,
+  page: TransferPage,
 ): Promise<readonly TransferRecord[]> {
+  const { state, needs_attention, ...equal } = filter;
   const where = Object.fromEntries(
     Object.entries({ ...equal, request_state: state }).filter(([, value]) => value !== undefined),
   );
+  // Chosen transfers are read without filters: a row filtered out here would make the page short,
+  // and a short page looks like the last one.
+  const chosen = needs_attention === true ? await listNeeding(db, filter, page) : undefined;
   const rows = await run(() =>
     db.capitalTransfer.findMany({
       select: RECORD,
-      where: { ...where, ...(page.after === null ? {} : olderThan(page.after, 'transfer_id')) },
+      where:
+        chosen !== undefined
+          ? { transfer_id: { in: [...chosen] } }
+          : { ...where, ...(page.after === null ? {} : olderThan(page.after, 'transfer_id')) },
       orderBy: [{ created_at: 'desc' }, { transfer_id: 'desc' }],
       take: page.limit,
     }),
   );
   return toRecords(db, rows);
+}
+
+/**
+ * Returns the page's transfers for which `transferAttention` has a reason. Each page reads all that
+ * need the operator: they are few.
+ */
+async function listNeeding(
+  db: Database,
+  filter: TransferFilter,
+  { limit, after }: TransferPage,
+): Promise<readonly string[]> {
+  const { state = null, strategy_id = null, asset = null } = filter;
+  const { source_venue: source = null, destination_venue: destination = null } = filter;
+  const { at, id } = beforePosition(after);
+  const noted = await run(
+    () => db.sql<{ id: string }>`
+      SELECT entity_id::text AS id FROM stuck_runs WHERE kind = 'capital_transfer'`,
+  );
+  // It decides which of them count, as for the reason that the record shows.
+  const stuck = await readStuckTransfers(
+    db,
+    noted.map((each) => each.id),
+  );
+  const rows = await run(
+    () => db.sqlPlanned<{ transfer_id: string }>`
+      SELECT t.transfer_id::text FROM (
+        SELECT transfer_id FROM capital_transfers WHERE request_state = 'MANUAL_INTERVENTION'
+        UNION
+        SELECT unnest(${`{${[...stuck.keys()].join(',')}}`}::uuid[])) needing
+      -- OFFSET 0 makes Postgres look up each of them by its id.
+      CROSS JOIN LATERAL (SELECT * FROM capital_transfers x
+        WHERE x.transfer_id = needing.transfer_id OFFSET 0) t
+      WHERE t.ended_at IS NULL
+        AND (t.created_at, t.transfer_id) < (${at}::timestamptz, ${id}::uuid)
+        AND (${state}::text IS NULL OR t.request_state = ${state})
+        AND (${strategy_id}::text IS NULL OR t.strategy_id = ${strategy_id})
+        AND (${source}::text IS NULL OR t.source_venue = ${source})
+        AND (${destination}::text IS NULL OR t.destination_venue = ${destination})
+        AND (${asset}::text IS NULL OR t.asset = ${asset})
+      ORDER BY t.created_at DESC, t.transfer_id DESC LIMIT ${limit}::integer`,
+  );
+  return rows.map(({ transfer_id }) => transfer_id);
 }
 
 export interface TransferEventRecord {

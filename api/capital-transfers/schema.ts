@@ -110,6 +110,11 @@ export const transferQuery = z.strictObject({
   source_venue: text(1, 128).optional(),
   destination_venue: text(1, 128).optional(),
   asset: assetCode.optional(),
+  needs_attention: z
+    .literal('true')
+    .transform(() => true as const)
+    .optional()
+    .meta({ description: 'Only those that need a person, each with `attention`.' }),
   ...pageParameters,
 });
 

@@ -396,6 +396,8 @@ export const CALLS: readonly Call[] = [
     { destination_venue: SEEDED.rareEntity },
     { asset: 'USDC' },
     { asset: SEEDED.rareAsset },
+    { needs_attention: 'true' },
+    { needs_attention: 'true', cursor },
   ]),
   ...get('getCapitalTransfer', transfer),
   ...get('getCapitalTransferTimeline', (samples) => `${transfer(samples, 0)}/timeline`),
@@ -836,6 +838,7 @@ export const WITHOUT_CALL: Readonly<Record<string, string>> = {
 /** Functions of the store that loops and activities use and that have no call, and why. */
 export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   applyTransition: 'approve and reject run it',
+  applyAndRead: 'is that transition, and reads a node and its movement by key',
   tryFence: 'is that transition with its checks, all by key',
   findFence: 'reads an event and its node by key',
   mayBeWritten: 'reads an error',

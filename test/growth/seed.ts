@@ -221,7 +221,8 @@ const PARTS: readonly string[] = [
      asset, amount, reason, strategy_id, provider, created_by, version, seen_version,
      claimed_until, created_at, updated_at, ended_at)
    SELECT ${idOf('r.i', 9)}, 'growth', 'key-' || r.i, '{}',
-     CASE WHEN r.open THEN 'PENDING_PROVIDER_CONFIRMATION' ELSE 'COMPLETED' END,
+     CASE WHEN NOT r.open THEN 'COMPLETED' WHEN r.i % 50 = 0 THEN 'MANUAL_INTERVENTION'
+       ELSE 'PENDING_PROVIDER_CONFIRMATION' END,
      CASE WHEN r.i = 5000 THEN '${SEEDED.rareEntity}' ELSE 'venue-' || r.i % 8 END, 'SPOT',
      CASE WHEN r.i = 6000 THEN '${SEEDED.rareEntity}' ELSE 'venue-' || (r.i + 1) % 8 END, 'SPOT',
      CASE WHEN r.i = 7000 THEN '${SEEDED.rareAsset}' ELSE 'USDC' END, r.amount, 'seeded',

@@ -505,10 +505,13 @@ test('the list is filtered and paged, newest first', async () => {
     'source_venue=paper-sub-b',
     'destination_venue=paper-main',
     'asset=USDC',
+    // test/store/stuck-transfers.test.ts has transfers that need a person.
+    'needs_attention=true',
   ]) {
     expect((await list(`strategy_id=${strategy_id}&${other}`)).capital_transfers).toEqual([]);
   }
   expectInvalid(await send('GET', '/capital-transfers?state=DONE'), 'state');
+  expectInvalid(await send('GET', '/capital-transfers?needs_attention=yes'), 'needs_attention');
   expectInvalid(await send('GET', '/capital-transfers?amount=1'), 'amount');
 });
 

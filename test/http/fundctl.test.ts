@@ -269,6 +269,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('transfers show', [made.transfer_id]);
     await json.run('transfers timeline', [made.transfer_id]);
     await json.run('transfers list', ['--asset', 'USDT', '--limit', '1']);
+    await json.run('transfers list', ['--needs-attention']);
   });
 
   test('funds, routes, policies, registries', async () => {

@@ -123,6 +123,60 @@ test('a transfer whose run goes on again needs no person', async () => {
   expect((await shown(`/capital-transfers/${id}`)).attention).toBeNull();
 });
 
+test('the list of those that need a person: each once, page by page, with the other filters', async () => {
+  const desk = transferDesk(bench, {});
+  const ids: string[] = [];
+  for (let made = 0; made < 6; made += 1) ids.push(await desk.made());
+  const [waits = '', stuck = '', both = '', , ended = '', old = ''] = ids;
+  await turn((id) => ([stuck, both, ended, old].includes(id) ? STUCK : GOES_ON));
+  for (const id of [waits, both]) await set(id, "request_state = 'MANUAL_INTERVENTION'");
+  await set(ended, "request_state = 'COMPLETED', ended_at = now()");
+  // No look has found this one stuck for longer than a row counts.
+  await bench.sql(
+    "UPDATE stuck_runs SET last_seen = last_seen - interval '2 hours' WHERE entity_id = $1::uuid",
+    old,
+  );
+
+  const { source_venue: venue } = (await shown(`/capital-transfers/${waits}`)) as unknown as {
+    readonly source_venue: string;
+  };
+  interface Page {
+    readonly capital_transfers: readonly ({ readonly transfer_id: string } & Shown)[];
+    readonly next_cursor: string | null;
+  }
+  const page = async (query: string): Promise<Page> => {
+    const path = `/v3/capital-transfers?source_venue=${venue}&${query}`;
+    const { status, body } = await send(`${api.url}${path}`);
+    expect(status).toBe(200);
+    return body as unknown as Page;
+  };
+  const listed = async (query: string) =>
+    (await page(query)).capital_transfers.map(({ transfer_id }) => transfer_id);
+
+  const all = (await page('limit=50')).capital_transfers;
+  expect(all).toHaveLength(6);
+  const expected = [waits, stuck, both];
+  const needing = all.map(({ transfer_id }) => transfer_id).filter((id) => expected.includes(id));
+  expect(await listed('needs_attention=true')).toEqual(needing);
+  // As the records themselves say.
+  expect(needing).toEqual(
+    all.flatMap(({ transfer_id, attention }) => (attention === null ? [] : [transfer_id])),
+  );
+  const walked: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const at: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const next: Page = await page(`needs_attention=true&limit=1${at}`);
+    walked.push(...next.capital_transfers.map(({ transfer_id }) => transfer_id));
+    cursor = next.next_cursor;
+  } while (cursor !== null);
+  expect(walked).toEqual(needing);
+
+  expect(await listed('needs_attention=true&state=CREATED')).toEqual([stuck]);
+  for (const other of ['state=COMPLETED', 'asset=USDT', 'strategy_id=x', 'destination_venue=x'])
+    expect(await listed(`needs_attention=true&${other}`)).toEqual([]);
+});
+
 test('of a movement: what the failed task reported is shown without secrets', async () => {
   const { movement_id } = await bench.movement({ unheld: true });
   await bench.sql(

@@ -2,7 +2,7 @@
 import { TRANSFER_RESOLUTIONS, TRANSFER_STATES } from '../../../domain/states/capital-transfer.ts';
 import { answerOf, command, type Group } from '../../command-line/command.ts';
 import { operation, YES } from '../../command-line/operation.ts';
-import { amount, choice, required, text, whole } from '../../command-line/options.ts';
+import { amount, choice, flag, required, text, whole } from '../../command-line/options.ts';
 import { defined, listing } from '../../command-line/paging.ts';
 import type { Columns } from '../../command-line/columns.ts';
 import { state, type View } from '../../command-line/view.ts';
@@ -33,17 +33,20 @@ export const transfers: Group = {
     listing('listCapitalTransfers', {
       name: 'list',
       about: 'List capital transfers, newest first',
+      examples: ['fundctl transfers list --needs-attention'],
       options: {
         state: choice(TRANSFER_STATES, 'only those in this state'),
         strategy: text('strategy-id', 'only those of this strategy'),
         from: text('venue', 'only those from this venue'),
         to: text('venue', 'only those to this venue'),
         asset: text('asset', 'only those of this asset'),
+        needsAttention: flag('only those that need a person'),
       },
-      query: ({ strategy, from, to, ...rest }) => ({
+      query: ({ strategy, from, to, needsAttention, ...rest }) => ({
         strategy_id: strategy,
         source_venue: from,
         destination_venue: to,
+        needs_attention: needsAttention ? ('true' as const) : undefined,
         ...rest,
       }),
       columns: COLUMNS,

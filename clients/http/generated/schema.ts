@@ -4285,6 +4285,7 @@ export interface operations {
                 readonly source_venue?: string;
                 readonly destination_venue?: string;
                 readonly asset?: string;
+                readonly needs_attention?: "true";
                 readonly created_from?: string;
                 readonly created_to?: string;
                 readonly limit?: number;

@@ -32,7 +32,7 @@ export default function NeedsYou() {
     query: { needs_attention: 'true', limit: 200 },
   });
   const transfers = useRows('listCapitalTransfers', {
-    query: { state: 'MANUAL_INTERVENTION', limit: 50 },
+    query: { needs_attention: 'true', limit: 50 },
   });
   const proposals = useRows('listTemplateProposals', {
     query: { status: 'submitted', limit: 50 },

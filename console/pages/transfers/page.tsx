@@ -10,6 +10,7 @@ import { Amount, Reason, State, Time } from '../../parts/values.tsx';
 
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', options: TRANSFER_STATES },
+  { name: 'needs_attention', label: 'Needs a person', options: ['true'] },
   { name: 'asset', label: 'Asset' },
   { name: 'source_venue', label: 'From' },
   { name: 'destination_venue', label: 'To' },
