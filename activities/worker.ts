@@ -32,13 +32,38 @@ const OPERATOR_RETRY_MS = 10_000;
 /** Milliseconds that the SDK gets to close after `stopSeconds`. */
 const CLOSE_MS = 1_000;
 
-/** Limits of every worker; docs/performance.md has the measurements behind them. */
-export const WORKER_TUNING = {
-  maxCachedWorkflows: 2_000,
-  maxConcurrentWorkflowTaskExecutions: 200,
-  maxConcurrentActivityTaskExecutions: 200,
-  maxConcurrentLocalActivityExecutions: 200,
-} as const;
+/** Runs that a worker keeps in memory; docs/performance.md has the measurements behind it. */
+const CACHED_WORKFLOWS = 2_000;
+/** Tasks of each kind that run at once. */
+const MOST_TASKS = 200;
+/**
+ * Workflow tasks that run at once on a machine whose processors or memory are in full use. A task
+ * that takes longer than ten seconds is taken from its worker and begins anew: where too many share
+ * a processor, all of them would, for ever.
+ */
+const TASKS_WHEN_BUSY = 10;
+/** Shares of the processors and of the memory from which the machine counts as busy. */
+const BUSY = { targetCpuUsage: 0.85, targetMemoryUsage: 0.9 };
+
+/** Returns the limits of a worker that runs so many activities at once. */
+export function workerTuning(
+  activities = MOST_TASKS,
+): Pick<SdkOptions, 'maxCachedWorkflows' | 'tuner'> {
+  return {
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    tuner: {
+      workflowTaskSlotSupplier: {
+        type: 'resource-based',
+        tunerOptions: BUSY,
+        minimumSlots: TASKS_WHEN_BUSY,
+        maximumSlots: MOST_TASKS,
+      },
+      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: activities },
+      localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: MOST_TASKS },
+      nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
+    },
+  };
+}
 
 /** How fast the activities of a venue's own task queue run. */
 export interface VenueTaskQueue {
@@ -62,7 +87,7 @@ export interface WorkerOptions {
    * the worker takes any task of its queue.
    */
   readonly build?: Build | null | undefined;
-  /** Activities that run at once; as in {@link WORKER_TUNING} when left out. */
+  /** Activities that run at once; as {@link workerTuning} has it when left out. */
   readonly slots?: number | undefined;
   /** Venues with a task queue of their own, whose activities this process runs, too. */
   readonly queues?: readonly VenueTaskQueue[];
@@ -119,14 +144,12 @@ function createWorkers(
     shutdownGraceTime: stopSeconds * 1_000,
     shutdownForceTime: stopSeconds * 1_000,
   };
-  const { slots = WORKER_TUNING.maxConcurrentActivityTaskExecutions } = options;
   return createAll([
     {
       ...common,
       taskQueue: TASK_QUEUE,
       workflowBundle: options.workflowBundle,
-      ...WORKER_TUNING,
-      maxConcurrentActivityTaskExecutions: slots,
+      ...workerTuning(options.slots),
     },
     ...queues.map((queue) => ({
       ...common,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { withoutCallStacks } from '../../activities/bundle.ts';
 import { installSdk } from '../../activities/sdk.ts';
-import { WORKER_TUNING } from '../../activities/worker.ts';
+import { workerTuning } from '../../activities/worker.ts';
 import { compileToEs2022 } from '../../dev/bootstrap/build.mjs';
 import { createLogger } from '../../platform/log.ts';
 import { connectDatabase } from '../../prisma/client.ts';
@@ -33,7 +33,7 @@ runPart(async ({ databaseUrl, temporalAddress }) => {
     taskQueue: BASELINE_QUEUE,
     activities: { ...activities },
     workflowBundle: { code: withoutCallStacks(code) },
-    ...WORKER_TUNING,
+    ...workerTuning(),
   });
   const done = worker.run();
   return async () => {
