@@ -55,34 +55,81 @@ type Callback = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
+/** Connections that a pool makes as soon as they are needed. */
+const FIRST = 4;
+/**
+ * Milliseconds that a request waits for one of the connections that exist before another is made.
+ * Postgres compiles our functions and plans their statements anew in each connection, which costs
+ * as much as hundreds of statements; a burst of short statements is over sooner without it.
+ */
+const GROWTH_MS = 50;
+
+/** How many places a line has: `now`, and at `most` once requests have waited. */
+interface Places {
+  readonly now: () => number;
+  readonly most: number;
+}
+
 /** Gives out places in the order of the requests. */
 class Line {
-  readonly #waiting = new Set<() => void>();
-  #free: number;
+  /** Requests in their order, and since when each waits. */
+  readonly #waiting = new Map<() => void, number>();
+  readonly #places: Places;
+  #taken = 0;
+  #growth: NodeJS.Timeout | undefined;
+  /** When a place was made last. */
+  #grown = -Infinity;
 
-  constructor(places: number) {
-    this.#free = places;
+  constructor(places: Places) {
+    this.#places = places;
   }
 
   /** Calls `then` once, now or when a place is free; returns a function that stops the wait. */
   enter(then: () => void): () => void {
-    this.#waiting.add(then);
+    this.#waiting.set(then, performance.now());
     this.#next();
     return () => this.#waiting.delete(then);
   }
 
   leave(): void {
-    this.#free += 1;
+    this.#taken -= 1;
     this.#next();
   }
 
   #next(): void {
-    for (const then of this.#waiting) {
-      if (this.#free === 0) return;
-      this.#waiting.delete(then);
-      this.#free -= 1;
-      then();
+    const { now, most } = this.#places;
+    for (const [then, since] of this.#waiting) {
+      if (this.#taken < now()) this.#give(then);
+      else {
+        if (this.#taken < most) this.#growAt(since + GROWTH_MS);
+        return;
+      }
     }
+  }
+
+  /** Makes a place for the first request at this time, if one still waits long enough then. */
+  #growAt(time: number): void {
+    const ms = Math.max(time, this.#grown + GROWTH_MS) - performance.now();
+    this.#growth ??= setTimeout(() => this.#grow(), Math.max(0, ms)).unref();
+  }
+
+  #grow(): void {
+    this.#growth = undefined;
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    const [then, since] = first;
+    const now = performance.now();
+    if (now - since >= GROWTH_MS && this.#taken < this.#places.most) {
+      this.#grown = now;
+      this.#give(then);
+    }
+    this.#next();
+  }
+
+  #give(then: () => void): void {
+    this.#waiting.delete(then);
+    this.#taken += 1;
+    then();
   }
 }
 
@@ -91,12 +138,14 @@ abstract class LinedPool extends pg.Pool {
   readonly #line: Line;
   readonly #patienceMs: number;
 
-  constructor(config: pg.PoolConfig, places: number, patienceMs: number) {
-    super({ ...config, max: places });
-    this.#line = new Line(places);
+  constructor(config: pg.PoolConfig, most: number, patienceMs: number) {
+    super({ ...config, max: most });
+    this.#line = new Line({ now: () => Math.min(this.placesNow(most), most), most });
     this.#patienceMs = patienceMs;
   }
 
+  /** Returns how many requests may have a connection now, of at most so many. */
+  protected abstract placesNow(most: number): number;
   /** Gives a connection to a request that has left the queue. */
   protected abstract give(then: Callback): void;
   /** Returns the error for a request that has waited in vain since this time. */
@@ -176,6 +225,10 @@ class CountedPool extends LinedPool {
     });
   }
 
+  protected override placesNow(): number {
+    return Math.max(FIRST, this.totalCount);
+  }
+
   protected override give(then: Callback): void {
     this.#giveFrom(this.#servers, then);
   }
@@ -213,6 +266,10 @@ class SharePool extends LinedPool {
     super({}, places, patienceMs);
     this.#whole = whole;
     this.#places = places;
+  }
+
+  protected override placesNow(most: number): number {
+    return most;
   }
 
   protected override give(then: Callback): void {
