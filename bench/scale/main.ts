@@ -24,7 +24,7 @@ else
 
 async function bench(
   stack: BenchStack,
-  { rounds, movements, only, short, json }: ScaleOptions,
+  { rounds, movements, only, short, slots, json }: ScaleOptions,
 ): Promise<number> {
   installSdk(pino({ level: 'silent' }));
   await prepare(stack);
@@ -38,7 +38,8 @@ async function bench(
     open: [],
     registered: new Set(),
   };
-  const rows = rowsOf(short ? SHORT : FULL);
+  const size = short ? SHORT : FULL;
+  const rows = rowsOf({ ...size, slots: slots ?? size.slots });
   const points = pointsOf(rows, only);
   const measured = new Map<string, Measured[]>(points.map((point) => [nameOf(point), []]));
   const handWritten: number[] = [];

@@ -1,6 +1,6 @@
 /** The command line of `npm run bench:scale`. */
 import { Command, Option } from 'commander';
-import { ROW_NAMES, type RowName } from './matrix.ts';
+import { FULL, ROW_NAMES, type RowName } from './matrix.ts';
 import { whole } from '../whole.ts';
 
 export interface ScaleOptions {
@@ -9,6 +9,8 @@ export interface ScaleOptions {
   readonly movements: number;
   readonly only: readonly RowName[];
   readonly short: boolean;
+  /** Activity slots of a worker in the row of slow executors; null: the usual number. */
+  readonly slots: number | null;
   readonly json: string | null;
   /** A file of `--json` whose first point is multiplied; nothing is then measured. */
   readonly arithmetic: string | null;
@@ -19,6 +21,7 @@ interface Parsed {
   readonly movements?: number;
   readonly only?: readonly RowName[];
   readonly short?: boolean;
+  readonly slots?: number;
   readonly json?: string;
   readonly arithmetic?: string;
 }
@@ -33,6 +36,11 @@ export function readScaleOptions(args: readonly string[]): ScaleOptions {
     .option('--movements <n>', `movements of a batch (${String(STANDARD.movements)})`, whole)
     .option('--short', 'one small round, to check that it works')
     .addOption(new Option('--only <row...>', 'only these rows').choices(ROW_NAMES))
+    .option(
+      '--slots <n>',
+      `activity slots of a worker in the row "slots" (${String(FULL.slots)})`,
+      whole,
+    )
     .option('--json <file>', 'also write everything measured to this file')
     .option('--arithmetic <file>', 'measure nothing: what 1,000 a second takes, from such a file');
   const chosen = command.parse([...args], { from: 'user' }).opts<Parsed>();
@@ -43,6 +51,7 @@ export function readScaleOptions(args: readonly string[]): ScaleOptions {
     movements: chosen.movements ?? otherwise.movements,
     only: chosen.only ?? ROW_NAMES,
     short,
+    slots: chosen.slots ?? null,
     json: chosen.json ?? null,
     arithmetic: chosen.arithmetic ?? null,
   };

@@ -18,8 +18,13 @@ import { nameOf, type Point } from './matrix.ts';
 import { connections, latencies, readCounters, roundTrips, startSampler } from './sampler.ts';
 
 const NODES = 3;
-/** Before the clock starts, so that compilers, caches and pools of connections are warm. */
-const WARM_UP = 40;
+/**
+ * Movements of each worker before the clock starts, so that compilers, caches and connections are
+ * warm: each connection plans a statement anew for its first five calls.
+ */
+const WARM_UP = 120;
+/** The same with slow executors, where nothing is judged by CPU. */
+const WARM_UP_SLOW = 40;
 const ALONE = 5;
 /** Movements that wait are made so many at a time: their runs start more slowly. */
 const AT_ONCE = 1_000;
@@ -61,7 +66,7 @@ async function measureOn(
   const { pool } = stack;
   const side = await prepareSide(context, point, apis);
   const lens = { pool, cpu: (): Record<string, number> => deployment.cpu() };
-  await measureBatch(lens, side, Math.min(WARM_UP, movements));
+  await measureBatch(lens, side, short ? movements : warmUpOf(point));
   const alone = await measureAlone(side, Math.min(ALONE, movements));
   const ids = await side.prepare(movements);
   await quiet(lens);
@@ -92,6 +97,10 @@ async function measureOn(
     workflowTasks: history.workflow_tasks,
     dispatches: history.dispatches,
   };
+}
+
+function warmUpOf({ workers, slots }: Point): number {
+  return workers * (slots === null ? WARM_UP : WARM_UP_SLOW);
 }
 
 /** Registers what the point runs, and brings it to as many open movements as it says. */

@@ -138,6 +138,7 @@ describe('the points', () => {
       movements: 20,
       only: ['pools', 'open'],
       short: true,
+      slots: null,
       json: null,
       arithmetic: null,
     });
