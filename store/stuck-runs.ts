@@ -1,6 +1,7 @@
 /**
- * Which open movements and capital transfers have a run that cannot go on. A row counts for an hour
- * after the last look that found so: workers of the release before look at none.
+ * Which open movements and capital transfers have a run that cannot go on. A row counts until a
+ * look disproves it, and for at most an hour after the last turn of looks: workers of the release
+ * before make none.
  */
 import type { StuckTransferRun } from '../domain/capital-transfers/attention.ts';
 import type { RunKind, StuckCause } from '../domain/stuck-runs.ts';
@@ -109,6 +110,19 @@ export async function removeStuckRuns(
     () => db.sql`
       DELETE FROM stuck_runs
       WHERE entity_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND last_seen < ${at}::timestamptz`,
+  );
+}
+
+/**
+ * Renews the rows that still count, as a turn that began at `at` leaves them: none of its looks has
+ * disproved them. Writes each at most once in 15 minutes.
+ */
+export async function renewStuckRuns(db: Database, at: string): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE stuck_runs SET last_seen = ${at}::timestamptz
+      WHERE last_seen < ${at}::timestamptz - interval '15 minutes'
+        AND last_seen > ${at}::timestamptz - interval '1 hour'`,
   );
 }
 

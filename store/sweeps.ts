@@ -197,7 +197,10 @@ export async function listWaiting(
 export interface Open extends About {
   readonly movement_id: string;
   readonly state: string;
-  /** It waits for an approval, or at a gate while none of its nodes is at work. */
+  /**
+   * It waits for an approval, or at a gate while none of its nodes is at work and its run has
+   * nothing to decide.
+   */
   readonly waits_for_person: boolean;
 }
 
@@ -213,8 +216,11 @@ export async function listOpen(
   limit: number,
 ): Promise<Page<Open>> {
   const { at, id } = before ?? NEWEST;
-  // The nodes at work are those that `walk` gives a runner. OFFSET keeps Postgres from reading the
-  // nodes of all movements at once.
+  // The nodes at work are those that `walk` gives a runner. At an UNKNOWN one the run must still
+  // change the movement's state. A BLOCKED node with a settled group of edges waits for the run's
+  // decision, except for two kinds that wait for the gate as well: a post-action, and the target of
+  // a cancel that no settled edge starts. OFFSET and HAVING keep Postgres from reading the nodes of
+  // all movements at once.
   const rows = await run(
     () => db.sql<Open & { readonly at: string }>`
       SELECT movement_id::text, request_state AS state, created_at::text AS at, asset,
@@ -222,9 +228,22 @@ export async function listOpen(
         request_state = 'PENDING_APPROVAL' OR request_state = 'WAITING_MANUAL_ACTION'
           AND NOT EXISTS (SELECT FROM movement_nodes n
             WHERE n.movement_id = movements.movement_id
-              AND n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
+              AND n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')
               AND NOT (n.node_kind = 'manual_gate' AND n.state = 'READY')
-            OFFSET 0) AS waits_for_person
+            OFFSET 0)
+          AND NOT EXISTS (SELECT FROM movement_plans p
+            CROSS JOIN LATERAL jsonb_array_elements(p.plan_frame -> 'edges') AS e (edge)
+            JOIN movement_nodes f
+              ON f.movement_id = p.movement_id AND f.node_key = e.edge ->> 'from'
+            JOIN movement_nodes t
+              ON t.movement_id = p.movement_id AND t.node_key = e.edge ->> 'to'
+            WHERE p.movement_id = movements.movement_id AND t.state = 'BLOCKED'
+              AND t.node_kind <> 'post_action' AND e.edge ->> 'edge_type' <> 'on_cancel'
+            GROUP BY t.node_key, t.on_cancel_target, e.edge ->> 'join_key'
+            HAVING bool_and(f.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))
+              AND (NOT t.on_cancel_target OR bool_or(f.state = CASE
+                WHEN e.edge ->> 'edge_type' IN ('on_failure', 'on_timeout') THEN 'FAILED'
+                ELSE 'COMPLETED' END))) AS waits_for_person
       FROM movements WHERE ended_at IS NULL
         AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,

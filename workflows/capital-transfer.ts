@@ -110,7 +110,8 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
       // If a send never passes its fence, the loop must not repeat without pause.
       if (unsent > 0)
         await condition(() => wakes !== seen, Math.min(LONGEST_PAUSE_MS, 100 * 2 ** unsent));
-      // The signal to leave ends the pause, and no send follows it.
+      // The signal to leave ends the pause, and no send follows it. That needs no version: the
+      // signal takes effect only in a run pinned to its build, and no other build replays that one.
       if (leaving.by !== null) continue;
       unsent += 1;
       await send(view.transfer_id, view.epoch);

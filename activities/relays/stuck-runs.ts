@@ -14,6 +14,7 @@ import {
   noteStuckRuns,
   readSuspects,
   removeStuckRuns,
+  renewStuckRuns,
   type RunOwner,
   type StuckRow,
   type Suspects,
@@ -31,13 +32,14 @@ const UNREAD = 4;
 /** How long a task or a call may wait while no worker polls, in units of `sweepIdleSeconds`. */
 const NO_WORKER = 8;
 /**
- * A row counts for an hour after the last look that found its run stuck. With this pause and short
- * turns, 10,000 such runs are looked at in half of that time.
+ * Rows that no turn renews expire after an hour. With this pause and short turns, 10,000 stuck runs
+ * are looked at in half of that time.
  */
 const LONGEST_PAUSE_MS = 15_000;
 /**
- * Milliseconds after the start of this process, and after Temporal was away, in which a queue
- * without pollers proves nothing: the workers, this one among them, may only start to poll.
+ * Milliseconds after the start of this process, after Temporal was away, and after as long without
+ * looks, in which a queue without pollers proves nothing: the workers, this one among them, may
+ * only start to poll.
  */
 const STEADY_MS = 120_000;
 
@@ -76,7 +78,11 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
   let from = START;
   let mustRepeat = false;
   let steadyAt = now() + STEADY_MS;
+  let lastLooks = now();
   return async () => {
+    // Without looks for so long, as before this process took the lease over, it has not seen
+    // whether Temporal was away.
+    if (now() - lastLooks > STEADY_MS) steadyAt = now() + STEADY_MS;
     const isSteady = now() >= steadyAt;
     const { at, known, owners, next } = await readPages(options, from);
     let faults = 0;
@@ -90,6 +96,7 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
         throw error;
       }
     });
+    lastLooks = now();
     const isAway = faults > 0 && faults >= Math.min(AT_ONCE, owners.length);
     if (isAway) steadyAt = now() + STEADY_MS;
     // The next turn repeats these pages, but once: runs whose looks always fail hide no others.
@@ -181,6 +188,7 @@ async function store(db: Database, { at, known }: Known, looks: readonly Look[])
   const ended = known.filter((each) => each.ended).map(({ id }) => id);
   const knownIds = new Set(known.map(({ id }) => id));
   await removeStuckRuns(db, at, [...goOn.filter((id) => knownIds.has(id)), ...ended]);
+  await renewStuckRuns(db, at);
 }
 
 function movement(id: string): RunOwner {

@@ -72,7 +72,13 @@ import {
 } from '../../store/request-nonces.ts';
 import { readNewestRestore } from '../../store/restore.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
-import { FIRST_ID, noteStuckRuns, readSuspects, removeStuckRuns } from '../../store/stuck-runs.ts';
+import {
+  FIRST_ID,
+  noteStuckRuns,
+  readSuspects,
+  removeStuckRuns,
+  renewStuckRuns,
+} from '../../store/stuck-runs.ts';
 import {
   claimIdle,
   listOpen,
@@ -497,6 +503,7 @@ export const CALLS: readonly Call[] = [
     const later = await readSuspects(db, after, { seconds: 60, limit: 100 });
     await removeStuckRuns(db, later.at, [id]);
   }),
+  own('renewStuckRuns', (db) => renewStuckRuns(db, new Date().toISOString())),
   own('noteSwept', (db, samples, turn) =>
     noteSwept(db, [
       {

@@ -54,3 +54,28 @@ test('a foreign row is counted although the answer to its seal is lost', async (
   }
   expect([lost(), await counted()]).toEqual([true, 1]);
 });
+
+test('a foreign row that no seal can cover hides no other one', async () => {
+  const before = await readHead(bench.db);
+  const ids = [randomUUID(), randomUUID()];
+  // A number that JavaScript cannot hold has no canonical text.
+  for (const [index, details] of ['{"n": 1e400}', '{}'].entries())
+    await bench.sql(
+      `INSERT INTO audit_events (event_id, occurred_at, action, entity_type, entity_key, outcome,
+         details)
+       VALUES ($1::uuid, now(), 'movement.approve', 'movement', 'm', 'success', $2::jsonb)`,
+      ids[index],
+      details,
+    );
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const loop = startSealer({ db: bench.db, log, macs: keyed(), pauseMs: 20 });
+  try {
+    await eventually(async () =>
+      ids.every((id) => lines.some((line) => line.includes(id))) ? true : null,
+    );
+  } finally {
+    await loop.stop();
+  }
+  expect(await readHead(bench.db)).toEqual(before);
+});

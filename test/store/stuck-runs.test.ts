@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { startAttentionTeller } from '../../activities/relays/attention.ts';
 import { createTurn } from '../../activities/relays/stuck-runs.ts';
+import type { GraphEdge, NodeKind } from '../../domain/graph/types.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { NodeState } from '../../domain/states/node.ts';
@@ -52,13 +53,26 @@ const GATE: TemplateNode = {
   has_side_effect: false,
 };
 
-/** A movement with an open gate, beside which the node `pay` is in this state. */
-async function atGate(pay: NodeState): Promise<string> {
-  const shape = { nodes: [GATE, paying('pay', {})], edges: [] };
+/** An edge that leads to the node `next`. */
+const toNext = (from: string, edge_type: GraphEdge['edge_type'] = 'on_success'): GraphEdge => ({
+  ...{ from, to: 'next', edge_type, priority: 0, join_key: null, condition_expr: null },
+});
+
+/**
+ * A movement with an open gate `check`, beside which the node `pay` is in this state. With edges,
+ * the node `next` behind them is BLOCKED.
+ */
+async function atGate(
+  pay: NodeState,
+  edges: readonly GraphEdge[] = [],
+  next: NodeKind = 'action',
+): Promise<string> {
+  const behind = edges.length === 0 ? [] : [paying('next', {}, next)];
+  const shape = { nodes: [GATE, paying('pay', {}), ...behind], edges };
   const id = await inState('WAITING_MANUAL_ACTION', { shape });
   await bench.sql(
-    `UPDATE movement_nodes SET state = CASE node_key WHEN 'check' THEN 'READY' ELSE $2::text END
-      WHERE movement_id = $1::uuid`,
+    `UPDATE movement_nodes SET state = CASE node_key WHEN 'check' THEN 'READY'
+        WHEN 'pay' THEN $2::text ELSE state END WHERE movement_id = $1::uuid`,
     id,
     pay,
   );
@@ -277,7 +291,7 @@ describe('a turn', () => {
     expect(looked).not.toContain(waiting);
   });
 
-  test.each<NodeState>(['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING'])(
+  test.each<NodeState>(['READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN'])(
     'looks at a movement at a gate while another node of it is %s',
     async (state) => {
       const [working, settled] = [await atGate(state), await atGate('COMPLETED')];
@@ -288,6 +302,48 @@ describe('a turn', () => {
       expect(await attention(working)).toMatchObject({ reason: 'run_stuck' });
     },
   );
+
+  test.each<[string, NodeState, readonly GraphEdge[], NodeKind]>([
+    ['a successor', 'COMPLETED', [toNext('pay')], 'action'],
+    ['one that nothing leads to', 'FAILED', [toNext('pay')], 'action'],
+    [
+      'a handler of the failure, which a cancel starts too',
+      'FAILED',
+      [toNext('pay', 'on_failure'), toNext('pay', 'on_cancel')],
+      'compensation',
+    ],
+    [
+      'one of two ways to it',
+      'COMPLETED',
+      [toNext('pay'), { ...toNext('check'), join_key: 'other' }],
+      'action',
+    ],
+  ])(
+    'looks at a movement at a gate while only its run can decide about %s',
+    async (_node, pay, edges, kind) => {
+      const id = await atGate(pay, edges, kind);
+      const { turn, looked } = turns({ [id]: failing });
+      await turn();
+      expect(looked).toEqual([id]);
+      expect(await attention(id)).toMatchObject({ reason: 'run_stuck' });
+    },
+  );
+
+  test.each<[string, readonly GraphEdge[], NodeKind]>([
+    ['with what follows the gate too', [toNext('pay'), toNext('check')], 'action'],
+    ['with a post-action', [toNext('pay')], 'post_action'],
+    ['with what only a cancel starts', [toNext('pay', 'on_cancel')], 'compensation'],
+    [
+      'with what a failure or a cancel starts',
+      [toNext('pay', 'on_failure'), toNext('pay', 'on_cancel')],
+      'compensation',
+    ],
+  ])('looks at no movement at a gate %s, once its other node has ended', async (_what, ...at) => {
+    await atGate('COMPLETED', ...at);
+    const { turn, looked } = turns({});
+    await turn();
+    expect(looked).toEqual([]);
+  });
 
   test('stores what is stuck, and removes what goes on, is closed or has ended', async () => {
     const ids = await Promise.all(Array.from({ length: 4 }, () => inState('EXECUTING')));
@@ -332,6 +388,33 @@ describe('a turn', () => {
     expect(await rowOf(other)).not.toBeNull();
   });
 
+  test('what was known counts until a look disproves it, and not again once expired', async () => {
+    const [away, unclear, expired] = [
+      await inState('EXECUTING'),
+      await inState('EXECUTING'),
+      await inState('EXECUTING'),
+    ];
+    await noteStuckRuns(
+      bench.db,
+      await moment(),
+      [away, unclear, expired].map((id) => stuck(id)),
+    );
+    await bench.sql(
+      `UPDATE stuck_runs SET last_seen = now() - make_interval(
+         mins => CASE entity_id WHEN $1::uuid THEN 61 ELSE 59 END)`,
+      expired,
+    );
+    const again: PendingTask = { ...failing, attempt: 2 };
+    const { turn } = turns({ [away]: 'fault', [unclear]: again, [expired]: 'fault' });
+    await expect(turn()).rejects.toThrow('the server did not answer');
+    const fresh = await bench.sql<{ id: string }>(
+      `SELECT entity_id::text AS id FROM stuck_runs WHERE last_seen > now() - interval '1 minute'`,
+    );
+    expect(fresh.map(({ id }) => id).sort()).toEqual([away, unclear].sort());
+    expect(await attention(away)).toMatchObject({ reason: 'run_stuck' });
+    expect((await attention(expired))?.reason).not.toBe('run_stuck');
+  });
+
   const unpolled: readonly WaitingCalls[] = [
     { taskQueue: 'fund-movements', waitsMs: 120_001, hasWorker: false },
   ];
@@ -370,6 +453,18 @@ describe('a turn', () => {
       expect(await stuckOnes(ids)).toEqual(ids.map(() => true));
     },
   );
+
+  test('nor for two minutes after this process has taken the lease over', async () => {
+    const left = await inState('EXECUTING');
+    const { turn, clock } = turns({ [left]: unpolled }, UNSTEADY_MS + 1);
+    await turn();
+    clock.ms += UNSTEADY_MS - 1;
+    await turn();
+    expect(await stuckOnes([left])).toEqual([false]);
+    clock.ms += 1;
+    await turn();
+    expect(await stuckOnes([left])).toEqual([true]);
+  });
 
   test('a run that can never be looked at keeps no missing worker of others from being shown', async () => {
     const [away, left] = [await inState('EXECUTING'), await inState('EXECUTING')];
