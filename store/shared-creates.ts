@@ -2,13 +2,15 @@
 import type { JsonObject } from '../domain/json.ts';
 import type { MovementHead } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
-import { databaseFault, mayBeWritten } from './faults.ts';
+import { databaseFault, mayBeWritten, sqlState } from './faults.ts';
 import { shared } from './shared-reads.ts';
 
 /** Maximum number of statements at the same time, and of creates in one statement. */
 const CREATES = { calls: 4, most: 8 };
 /** Characters of the largest document that shares: a statement has at most 256 thousand. */
 const LARGEST = 32_000;
+/** SQLSTATE of Postgres: the statement took too long, which may be due to another create. */
+const STATEMENT_TOO_LONG = '57014';
 
 /** What `create_movement` returns. */
 export interface CreateAnswer {
@@ -81,18 +83,27 @@ async function createAll(
   const sorted = [...creates].sort((a, b) => (a.order < b.order ? -1 : Number(a.order > b.order)));
   const docs = `[${sorted.map(({ doc }) => doc).join(',')}]`;
   try {
-    // The function is called in the order of the subquery's rows.
+    // The function is called in the order of the inner subquery's rows, and those are read once the
+    // limit for each lock is set. The limit ends with the statement, as its transaction does.
     const rows = await db.sql<{ answer: CreateAnswer; nr: number }>`
       SELECT create_movement(d.value) AS answer, d.nr
-      FROM (
+      FROM (SELECT set_config('lock_timeout', '500ms', true) AS most OFFSET 0) AS locks
+      CROSS JOIN LATERAL (
         SELECT e.value, e.nr::integer AS nr
-        FROM jsonb_array_elements(${docs}::jsonb) WITH ORDINALITY AS e (value, nr) ORDER BY e.nr
+        FROM jsonb_array_elements(${docs}::jsonb) WITH ORDINALITY AS e (value, nr)
+        WHERE locks.most IS NOT NULL ORDER BY e.nr
       ) AS d`;
     return creates.map((create) => rows.filter(({ nr }) => sorted[nr - 1] === create));
   } catch (error) {
-    // Each create looks up its own row, or has waited for a connection as it would alone.
-    if (mayBeWritten(error) || databaseFault(error) === 'busy') throw error;
-    // Nothing was written, and the error may be that of another create.
+    // Each create looks up its own row, or would wait as long alone for the same fault.
+    if (mayBeWritten(error) || failsAlone(error)) throw error;
+    // Nothing was written. The error may be that of another create, or that one waits for a lock.
     return creates.map(() => null);
   }
+}
+
+/** Returns whether no connection is free or the database is away, for one create as for several. */
+function failsAlone(error: unknown): boolean {
+  const fault = databaseFault(error);
+  return fault === 'busy' || (fault === 'unreachable' && sqlState(error) !== STATEMENT_TOO_LONG);
 }

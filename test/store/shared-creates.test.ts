@@ -327,32 +327,72 @@ describe('a shared statement that fails', () => {
     },
   );
 
-  test('and then a create that fails with a deadlock, which is repeated alone', async () => {
+  test('and then creates that fail with a deadlock, which are repeated alone', async () => {
     const run = randomUUID();
-    let deadlocks = 2;
+    let deadlocks = 3;
     const before = (): void => {
       deadlocks -= 1;
       if (deadlocks >= 0) throw coded('40P01');
     };
     const { db, sizes } = watched({ before });
     const outcomes = await createAll(db, keyedOf(4, run));
-    expect(sizes).toEqual([4, 1, 1, 1, 1, 1]);
+    // Both go alone again, although they come together.
+    expect(sizes).toEqual([4, 1, 1, 1, 1, 1, 1]);
     expect(await storedOf(run)).toHaveLength(4);
     expect(await storedOf(run)).toEqual(expectedOf(outcomes));
   });
 
-  test('because no connection was free: each create is refused so, and none waits again', async () => {
+  test.each<[string, Error, string]>([
+    ['no connection was free', new PoolBusyError(), 'overloaded'],
+    ['the database was away', coded('ECONNREFUSED'), 'dependency_unavailable'],
+  ])('because %s: each create is refused so, and none waits again', async (_why, error, code) => {
     const before = (): void => {
-      throw new PoolBusyError();
+      throw error;
     };
     const { db, sizes } = watched({ before });
-    const overloaded = { status: 'rejected', reason: { code: 'overloaded' } };
+    const refused = { status: 'rejected', reason: { code } };
     expect(await createAll(db, keyedOf(3, randomUUID()))).toMatchObject([
-      overloaded,
-      overloaded,
-      overloaded,
+      refused,
+      refused,
+      refused,
     ]);
     expect(sizes).toEqual([3]);
+  });
+
+  test('because one of its creates waits for a lock: the others go without it', async () => {
+    const run = randomUUID();
+    const template_id = randomUUID();
+    await bench.db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at)
+      VALUES ('test/locked', now(), now())`;
+    await bench.db.sql`
+      INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
+        approval_policy, risk_controls, completion_assurance, created_at)
+      VALUES (${template_id}::uuid, 'test/locked', 1, 'locked', 'linear', '{}', '{}',
+        'provider_completed', now())`;
+    const { plan, ...more } = movementOf('plain', 3, run);
+    const template = { template_id, template_key: 'test/locked', version: 1 };
+    const holder = new pg.Client({ connectionString: bench.url });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query(
+        `SELECT FROM plan_template_versions WHERE template_key = 'test/locked' FOR UPDATE`,
+      );
+      const { db, sizes } = watched();
+      const others = createAll(
+        db,
+        [0, 1, 2].map((index) => movementOf('plain', index, run)),
+      );
+      const waiting = createMovement(db, { ...more, plan: { ...plan, template } });
+      const outcomes = await others;
+      expect(sizes).toEqual([4, 1, 1, 1, 1]);
+      expect(await storedOf(run)).toEqual(expectedOf(outcomes));
+      expect(await storedOf(run)).toHaveLength(3);
+      await holder.query('ROLLBACK');
+      expect(await waiting).toMatchObject({ created: true });
+    } finally {
+      await holder.end();
+    }
   });
 });
 
