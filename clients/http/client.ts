@@ -35,9 +35,9 @@ export interface ClientOptions extends TransportChoices {
   /** Prefix of all paths; if left out, the client reads it from `GET /healthz`. */
   readonly prefix?: string | undefined;
   /**
-   * Prefix that reads try first if `prefix` is left out. `GET /healthz` is then read only before a
-   * write, or after an answer to a read for which a wrong prefix may be the reason; that read is
-   * sent again if the prefix differs.
+   * Prefix that reads try first if `prefix` is left out. `GET /healthz` is then read once: before
+   * the first write, or after an answer to a read for which a wrong prefix may be the reason; that
+   * read is sent again if the prefix differs.
    */
   readonly likelyPrefix?: string | undefined;
   /** Makes the hashes and the signature of each request; default: WebCrypto. */
@@ -224,21 +224,27 @@ type Under = (
 /**
  * Sends a read under the likely prefix. If a wrong prefix may be the reason for the answer, reads
  * the prefix from `GET /healthz` and, where that is another one, sends again under that. A write is
- * never tried so: what answers under a wrong prefix may be another server.
+ * never tried so, even where a read was answered: what answers under a wrong prefix may be
+ * another server.
  */
 function underLikely(likely: string, readPrefix: Prefix): Under {
   assertPrefix(likely);
+  /** What `GET /healthz` has answered. */
   let known: string | undefined;
   return async (send, { writes, signal }) => {
     if (writes) known ??= await readPrefix(signal);
     if (known !== undefined) return send(known);
     try {
-      const reply = await send(likely);
-      known = likely;
-      return reply;
+      return await send(likely);
     } catch (error) {
       if (!mayBeWrongPrefix(error)) throw error;
-      known = await readPrefix(signal);
+      try {
+        known = await readPrefix(signal);
+      } catch (unread) {
+        // After a 5xx that is the same outage, of which the first error says more. An abort stays
+        // the caller's own reason.
+        throw error.status < 500 || signal?.aborted === true ? unread : error;
+      }
       if (known === likely) throw error;
       return send(known);
     }
@@ -247,11 +253,12 @@ function underLikely(likely: string, readPrefix: Prefix): Under {
 
 /**
  * Returns whether a wrong prefix may be the reason for an error: the service has no such route, or
- * the answer is another server's, such as the 404 of a proxy that passes on only the right prefix.
+ * the answer is another server's, such as the 404 of a proxy that passes on only the right prefix,
+ * or the 503 of its default backend.
  */
-function mayBeWrongPrefix(error: unknown): boolean {
+function mayBeWrongPrefix(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
-  return error.rawCode === 'route_not_found' || (error.rawCode === null && error.status < 500);
+  return error.rawCode === 'route_not_found' || error.rawCode === null;
 }
 
 /** Returns the calls over a transport. `isSigned` selects the requests to sign; default: all. */

@@ -253,6 +253,8 @@ describe('a likely prefix', () => {
     ['another server has no such path', answer(404, { detail: 'Not Found' })],
     ['a proxy lets nothing through to it', answer(403, 'not here')],
     ['another server answers a read with a page', (response) => void response.end('<html>')],
+    ['a proxy has no server for it', answer(503, 'no server is available')],
+    ['another server fails with it', answer(500, 'oops')],
   ] satisfies [string, Act][])('is replaced by the right one, once, where %s', async (_, act) => {
     server.script(act, health('/fund/v3'), answer(200, {}));
     const learning = likely();
@@ -270,13 +272,24 @@ describe('a likely prefix', () => {
     expect(targets()).toEqual(['/healthz', '/fund/v3/movements', '/fund/v3/whoami']);
   });
 
-  test('that a read has proved right serves a write too', async () => {
-    server.script(answer(200, {}), CREATED);
-    const learning = likely();
-    await learning.whoami();
-    await learning.movements.create(MOVEMENT);
-    expect(targets()).toEqual(['/v3/whoami', '/v3/movements']);
-  });
+  test.each(['/v3', '/fund/v3'])(
+    'that has answered a read proves nothing to a write: /healthz is read once, and says %s',
+    async (prefix) => {
+      server.script(answer(200, {}), health(prefix), CREATED);
+      const learning = likely();
+      await learning.whoami();
+      await learning.movements.create(MOVEMENT);
+      await learning.movements.create(MOVEMENT);
+      await learning.whoami();
+      expect(targets()).toEqual([
+        '/v3/whoami',
+        '/healthz',
+        `${prefix}/movements`,
+        `${prefix}/movements`,
+        `${prefix}/whoami`,
+      ]);
+    },
+  );
 
   test('that is wrong for several calls at once is replaced for all, by one request', async () => {
     server.script((response, seen) => {
@@ -289,12 +302,31 @@ describe('a likely prefix', () => {
     expect(targets().filter((target) => target === '/fund/v3/whoami')).toHaveLength(2);
   });
 
-  test('that is right stays, and so does what the service answered', async () => {
-    server.script(noRoute, health('/v3'), noRoute);
+  test.each([
+    ['a path that is missing', noRoute, { status: 404, rawCode: 'route_not_found' }],
+    ["a proxy's 502", answer(502, 'bad gateway'), { status: 502, rawCode: null }],
+  ] satisfies [string, Act, object][])(
+    'that is right stays, and so does the answer: %s',
+    async (_, act, expected) => {
+      server.script(act, health('/v3'), act);
+      const learning = likely();
+      for (let count = 0; count < 2; count += 1)
+        expect(await failure(learning.whoami())).toMatchObject(expected);
+      expect(targets()).toEqual(['/v3/whoami', '/healthz', '/v3/whoami']);
+    },
+  );
+
+  test('leaves a 5xx as the error where the request for the prefix fails too', async () => {
+    server.script(answer(502, 'bad gateway'), lose, answer(200, {}));
     const learning = likely();
-    for (let count = 0; count < 2; count += 1)
-      expect(await failure(learning.whoami())).toMatchObject({ rawCode: 'route_not_found' });
+    expect(await failure(learning.whoami())).toMatchObject({ status: 502, rawCode: null });
+    await learning.whoami();
     expect(targets()).toEqual(['/v3/whoami', '/healthz', '/v3/whoami']);
+    server.script(answer(502, 'bad gateway'), hang);
+    const signal = AbortSignal.timeout(100);
+    expect(await failure(likely().call('whoami', { signal }))).toMatchObject({
+      name: 'TimeoutError',
+    });
   });
 
   test('is tried again after the request for the prefix failed', async () => {
