@@ -42,7 +42,10 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
-  /** Time since the last step of the oldest capital transfer with a change that no run has seen. */
+  /**
+   * Time since the last step of the oldest capital transfer with a change that no run has seen. A
+   * wake of its run is such a change and no step, so this may be longer than the change waited.
+   */
   readonly oldest_transfer: number;
   /** Number of nodes that are not settled and whose last look got no answer. */
   readonly unanswered: number;
@@ -151,7 +154,8 @@ export async function readFigures(
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(created_at) FROM callbacks
         WHERE status = 'pending' AND webhook IS NULL)), 0)),
-      -- The version of a transfer grows with each change that its run must see (claimTransfers).
+      -- The version of a transfer grows with each change that its run must see (claimTransfers). When
+      -- a wake came is not kept: the relay moves claimed_until on with each try.
       'oldest_transfer', greatest(0,
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(updated_at) FROM capital_transfers

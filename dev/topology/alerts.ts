@@ -239,14 +239,8 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
       await restartFrontend({ topology });
     },
   },
-  SlotsUsedUp: {
-    // Each call of the venue takes a slot until the executor's time is over.
-    bring: async ({ topology, mover }) => {
-      await setFaults(topology.ports.venue, { latency_ms: 60_000 });
-      startUnwatched(mover, SENDS);
-    },
-    heal: healVenue,
-  },
+  SlotsUsedUp: { bring: hangCalls, heal: healVenue },
+  ActivitySlotsGone: { bring: hangCalls, heal: healVenue },
 };
 
 /** A send arrives, and neither it nor any look at it is answered. */
@@ -254,6 +248,12 @@ async function sendIntoSilence({ topology, mover }: Scene): Promise<void> {
   const silent = { lose_answer_rate: 1, phases: ['submit', 'recover'] };
   await setFaults(topology.ports.venue, silent);
   await mover.start();
+}
+
+/** Each call of the venue takes a slot until the executor's time is over. */
+async function hangCalls({ topology, mover }: Scene): Promise<void> {
+  await setFaults(topology.ports.venue, { latency_ms: 60_000 });
+  startUnwatched(mover, SENDS);
 }
 
 function healVenue({ topology }: Pick<Scene, 'topology'>): Promise<void> {

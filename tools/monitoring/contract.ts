@@ -287,7 +287,7 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     unit: 'seconds',
     labels: { relay: ['commands', 'transfers', 'callbacks'] },
     meaning:
-      'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen (`transfers`), and of the oldest callback that is still to be delivered; 0 when none is.',
+      'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen (`transfers`), and of the oldest callback that is still to be delivered; 0 when none is. A wake of a transfer is such a change and no step: `transfers` may then be longer than the change has waited.',
   },
   svc_nodes_unanswered: {
     type: 'gauge',

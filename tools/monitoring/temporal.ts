@@ -28,6 +28,7 @@ const workers: Section = {
       title: 'Slots in use',
       unit: 'count',
       rising: 'More tasks run at a time; of activities mostly executors that answer slowly.',
+      alert: 'ActivitySlotsGone',
       queries: [
         query(
           'sum by (task_queue, worker_type) (temporal_worker_task_slots_used)',
