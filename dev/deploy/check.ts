@@ -24,6 +24,8 @@ const HELM_VERSION = '3.22.0';
 const KUBERNETES = ['1.25.0', '1.37.0'];
 const CHART = join(ROOT, 'deploy/helm/fund-movement-orchestrator');
 const EXAMPLE = join(ROOT, 'deploy/helm/example-values.yaml');
+/** The repository of {@link EXAMPLE}. */
+const IMAGE = 'registry.internal/fund-movement-orchestrator';
 const work = mkdtempSync(join(tmpdir(), 'deploy-check-'));
 
 /**
@@ -133,8 +135,9 @@ function template(version: string, args: readonly string[], release = 'fund'): s
 }
 
 /**
- * Checks that the chart refuses to replace the workers of a build with those of another one, over a
- * server that has the release installed with the build `a`.
+ * Checks that the chart refuses to replace the workers of a build with those of another one, or by
+ * another image of the same build, over a server that has the release installed with the build `a`
+ * and the tag `v1`.
  */
 async function otherBuild(helm: string): Promise<void> {
   const env = [
@@ -148,7 +151,7 @@ async function otherBuild(helm: string): Promise<void> {
     },
     '/apis/apps/v1/namespaces/default/deployments/fund-fund-worker': {
       ...{ kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'fund-fund-worker' } },
-      spec: { template: { spec: { containers: [{ name: 'worker', env }] } } },
+      spec: { template: { spec: { containers: [{ name: 'worker', image: `${IMAGE}:v1`, env }] } } },
     },
   };
   const server = createServer(({ url = '' }, response) => {
@@ -162,23 +165,36 @@ async function otherBuild(helm: string): Promise<void> {
   const at = ['--kube-apiserver', `http://127.0.0.1:${String(port)}`, '--namespace', 'default'];
   // A machine's own cluster is left alone.
   const alone = { env: { ...process.env, KUBECONFIG: join(work, 'none') } };
-  const isRefused: Readonly<Record<string, boolean>> = {
-    'settings.SVC_TEMPORAL_BUILD_ID=a': false,
-    'settings.SVC_TEMPORAL_BUILD_ID=b': true,
-    'settings.SVC_TEMPORAL_BUILD_ID=': true,
-    'settings.SVC_TEMPORAL_BUILD_ID=a,worker.settings.SVC_TEMPORAL_BUILD_ID=b': true,
-    'settings.SVC_TEMPORAL_BUILD_ID=a,settings.SVC_TEMPORAL_DEPLOYMENT_NAME=renamed': true,
-    'settings.SVC_TEMPORAL_BUILD_ID=b,worker.replicas=0': false,
+  const still = 'would stand still';
+  const digest = `sha256:${'0'.repeat(64)}`;
+  const otherCode = (image: string): string =>
+    `with the image ${IMAGE}:v1, and this would give the same build the image ${image}: `;
+  /** What is set over the build `a`, and what a refusal says; null: accepted. */
+  const refusal: Readonly<Record<string, string | null>> = {
+    'settings.SVC_TEMPORAL_BUILD_ID=a': null,
+    'settings.SVC_TEMPORAL_BUILD_ID=b': still,
+    'settings.SVC_TEMPORAL_BUILD_ID=': still,
+    'worker.settings.SVC_TEMPORAL_BUILD_ID=b': still,
+    'settings.SVC_TEMPORAL_DEPLOYMENT_NAME=renamed': still,
+    'settings.SVC_TEMPORAL_BUILD_ID=b,image.tag=v2': still,
+    'settings.SVC_TEMPORAL_BUILD_ID=b,worker.replicas=0': null,
+    'image.tag=v2': otherCode(`${IMAGE}:v2`),
+    [`image.digest=${digest}`]: otherCode(`${IMAGE}@${digest}`),
+    'image.tag=v2,worker.replicas=0': null,
   };
+  const installed = [
+    'settings.SVC_TEMPORAL_DEPLOYMENT_NAME=workers',
+    'settings.SVC_TEMPORAL_BUILD_ID=a',
+    'image.tag=v1',
+  ].flatMap((each) => ['--set', each]);
   try {
-    for (const [set, expected] of Object.entries(isRefused)) {
-      const of = ['--set', 'settings.SVC_TEMPORAL_DEPLOYMENT_NAME=workers', '--set', set];
-      const args = template(KUBERNETES[0] ?? '', [...of, '--dry-run=server', ...at]);
-      const stderr = await run(helm, args, alone).then(
+    for (const [set, expected] of Object.entries(refusal)) {
+      const of = [...installed, '--set', set, '--dry-run=server', ...at];
+      const stderr = await run(helm, template(KUBERNETES[0] ?? '', of), alone).then(
         () => null,
         (error: unknown) => (error as { readonly stderr?: string }).stderr ?? String(error),
       );
-      if (expected ? stderr?.includes('would stand still') !== true : stderr !== null)
+      if (expected === null ? stderr !== null : stderr?.includes(expected) !== true)
         throw new Error(`an upgrade of the build a with ${set}: ${stderr ?? 'was accepted'}`);
     }
   } finally {

@@ -56,19 +56,25 @@ seccompProfile: { type: RuntimeDefault }
 
 {{/*
 Fails when an upgrade would replace the workers of a build with those of another one: runs that stay
-on the build would stand still. Only Helm itself sees what is installed; `helm template` does not.
+on the build would stand still. Fails also when the build stays and its image does not: the runs would
+be replayed by other code. Only Helm itself sees what is installed; `helm template` does not.
 */}}
 {{- define "fund.refuseOtherBuild" -}}
 {{- $installed := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-worker" (include "fund.name" .)) -}}
 {{- if $installed -}}
+{{- $container := first $installed.spec.template.spec.containers -}}
 {{- $env := dict -}}
-{{- range (first $installed.spec.template.spec.containers).env -}}
+{{- range $container.env -}}
 {{- $_ := set $env .name .value -}}
 {{- end -}}
 {{- $is := include "fund.build" $env -}}
 {{- $wanted := include "fund.build" (mergeOverwrite (deepCopy .Values.settings) (.Values.worker.settings | default dict)) -}}
 {{- if and $is (ne $is $wanted) -}}
 {{- fail (printf "the workers of the release %s are of the build %q, and this would replace them with %q: runs that stay on the first would stand still. Install the second as a release of its own with api.replicas=0, or drain the first and upgrade with worker.replicas=0 before this (docs/deploy.md, On Kubernetes)" .Release.Name $is $wanted) -}}
+{{- end -}}
+{{- $image := include "fund.image" . -}}
+{{- if and $is (ne $container.image $image) -}}
+{{- fail (printf "the workers of the release %s are of the build %q with the image %s, and this would give the same build the image %s: runs that stay on the build would be replayed by other code. Set another SVC_TEMPORAL_BUILD_ID and install that build as a release of its own with api.replicas=0 (docs/deploy.md, On Kubernetes)" .Release.Name $is $container.image $image) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
