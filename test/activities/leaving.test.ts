@@ -1,5 +1,6 @@
 /** How calls end: by themselves, at their time limit, or with their worker. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import { within } from '../../activities/call.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import type { CallOptions } from '../../domain/executor.ts';
@@ -49,6 +50,18 @@ test('what comes after the end of a repeatable call does not abort its signal', 
   expect(signal.aborted).toBe(false);
 });
 
+test('the signal of a repeatable call aborts with its activity, and its answer counts', async () => {
+  const activity = new AbortController();
+  const signal = await inActivity(() => {
+    Reflect.set(Context.current(), 'cancellationSignal', activity.signal);
+    return new Leaving().repeatable(async (options) => {
+      activity.abort(new Error('cancelled'));
+      return options.signal;
+    });
+  });
+  expect(signal.reason).toMatchObject({ message: 'cancelled' });
+});
+
 test('a send is waited for after its time limit, though its signal has aborted', async () => {
   const late = await within({ signal: new AbortController().signal }, 5, async (limited) => {
     await sleep(60);
@@ -65,4 +78,12 @@ test('a send ends with its activity', async () => {
     return limited.signal;
   });
   expect(signal.reason).toMatchObject({ message: 'cancelled' });
+});
+
+test('what comes after the end of a send does not abort its signal', async () => {
+  const activity = new AbortController();
+  const signal = await within({ signal: activity.signal }, 20, async (limited) => limited.signal);
+  activity.abort();
+  await sleep(60);
+  expect(signal.aborted).toBe(false);
 });

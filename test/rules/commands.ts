@@ -376,6 +376,21 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'foreign-rows-are-reported-before-their-seal',
+    section,
+    rule: 'Audit rows that the service did not write are reported before they are sealed, since no later look reads a sealed row.',
+    test: {
+      file: 'test/store/foreign-rows.test.ts',
+      name: 'a foreign row is counted although the answer to its seal is lost',
+    },
+    broken: {
+      file: 'activities/relays/seals.ts',
+      find: '      report(rows, macs, log);\n',
+      replace:
+        '      const records = rows.map(({ record }) => record);\n      await addSeals(db, head, sealRecords(head, records, macs));\n      report(rows, macs, log);\n',
+    },
+  },
+  {
     id: 'shared-reads-are-never-older',
     section,
     rule: 'A read that shares its statement with others returns what is stored when it is called, or later.',
@@ -656,6 +671,62 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'gates-hide-no-stuck-run',
+    section,
+    rule: 'The run of a movement at a gate is looked at while another node of the movement is at work.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'looks at a movement at a gate while another node of it is %s',
+    },
+    broken: {
+      file: 'store/sweeps.ts',
+      find: "AND n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN')",
+      replace: 'AND false',
+    },
+  },
+  {
+    id: 'stuck-runs-count-for-an-hour',
+    section,
+    rule: 'A run counts as stuck for an hour after the last turn of looks that did not disprove it, and then hides no other reason.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'counts a run for an hour after the last look that found it stuck',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: " AND s.last_seen > svc_now() - interval '1 hour'",
+      replace: '',
+    },
+  },
+  {
+    id: 'a-start-proves-no-missing-worker',
+    section,
+    rule: 'A process that has just started calls no run stuck for a missing worker: the workers may only start to poll.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'no missing worker is proven before this process has run for two minutes',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: 'let steadyAt = now() + STEADY_MS;',
+      replace: 'let steadyAt = now();',
+    },
+  },
+  {
+    id: 'each-build-needs-a-worker',
+    section,
+    rule: 'A task has a worker only if each build to which Temporal may give it has one that polls.',
+    test: {
+      file: 'test/platform/pending-task.test.ts',
+      name: 'a ramp to a build without workers leaves its share of the new runs without one',
+    },
+    broken: {
+      file: 'platform/pending-task.ts',
+      find: 'return builds.every(',
+      replace: 'return builds.some(',
+    },
+  },
+  {
     id: 'stuck-runs-show-no-secret',
     section,
     rule: 'What the failed task of a stuck run reported is shown redacted, as in a log.',
@@ -684,6 +755,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'who-leaves-a-build-sends-nothing',
+    section,
+    rule: 'A run of a capital transfer that is to leave its build while it pauses before a send leaves without that send.',
+    test: {
+      file: 'test/workflows/builds.test.ts',
+      name: 'a transfer that pauses after sends that passed no fence leaves without another one',
+    },
+    broken: {
+      file: 'workflows/capital-transfer.ts',
+      find: '      if (leaving.by !== null) continue;\n',
+      replace: '',
+    },
+  },
+  {
     id: 'failures-are-listed-until-dealt-with',
     section,
     rule: 'The Temporal UI lists a failure that needs a person, whatever becomes of the run that shows it, and lists no older run once it is retried or acknowledged.',
@@ -709,6 +794,20 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/attention.sql',
       find: "WHEN overdue_at(n) <= at THEN 'observed_long'",
       replace: "WHEN overdue_at(n) > at THEN 'observed_long'",
+    },
+  },
+  {
+    id: 'ended-silences-are-not-counted',
+    section,
+    rule: 'Only nodes that are not settled count as unanswered, so that no alert stays for what has ended.',
+    test: {
+      file: 'test/store/figures.test.ts',
+      name: 'forget the silence of a node that a cancel has ended',
+    },
+    broken: {
+      file: 'store/metrics.ts',
+      find: "\n          AND state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED')",
+      replace: '',
     },
   },
   {

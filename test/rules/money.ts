@@ -66,6 +66,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'what-was-read-ahead-passes-its-own-fence',
+    section,
+    rule: 'A node that was read by the write before it is sent only if its own fence finds the movement still at work.',
+    test: {
+      file: 'test/store/read-ahead.test.ts',
+      name: 'a cancel after the read is seen at the fence: the next node is not sent',
+    },
+    broken: {
+      file: 'activities/phases/fence-write.ts',
+      find: ": ['EXECUTING', 'WAITING_MANUAL_ACTION'],",
+      replace: ": ['CANCELLED', 'EXECUTING', 'WAITING_MANUAL_ACTION'],",
+    },
+  },
+  {
     id: 'submit-has-one-attempt',
     section,
     rule: 'submit is never repeated by Temporal.',
@@ -983,6 +997,20 @@ export const moneyRules: readonly Rule[] = [
       file: 'clients/command-line/node-fetch.ts',
       find: "socket.once(isTls ? 'secureConnect' : 'connect', stop).once('close', stop);",
       replace: "socket.once('close', stop);",
+    },
+  },
+  {
+    id: 'writes-try-no-likely-prefix',
+    section,
+    rule: 'The client sends a write under the prefix that the service names, never under one that is only likely: another server may answer there.',
+    test: {
+      file: 'test/clients/retries.test.ts',
+      name: 'is never tried with a write: that is sent once, under the prefix of the service',
+    },
+    broken: {
+      file: 'clients/http/client.ts',
+      find: 'if (writes) known ??= await readPrefix(signal);',
+      replace: 'if (writes) known ??= likely;',
     },
   },
   {

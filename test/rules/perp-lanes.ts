@@ -134,6 +134,20 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'clocks-that-stop-sends-stay-shown',
+    section,
+    rule: 'A difference of clocks that stops sends stays in the figure that the alert reads while the clock cannot be read.',
+    test: {
+      file: CLOCKS,
+      name: 'a clock that was wrong and cannot be read agrees with none yet',
+    },
+    broken: {
+      file: 'activities/relays/clocks.ts',
+      find: '        differences.remove({ clock });\n      }\n',
+      replace: '      }\n      differences.remove({ clock });\n',
+    },
+  },
+  {
     id: 'rows-are-looked-for-a-day-before',
     section,
     rule: 'The row of an action is looked for from a day before its nonce, since the venue takes it so early.',

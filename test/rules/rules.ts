@@ -10,6 +10,7 @@ import { finalityRules } from './finality.ts';
 import { graphRules } from './graph.ts';
 import { laneRules } from './lanes.ts';
 import { lockRules } from './locks.ts';
+import { sharingRules } from './sharing.ts';
 import { signedRules } from './signed.ts';
 import { signerRules } from './signers.ts';
 import { moneyRules } from './money.ts';
@@ -24,6 +25,7 @@ import type { Rule } from './rule.ts';
 export const RULES: readonly Rule[] = [
   ...commandRules,
   ...lockRules,
+  ...sharingRules,
   ...moneyRules,
   ...stopRules,
   ...teamRules,

@@ -49,12 +49,14 @@ test('count what needs a person by each of its reasons, and nothing twice', asyn
     "UPDATE movement_nodes SET state = 'UNKNOWN' WHERE movement_id = $1::uuid",
     unknown,
   );
-  // One movement whose stuck run is noted too, and one transfer.
+  // One movement whose stuck run is noted too, and one transfer; a third look was too long ago.
   const stuck = await movement("request_state = 'EXECUTING', attention_told = 'run_stuck'");
   await bench.sql(
     `INSERT INTO stuck_runs (entity_id, kind, run_id, cause, since, last_seen)
      VALUES ($1::uuid, 'movement', 'r1', 'task_fails', now(), now()),
-       (gen_random_uuid(), 'capital_transfer', 'r2', 'no_worker', now(), now())`,
+       (gen_random_uuid(), 'capital_transfer', 'r2', 'no_worker', now(), now()),
+       (gen_random_uuid(), 'movement', 'r3', 'task_fails', now(),
+         now() - interval '61 minutes')`,
     stuck,
   );
   expect((await figures()).attention).toEqual({

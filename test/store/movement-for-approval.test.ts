@@ -155,31 +155,53 @@ test('the detail of one that waits is read in two turns, its balances too', asyn
   }
 });
 
-test('a signer that was replaced between two reads is what the second one shows', async () => {
+/** A movement whose nodes each send on the chain, all signed by `kept-old` when it was created. */
+async function signedMovement(...node_keys: readonly string[]): Promise<string> {
   await bench.sql(
     `INSERT INTO signers (signer_key, status, backend, chain_family, created_at, updated_at)
       VALUES ('kept-old', 'active', 'local', 'evm', now(), now()),
-        ('kept-new', 'disabled', 'local', 'evm', now(), now())`,
+        ('kept-new', 'disabled', 'local', 'evm', now(), now()) ON CONFLICT DO NOTHING`,
   );
   const config = { chain_id: BURNING.chain_id, asset: 'ETH', destination_address: BURNER };
-  const node = {
-    node_key: 'pay',
-    node_kind: 'action',
-    action_type: 'evm_native_transfer',
-    has_side_effect: true,
-    config,
-  } as const;
-  const draft = bench.draft({ shape: { nodes: [node], edges: [] } });
+  const shape = {
+    nodes: node_keys.map((node_key) => ({
+      node_key,
+      node_kind: 'action' as const,
+      action_type: 'evm_native_transfer',
+      has_side_effect: true,
+      config,
+    })),
+    edges: [],
+  };
+  const draft = bench.draft({ shape });
   const signer_binding = { signer_key: 'kept-old' };
   const nodes = draft.plan.nodes.map((each) => ({ ...each, signer_binding }));
-  const { movement_id: id } = await createMovement(bench.db, {
+  const { movement_id } = await createMovement(bench.db, {
     ...draft,
     plan: { ...draft.plan, nodes },
     payees: [],
     auto_approve_result: null,
   });
+  return movement_id;
+}
+
+const serveChain = () => {
   const chains = [{ ...BURNING, caps: { max_gas_cost_wei: '1', max_fee_per_gas_gwei: null } }];
-  const served = await serve(createApi({ ...dependencies(), db: bench.db, chains }, routes));
+  return serve(createApi({ ...dependencies(), db: bench.db, chains }, routes));
+};
+
+const signBy = (id: string, node_key: string, signer_key: string): Promise<unknown> =>
+  bench.sql(
+    `UPDATE movement_nodes SET signer_binding = jsonb_build_object('signer_key', $3::text)
+      WHERE movement_id = $1::uuid AND node_key = $2`,
+    id,
+    node_key,
+    signer_key,
+  );
+
+test('a signer that was replaced between two reads is what the second one shows', async () => {
+  const id = await signedMovement('pay');
+  const served = await serveChain();
   const shown = async (): Promise<object> =>
     (await send(`${served.url}/v3/movements/${id}`)).body['review'] as object;
   const unlisted = { node_key: 'pay', error: 'ADDRESS_NOT_ALLOWLISTED' };
@@ -195,15 +217,27 @@ test('a signer that was replaced between two reads is what the second one shows'
       ['kept-new', [disabled]],
       ['kept-old', []],
     ] as const) {
-      await bench.sql(
-        `UPDATE movement_nodes SET signer_binding = jsonb_build_object('signer_key', $2::text)
-          WHERE movement_id = $1::uuid`,
-        id,
-        key,
-      );
+      await signBy(id, 'pay', key);
       expect(await shown()).toMatchObject(of(key, failing));
       expect(await shown()).toMatchObject(of(key, failing));
     }
+  } finally {
+    await served.close();
+  }
+});
+
+test('the signer that was replaced at one node is shown beside that of the other', async () => {
+  const id = await signedMovement('first', 'second');
+  const served = await serveChain();
+  try {
+    await signBy(id, 'second', 'kept-new');
+    const { body } = await send(`${served.url}/v3/movements/${id}`);
+    expect(body['review']).toMatchObject({
+      balances: [
+        { venue_key: 'burning:kept-old', draws: '3' },
+        { venue_key: 'burning:kept-new', draws: '3' },
+      ],
+    });
   } finally {
     await served.close();
   }

@@ -264,6 +264,26 @@ test('a cancel after the read is seen at the fence: the next node is not sent', 
   expect(await statesOf(id)).toEqual(['CANCELLED', 'COMPLETED', 'READY']);
 });
 
+test('a take-over after the read is seen at the fence: the next node is not sent', async () => {
+  const id = await executing();
+  const desk = deskOf({
+    before: async (call) =>
+      call === 'preflight n2' &&
+      bench.sql(
+        `UPDATE movement_nodes SET submit_epoch = submit_epoch + 1
+          WHERE movement_id = $1::uuid AND node_key = 'n2'`,
+        id,
+      ),
+  });
+  expect(await run(desk, await argsOf(id, 'n1'))).toMatchObject({
+    state: 'COMPLETED',
+    carried: [{ node_key: 'n2', result: { state: 'READY', next: 'again' } }],
+  });
+  expect(desk.statements).toContain('write and read');
+  expect(desk.calls.filter((call) => call.startsWith('submit'))).toEqual(['submit n1']);
+  expect(await statesOf(id)).toEqual(['EXECUTING', 'COMPLETED', 'READY']);
+});
+
 test('if the answer of such a write is lost, the completion is found, and the next node is read', async () => {
   const id = await executing();
   const losing = deskOf({
