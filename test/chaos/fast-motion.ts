@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVICE_PROCESSES } from '../../dev/topology/service.ts';
+import { eventually } from '../support/eventually.ts';
 import { auditFaults } from './audit.ts';
 import { createCaller } from './caller.ts';
 import { planTransfers, type CapitalLife } from './capital.ts';
@@ -49,8 +50,10 @@ const ROUNDS_SHARE = 0.7;
 const REST_MS = 180_000;
 /** Longer than the pause of the loops that remove rows, so that each has had a turn. */
 const SHORTEST_ROUND_MS = 75_000;
-/** After a jump, until what is looked at now and then is fresh by the new time. */
+/** After a jump, until the health of executors and signers is fresh by the new time. */
 const FRESH_MS = 10_000;
+/** The longest that balances take to be read anew; processes connect again first. */
+const BALANCES_FRESH_MS = 120_000;
 
 /** What is killed: not the service, whose memory is measured. */
 const VICTIMS: Readonly<Record<string, number>> = Object.fromEntries(
@@ -126,7 +129,22 @@ async function playRounds(
     share = Math.min(1, (performance.now() - started) / limitMs);
     await moveClock(stage.run, share * options.hours * HOUR_MS);
     await sleep(FRESH_MS, undefined, { signal: stage.signal });
+    await balancesAreFresh(stage.run);
   }
+}
+
+/** An approval by a balance from before the jump is refused: its snapshot is too old. */
+async function balancesAreFresh({ query }: Run): Promise<void> {
+  await eventually(
+    async () => {
+      const [row] = await query<{ old: number }>(
+        `SELECT count(*)::int AS old FROM balance_snapshots
+         WHERE fetched_at < svc_now() - interval '1 minute'`,
+      );
+      return row?.old === 0 ? true : null;
+    },
+    { what: () => 'balances to be read after the clock has moved', timeoutMs: BALANCES_FRESH_MS },
+  );
 }
 
 async function playRound(
