@@ -24,10 +24,10 @@ export function callOptions(): CallOptions {
 }
 
 /**
- * Makes one call with a time limit: its signal and its last moment also end after `milliseconds`.
- * Waits for the call, also after that.
+ * Makes one call whose signal aborts, and whose last moment is, after `milliseconds` at most. Still
+ * waits for the call after that: a send is never abandoned.
  */
-export async function within<T>(
+export async function withDeadline<T>(
   options: CallOptions,
   milliseconds: number,
   call: (options: CallOptions) => Promise<T>,

@@ -34,23 +34,29 @@ const CLOSE_MS = 1_000;
 
 /** Runs that a worker keeps in memory; docs/performance.md has the measurements behind it. */
 const CACHED_WORKFLOWS = 2_000;
-/** Tasks of each kind that run at once. */
+/** At most so many tasks of each kind run at once. */
 const MOST_TASKS = 200;
 /**
- * Workflow tasks that run at once on a machine whose processors or memory are in full use. A task
- * that takes longer than ten seconds is taken from its worker and begins anew: where too many share
- * a processor, all of them would, for ever.
+ * Workflow tasks that run at once on a machine whose processors are in full use. The
+ * server gives a task that takes longer than ten seconds to a worker anew, and what was done is
+ * lost: where too many share a processor, each takes that long, and none ever ends.
  */
 const TASKS_WHEN_BUSY = 10;
-/** Shares of the processors and of the memory from which the machine counts as busy. */
-const BUSY = { targetCpuUsage: 0.85, targetMemoryUsage: 0.9 };
+/**
+ * The SDK counts the machine as busy from 0.05 below these shares of processors and memory. Memory
+ * is in the runs that are kept, so fewer tasks would free none.
+ */
+const BUSY = { targetCpuUsage: 0.9, targetMemoryUsage: 1 };
 
 /** Returns the limits of a worker that runs so many activities at once. */
 export function workerTuning(
   activities = MOST_TASKS,
-): Pick<SdkOptions, 'maxCachedWorkflows' | 'tuner'> {
+): Pick<SdkOptions, 'maxCachedWorkflows' | 'nonStickyToStickyPollRatio' | 'tuner'> {
   return {
     maxCachedWorkflows: CACHED_WORKFLOWS,
+    // Each poll holds a slot: by the SDK's 0.2 most of ten would wait for tasks of runs that are
+    // kept, and after a restart none is.
+    nonStickyToStickyPollRatio: 0.5,
     tuner: {
       workflowTaskSlotSupplier: {
         type: 'resource-based',
@@ -60,6 +66,7 @@ export function workerTuning(
       },
       activityTaskSlotSupplier: { type: 'fixed-size', numSlots: activities },
       localActivityTaskSlotSupplier: { type: 'fixed-size', numSlots: MOST_TASKS },
+      // Required by the type; the service has no Nexus tasks.
       nexusTaskSlotSupplier: { type: 'fixed-size', numSlots: 1 },
     },
   };

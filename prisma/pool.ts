@@ -63,6 +63,8 @@ const FIRST = 4;
  * as much as hundreds of statements; a burst of short statements is over sooner without it.
  */
 const GROWTH_MS = 50;
+/** Milliseconds in which some request has always waited, after which one more is made too. */
+const BUSY_MS = 500;
 
 /** How many places a line has: `now`, and at `most` once requests have waited. */
 interface Places {
@@ -79,6 +81,8 @@ class Line {
   #growth: NodeJS.Timeout | undefined;
   /** When a place was made last. */
   #grown = -Infinity;
+  /** Since when some request has always waited, or since the last place was made. */
+  #busySince = 0;
 
   constructor(places: Places) {
     this.#places = places;
@@ -86,7 +90,9 @@ class Line {
 
   /** Calls `then` once, now or when a place is free; returns a function that stops the wait. */
   enter(then: () => void): () => void {
-    this.#waiting.set(then, performance.now());
+    const now = performance.now();
+    if (this.#waiting.size === 0) this.#busySince = now;
+    this.#waiting.set(then, now);
     this.#next();
     return () => this.#waiting.delete(then);
   }
@@ -101,26 +107,31 @@ class Line {
     for (const [then, since] of this.#waiting) {
       if (this.#taken < now()) this.#give(then);
       else {
-        if (this.#taken < most) this.#growAt(since + GROWTH_MS);
+        if (this.#taken < most)
+          this.#growAt(Math.min(since + GROWTH_MS, this.#busySince + BUSY_MS));
         return;
       }
     }
   }
 
-  /** Makes a place for the first request at this time, if one still waits long enough then. */
+  /** Makes places at this time, if requests have waited long enough then. */
   #growAt(time: number): void {
     const ms = Math.max(time, this.#grown + GROWTH_MS) - performance.now();
     this.#growth ??= setTimeout(() => this.#grow(), Math.max(0, ms)).unref();
   }
 
+  /** Makes a quarter more places for requests that wait long, and one where some always wait. */
   #grow(): void {
     this.#growth = undefined;
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    const [then, since] = first;
     const now = performance.now();
-    if (now - since >= GROWTH_MS && this.#taken < this.#places.most) {
+    const [first] = this.#waiting.values();
+    const isLong = first !== undefined && now - first >= GROWTH_MS;
+    let more = isLong ? Math.ceil(this.#taken / 4) : Number(now - this.#busySince >= BUSY_MS);
+    for (const then of this.#waiting.keys()) {
+      if (more === 0 || this.#taken >= this.#places.most) break;
+      more -= 1;
       this.#grown = now;
+      this.#busySince = now;
       this.#give(then);
     }
     this.#next();
@@ -133,19 +144,22 @@ class Line {
   }
 }
 
-/** A pool with our own queue in front: a request that leaves the queue never waits again. */
+/**
+ * A pool with our own queue in front. A request of a share waits in two: the share's, then that of
+ * the whole pool.
+ */
 abstract class LinedPool extends pg.Pool {
   readonly #line: Line;
   readonly #patienceMs: number;
 
   constructor(config: pg.PoolConfig, most: number, patienceMs: number) {
     super({ ...config, max: most });
-    this.#line = new Line({ now: () => Math.min(this.placesNow(most), most), most });
+    this.#line = new Line({ now: () => Math.min(this.placesNow(), most), most });
     this.#patienceMs = patienceMs;
   }
 
-  /** Returns how many requests may have a connection now, of at most so many. */
-  protected abstract placesNow(most: number): number;
+  /** Returns how many requests may have a connection without a wait. */
+  protected abstract placesNow(): number;
   /** Gives a connection to a request that has left the queue. */
   protected abstract give(then: Callback): void;
   /** Returns the error for a request that has waited in vain since this time. */
@@ -268,8 +282,8 @@ class SharePool extends LinedPool {
     this.#places = places;
   }
 
-  protected override placesNow(most: number): number {
-    return most;
+  protected override placesNow(): number {
+    return this.#places;
   }
 
   protected override give(then: Callback): void {

@@ -10,7 +10,7 @@ const CREATES = { calls: 4, most: 8 };
 /** Characters of the largest document that shares: a statement has at most 256 thousand. */
 const LARGEST = 32_000;
 /** SQLSTATE of Postgres: the statement took too long, which may be due to another create. */
-const STATEMENT_TOO_LONG = '57014';
+const QUERY_CANCELED = '57014';
 
 /** What `create_movement` returns. */
 export interface CreateAnswer {
@@ -87,17 +87,18 @@ async function createAll(
     // limit for each lock is set. The limit ends with the statement, as its transaction does.
     const rows = await db.sql<{ answer: CreateAnswer; nr: number }>`
       SELECT create_movement(d.value) AS answer, d.nr
-      FROM (SELECT set_config('lock_timeout', '500ms', true) AS most OFFSET 0) AS locks
+      FROM (SELECT set_config('lock_timeout', '500ms', true) AS time_limit OFFSET 0) AS locks
       CROSS JOIN LATERAL (
         SELECT e.value, e.nr::integer AS nr
         FROM jsonb_array_elements(${docs}::jsonb) WITH ORDINALITY AS e (value, nr)
-        WHERE locks.most IS NOT NULL ORDER BY e.nr
+        WHERE locks.time_limit IS NOT NULL ORDER BY e.nr
       ) AS d`;
     return creates.map((create) => rows.filter(({ nr }) => sorted[nr - 1] === create));
   } catch (error) {
-    // Each create looks up its own row, or would wait as long alone for the same fault.
+    // Perhaps it was written: each create looks up its own movement. Or no connection was free or
+    // the database is away: alone, each would wait as long for the same error.
     if (mayBeWritten(error) || failsAlone(error)) throw error;
-    // Nothing was written. The error may be that of another create, or that one waits for a lock.
+    // Nothing was written. Another create may be the cause, or a lock that one of them waits for.
     return creates.map(() => null);
   }
 }
@@ -105,5 +106,5 @@ async function createAll(
 /** Returns whether no connection is free or the database is away, for one create as for several. */
 function failsAlone(error: unknown): boolean {
   const fault = databaseFault(error);
-  return fault === 'busy' || (fault === 'unreachable' && sqlState(error) !== STATEMENT_TOO_LONG);
+  return fault === 'busy' || (fault === 'unreachable' && sqlState(error) !== QUERY_CANCELED);
 }

@@ -219,7 +219,8 @@ export async function listOpen(
   // The nodes at work are those that `walk` gives a runner. At an UNKNOWN one the run must still
   // change the movement's state. A BLOCKED node with a settled group of edges waits for the run's
   // decision, except for two kinds that wait for the gate as well: a post-action, and the target of
-  // a cancel that no settled edge starts. OFFSET and HAVING keep Postgres from reading the nodes of
+  // a cancel that no settled edge starts. A bridge's second leg goes on after a failure of another
+  // node even if a gate is before it. OFFSET and HAVING keep Postgres from reading the nodes of
   // all movements at once.
   const rows = await run(
     () => db.sql<Open & { readonly at: string }>`
@@ -243,7 +244,12 @@ export async function listOpen(
             HAVING bool_and(f.state IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))
               AND (NOT t.on_cancel_target OR bool_or(f.state = CASE
                 WHEN e.edge ->> 'edge_type' IN ('on_failure', 'on_timeout') THEN 'FAILED'
-                ELSE 'COMPLETED' END))) AS waits_for_person
+                ELSE 'COMPLETED' END)))
+          AND NOT EXISTS (SELECT FROM movement_nodes t
+            JOIN movement_nodes f ON f.movement_id = t.movement_id AND f.node_key = t.brings
+            JOIN movement_nodes x ON x.movement_id = t.movement_id AND x.state = 'FAILED'
+            WHERE t.movement_id = movements.movement_id AND t.state = 'BLOCKED'
+              AND f.state = 'COMPLETED' OFFSET 0) AS waits_for_person
       FROM movements WHERE ended_at IS NULL
         AND (created_at, movement_id) < (${at}::timestamptz, ${id}::uuid)
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,

@@ -17,7 +17,7 @@ import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { tryAgain } from '../failures.ts';
-import { callOptions, within } from '../call.ts';
+import { callOptions, withDeadline } from '../call.ts';
 import { whileAway } from '../kept.ts';
 import { sending } from '../leaving.ts';
 import {
@@ -52,7 +52,9 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   if (left === null) return;
   try {
     const order = orderOf(fenced.row);
-    const answer = await within(callOptions(), left, (limited) => provider.submit(order, limited));
+    const answer = await withDeadline(callOptions(), left, (limited) =>
+      provider.submit(order, limited),
+    );
     const step = answered(fenced.row, answer, deps.pendingSeconds);
     // The database refuses this write when a look has taken the transfer over; the look then
     // decides.

@@ -16,7 +16,7 @@ import { mayBeWritten } from '../../store/faults.ts';
 import { findFence, tryFence } from '../../store/transition.ts';
 import { newId } from '../../platform/ids.ts';
 import { maxAttempts } from '../failures.ts';
-import { within } from '../call.ts';
+import { withDeadline } from '../call.ts';
 import { whileAway } from '../kept.ts';
 import { failIfLate } from './before-send.ts';
 import { descriptorOf } from './bound-executor.ts';
@@ -56,7 +56,7 @@ export const submit: PhaseSteps = {
       ...(sign_result === undefined ? {} : { sign_result }),
       journal: journalOf(deps, row),
     };
-    const answer = within(options, left, (limited) => executor.submit(input, limited));
+    const answer = withDeadline(options, left, (limited) => executor.submit(input, limited));
     return answer.catch((error: unknown) => {
       // Any other error during a send does not show whether the send landed.
       if (error instanceof ExecutorFault) throw error;

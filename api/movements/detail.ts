@@ -146,7 +146,7 @@ function toDetail(
     artifacts,
     ...shown
   } = found;
-  const shower: Shower = {
+  const from: ShownFrom = {
     movement: found,
     plan: waiting?.plan ?? null,
     executors: executors.list(),
@@ -159,7 +159,7 @@ function toDetail(
     ...shownNaming(found, redact),
     error_message: withoutSecretsInMessage(found.error_message, redact),
     template: { template_id, template_key: found.template_key, version: found.template_version },
-    nodes: nodes.map((node) => toNodeView(node, shower)),
+    nodes: nodes.map((node) => toNodeView(node, from)),
     artifacts: artifacts.map((artifact) => ({
       ...artifact,
       data: withoutSecrets(artifact.data, redact),
@@ -168,7 +168,8 @@ function toDetail(
   };
 }
 
-interface Shower {
+/** What a node is shown from, besides its own row. */
+interface ShownFrom {
   readonly movement: MovementDetail;
   /** Null if the movement does not wait for an approval. */
   readonly plan: CompiledPlan | null;
@@ -185,9 +186,9 @@ function toNodeView(
     original_signer_binding,
     ...node
   }: NodeRecord,
-  shower: Shower,
+  from: ShownFrom,
 ): NodeView {
-  const { redact } = shower;
+  const { redact } = from;
   return {
     ...node,
     executor_binding: { executor_key: bindingKey(node.executor_binding, 'executor_key') },
@@ -196,8 +197,8 @@ function toNodeView(
       ? {}
       : { original_signer_binding: signerOf(original_signer_binding) }),
     description: gateDescription({ ...node, config }),
-    idempotency_key: sendKey(shower.movement.movement_id, node),
-    destination: destinationOf({ ...node, config, prepared_action }, shower),
+    idempotency_key: sendKey(from.movement.movement_id, node),
+    destination: destinationOf({ ...node, config, prepared_action }, from),
     output: node.output === null ? null : withoutSecrets(node.output, redact),
     error_message: withoutSecretsInMessage(node.error_message, redact),
   };
@@ -206,7 +207,7 @@ function toNodeView(
 /** Returns the address that the node pays; null: none, or not known yet. */
 function destinationOf(
   node: Paying['node'] & Pick<NodeRecord, 'executor_binding' | 'prepared_action'>,
-  { movement, plan, executors }: Shower,
+  { movement, plan, executors }: ShownFrom,
 ): string | null {
   const key = bindingKey(node.executor_binding, 'executor_key');
   const executor = executors.find(({ executor_key }) => executor_key === key);

@@ -1,7 +1,7 @@
 /** How calls end: by themselves, at their time limit, or with their worker. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { within } from '../../activities/call.ts';
+import { withDeadline } from '../../activities/call.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import type { CallOptions } from '../../domain/executor.ts';
 import { inActivity } from '../support/activity-environment.ts';
@@ -63,7 +63,7 @@ test('the signal of a repeatable call aborts with its activity, and its answer c
 });
 
 test('a send is waited for after its time limit, though its signal has aborted', async () => {
-  const late = await within({ signal: new AbortController().signal }, 5, async (limited) => {
+  const late = await withDeadline({ signal: new AbortController().signal }, 5, async (limited) => {
     await sleep(60);
     return limited;
   });
@@ -73,7 +73,7 @@ test('a send is waited for after its time limit, though its signal has aborted',
 
 test('a send ends with its activity', async () => {
   const activity = new AbortController();
-  const signal = await within({ signal: activity.signal }, 3_600_000, async (limited) => {
+  const signal = await withDeadline({ signal: activity.signal }, 3_600_000, async (limited) => {
     activity.abort(new Error('cancelled'));
     return limited.signal;
   });
@@ -82,7 +82,11 @@ test('a send ends with its activity', async () => {
 
 test('what comes after the end of a send does not abort its signal', async () => {
   const activity = new AbortController();
-  const signal = await within({ signal: activity.signal }, 20, async (limited) => limited.signal);
+  const signal = await withDeadline(
+    { signal: activity.signal },
+    20,
+    async (limited) => limited.signal,
+  );
   activity.abort();
   await sleep(60);
   expect(signal.aborted).toBe(false);

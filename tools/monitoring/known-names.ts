@@ -48,7 +48,7 @@ export const SDK_METRICS: Known = {
   temporal_local_activity_execution_latency_seconds: histogram(...OF_ACTIVITIES),
   // `workflow_task`, `sticky_workflow_task`, `activity_task` or `nexus_task`.
   temporal_num_pollers: gauge(...WORKER, 'poller_type'),
-  // `WorkflowWorker`, `ActivityWorker`, `LocalActivityWorker` or `NexusWorker`.
+  // `WorkflowWorker` (in use only), `ActivityWorker`, `LocalActivityWorker` or `NexusWorker`.
   temporal_worker_task_slots_available: gauge(...WORKER, 'worker_type'),
   temporal_worker_task_slots_used: gauge(...WORKER, 'worker_type'),
   temporal_sticky_cache_size: gauge(...WORKER),

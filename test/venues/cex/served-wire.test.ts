@@ -6,7 +6,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { within } from '../../../activities/call.ts';
+import { withDeadline } from '../../../activities/call.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import { createCexBalances } from '../../../venues/cex/balances.ts';
 import { exchangeClocks } from '../../../venues/cex/clock.ts';
@@ -115,8 +115,8 @@ describe('a process that answers nothing usable', () => {
     const opened = await accounts();
     const executor = executorIn(opened, 'cex_withdrawal');
     const [provider] = createCexTransfers(opened);
-    const limited = (send: Parameters<typeof within>[2]): Promise<unknown> =>
-      within(call(), outer, (one) => within(one, inner, send));
+    const limited = (send: Parameters<typeof withDeadline>[2]): Promise<unknown> =>
+      withDeadline(call(), outer, (one) => withDeadline(one, inner, send));
     const before = Date.now();
     await faultOf(limited((each) => executor.submit(submitInput(), each)));
     await faultOf(limited(async (each) => provider?.submit(order(), each)));
