@@ -15,6 +15,7 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
 import { beforePosition, type PagePosition } from './paging.ts';
+import { STUCK_COUNTS_FOR } from './stuck-runs.ts';
 
 /** The filter of a list of movements. */
 export interface MovementScope {
@@ -129,7 +130,7 @@ export async function readReasonsForRuns(
     () => db.sql<ReasonForRun & { readonly movement_id: string }>`
       SELECT movement_id, facts ->> 'reason' AS reason, facts ->> 'node_key' AS node_key,
         EXISTS (SELECT FROM stuck_runs s WHERE s.entity_id = movement_id
-          AND s.last_seen > (SELECT svc_now()) - interval '1 hour') AS stuck FROM (
+          AND s.last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval) AS stuck FROM (
         SELECT m.movement_id, m.created_at, a.facts
         FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts) a
         WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'

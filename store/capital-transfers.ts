@@ -14,7 +14,7 @@ import { auditRows, withEventIds } from './event-ids.ts';
 import { run, writeOrFind } from './faults.ts';
 import { decimal, iso, object, stored } from './json.ts';
 import { beforePosition, olderThan, type PagePosition } from './paging.ts';
-import { readStuckTransfers } from './stuck-runs.ts';
+import { readStuckTransfers, STUCK_COUNTS_FOR } from './stuck-runs.ts';
 import { uncoveredHold } from './transition.ts';
 
 export interface NewTransfer {
@@ -210,7 +210,7 @@ export async function listTransfers(
   );
   // Chosen transfers are read without filters: a row filtered out here would make the page short,
   // and a short page looks like the last one.
-  const chosen = needs_attention === true ? await listNeeding(db, filter, page) : undefined;
+  const chosen = needs_attention === true ? await idsNeedingOperator(db, filter, page) : undefined;
   const rows = await run(() =>
     db.capitalTransfer.findMany({
       select: RECORD,
@@ -226,10 +226,10 @@ export async function listTransfers(
 }
 
 /**
- * Returns the page's transfers for which `transferAttention` has a reason. Each page reads all that
- * need the operator: they are few.
+ * Returns the ids of the page's transfers for which `transferAttention` has a reason. Each page
+ * reads all that need the operator: they are few.
  */
-async function listNeeding(
+async function idsNeedingOperator(
   db: Database,
   filter: TransferFilter,
   { limit, after }: TransferPage,
@@ -237,21 +237,13 @@ async function listNeeding(
   const { state = null, strategy_id = null, asset = null } = filter;
   const { source_venue: source = null, destination_venue: destination = null } = filter;
   const { at, id } = beforePosition(after);
-  const noted = await run(
-    () => db.sql<{ id: string }>`
-      SELECT entity_id::text AS id FROM stuck_runs WHERE kind = 'capital_transfer'`,
-  );
-  // It decides which of them count, as for the reason that the record shows.
-  const stuck = await readStuckTransfers(
-    db,
-    noted.map((each) => each.id),
-  );
   const rows = await run(
     () => db.sqlPlanned<{ transfer_id: string }>`
       SELECT t.transfer_id::text FROM (
         SELECT transfer_id FROM capital_transfers WHERE request_state = 'MANUAL_INTERVENTION'
         UNION
-        SELECT unnest(${`{${[...stuck.keys()].join(',')}}`}::uuid[])) needing
+        SELECT entity_id FROM stuck_runs WHERE kind = 'capital_transfer'
+          AND last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval) needing
       -- OFFSET 0 makes Postgres look up each of them by its id.
       CROSS JOIN LATERAL (SELECT * FROM capital_transfers x
         WHERE x.transfer_id = needing.transfer_id OFFSET 0) t

@@ -5,6 +5,7 @@
 import type { CutoverMode } from '../domain/cutover.ts';
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
+import { STUCK_COUNTS_FOR } from './stuck-runs.ts';
 
 export interface PoolHold {
   readonly venue_key: string;
@@ -101,7 +102,7 @@ export async function readFigures(
         UNION ALL
         -- Runs of capital transfers, too, which note nothing at movements.
         SELECT 'run_stuck', count(*) FROM (SELECT FROM stuck_runs
-          WHERE last_seen > (SELECT svc_now()) - interval '1 hour' LIMIT 500) s
+          WHERE last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval LIMIT 500) s
         UNION ALL
         SELECT 'approval', greatest(0,
           coalesce((counts.of -> 'movement' ->> 'PENDING_APPROVAL')::bigint, 0)

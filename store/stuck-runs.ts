@@ -8,6 +8,9 @@ import type { RunKind, StuckCause } from '../domain/stuck-runs.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
+/** How long a row counts after the last turn of looks, as in `stuck_run` of attention.sql. */
+export const STUCK_COUNTS_FOR = '1 hour';
+
 /** A movement or a capital transfer. */
 export interface RunOwner {
   readonly kind: RunKind;
@@ -122,7 +125,7 @@ export async function renewStuckRuns(db: Database, at: string): Promise<void> {
     () => db.sql`
       UPDATE stuck_runs SET last_seen = ${at}::timestamptz
       WHERE last_seen < ${at}::timestamptz - interval '15 minutes'
-        AND last_seen > ${at}::timestamptz - interval '1 hour'`,
+        AND last_seen > ${at}::timestamptz - ${STUCK_COUNTS_FOR}::interval`,
   );
 }
 
@@ -137,7 +140,7 @@ export async function readStuckTransfers(
       SELECT transfer_id::text, cause, to_jsonb(since) #>> '{}' AS since, message
       FROM stuck_runs JOIN capital_transfers ON transfer_id = entity_id
       WHERE entity_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND ended_at IS NULL
-        AND last_seen > (SELECT svc_now()) - interval '1 hour'`,
+        AND last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval`,
   );
   return new Map(rows.map(({ transfer_id, ...stuck }) => [transfer_id, stuck]));
 }

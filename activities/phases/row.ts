@@ -1,4 +1,4 @@
-/** Reads the row of the node that a phase works on. */
+/** Gets the row of the node that a phase works on: by a read, or with the write before it. */
 import type { DecideArgs, PhaseArgs } from '../../domain/messages.ts';
 import type { Transition, TransitionOutcome } from '../../domain/transition.ts';
 import {
@@ -59,11 +59,7 @@ function readsView({ decides, then }: PhaseArgs): boolean {
   return decides === true && then !== undefined;
 }
 
-function withCourse({ decides }: PhaseArgs, { row, view }: NodeAndView): PhaseRow {
+/** Adds to the row what the phase's arguments say of the decision behind the node. */
+export function withCourse({ decides }: PhaseArgs, { row, view }: NodeAndView): PhaseRow {
   return decides === true ? { ...row, course: { view } } : row;
-}
-
-/** Returns the fields of the row that come from the phase's arguments, not from the database. */
-export function decisionHints({ decides }: PhaseArgs): Pick<PhaseRow, 'course'> {
-  return decides === true ? { course: { view: null } } : {};
 }

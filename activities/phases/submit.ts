@@ -23,7 +23,7 @@ import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, contextOf, type PhaseDependencies } from './context.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
-import { decisionHints, phaseRow } from './row.ts';
+import { phaseRow, withCourse } from './row.ts';
 import { alreadyBeyond, result, sendAgain } from './results.ts';
 import { passFence, type Fenced } from './fence.ts';
 import { notFenced } from './fence-refused.ts';
@@ -117,10 +117,10 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     return longFence(
       deps,
       args,
-      row === null ? await phaseRow(deps, args) : { ...row, ...decisionHints(args) },
+      row === null ? await phaseRow(deps, args) : withCourse(args, { row, view: null }),
     );
   return {
-    row: { ...row, ...decisionHints(args) },
+    row: withCourse(args, { row, view: null }),
     context: await contextOf(deps, row, row.amount ?? '0', 'send'),
     transaction: null,
     deadline,
