@@ -11,6 +11,8 @@ const CREATES = { calls: 4, most: 8 };
 const LARGEST = 32_000;
 /** SQLSTATE of Postgres: the statement took too long, which may be due to another create. */
 const QUERY_CANCELED = '57014';
+/** SQLSTATE of Postgres: a lock was not free within the statement's limit for locks. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /** What `create_movement` returns. */
 export interface CreateAnswer {
@@ -78,8 +80,6 @@ async function createAll(
   db: Database,
   creates: readonly Create[],
 ): Promise<readonly (CreateRows | null)[]> {
-  const [first] = creates;
-  if (first !== undefined && creates.length === 1) return [await createAlone(db, first.doc)];
   const sorted = [...creates].sort((a, b) => (a.order < b.order ? -1 : Number(a.order > b.order)));
   const docs = `[${sorted.map(({ doc }) => doc).join(',')}]`;
   try {
@@ -98,7 +98,10 @@ async function createAll(
     // Perhaps it was written: each create looks up its own movement. Or no connection was free or
     // the database is away: alone, each would wait as long for the same error.
     if (mayBeWritten(error) || failsAlone(error)) throw error;
-    // Nothing was written. Another create may be the cause, or a lock that one of them waits for.
+    // Nothing was written. The error of a create that came alone is its own.
+    if (creates.length === 1 && sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    // Another create may be the cause, or a lock. Who needs the lock waits for it outside of the
+    // few statements that are shared: four such waits in them would stop all creates.
     return creates.map(() => null);
   }
 }

@@ -35,6 +35,20 @@ export const sharingRules: readonly Rule[] = [
     },
   },
   {
+    id: 'creates-that-wait-for-locks-hold-up-no-others',
+    section,
+    rule: 'A create that waits for a lock waits outside of the few shared statements, also one that came alone.',
+    test: {
+      file: CREATES,
+      name: 'that each statement waits for, with one create in each: another one goes without them',
+    },
+    broken: {
+      file: 'store/shared-creates.ts',
+      find: "set_config('lock_timeout', '500ms', true)",
+      replace: "set_config('lock_timeout', '0', true)",
+    },
+  },
+  {
     id: 'unknown-creates-are-not-sent-again',
     section,
     rule: 'Creates whose shared statement may have been written are not sent again: each looks up its own movement.',

@@ -359,40 +359,76 @@ describe('a shared statement that fails', () => {
     expect(sizes).toEqual([3]);
   });
 
-  test('because one of its creates waits for a lock: the others go without it', async () => {
-    const run = randomUUID();
-    const template_id = randomUUID();
-    await bench.db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at)
-      VALUES ('test/locked', now(), now())`;
-    await bench.db.sql`
-      INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
-        approval_policy, risk_controls, completion_assurance, created_at)
-      VALUES (${template_id}::uuid, 'test/locked', 1, 'locked', 'linear', '{}', '{}',
-        'provider_completed', now())`;
-    const { plan, ...more } = movementOf('plain', 3, run);
-    const template = { template_id, template_key: 'test/locked', version: 1 };
-    const holder = new pg.Client({ connectionString: bench.url });
-    await holder.connect();
-    try {
+  describe('because of a lock', () => {
+    const template = { template_id: randomUUID(), template_key: 'test/locked', version: 1 };
+    const lockedOf = (index: number, run: string): NewMovement => {
+      const { plan, ...more } = movementOf('plain', index, run);
+      return { ...more, plan: { ...plan, template } };
+    };
+    let holder: pg.Client;
+    beforeAll(async () => {
+      holder = new pg.Client({ connectionString: bench.url });
+      await bench.db.sql`INSERT INTO plan_templates (template_key, created_at, updated_at)
+        VALUES ('test/locked', now(), now())`;
+      await bench.db.sql`
+        INSERT INTO plan_template_versions (template_id, template_key, version, name, graph_shape,
+          approval_policy, risk_controls, completion_assurance, created_at)
+        VALUES (${template.template_id}::uuid, 'test/locked', 1, 'locked', 'linear', '{}', '{}',
+          'provider_completed', now())`;
+      await holder.connect();
+    });
+    afterAll(() => holder.end());
+    beforeEach(async () => {
       await holder.query('BEGIN');
       await holder.query(
         `SELECT FROM plan_template_versions WHERE template_key = 'test/locked' FOR UPDATE`,
       );
+    });
+    afterEach(() => holder.query('ROLLBACK'));
+
+    test('that one of its creates waits for: the others go without it', async () => {
+      const run = randomUUID();
       const { db, sizes } = watched();
       const others = createAll(
         db,
         [0, 1, 2].map((index) => movementOf('plain', index, run)),
       );
-      const waiting = createMovement(db, { ...more, plan: { ...plan, template } });
+      const waiting = createMovement(db, lockedOf(3, run));
       const outcomes = await others;
       expect(sizes).toEqual([4, 1, 1, 1, 1]);
       expect(await storedOf(run)).toEqual(expectedOf(outcomes));
       expect(await storedOf(run)).toHaveLength(3);
       await holder.query('ROLLBACK');
       expect(await waiting).toMatchObject({ created: true });
-    } finally {
-      await holder.end();
-    }
+    });
+
+    test('that each statement waits for, with one create in each: another one goes without them', async () => {
+      const run = randomUUID();
+      const { db } = watched();
+      const waiting: Promise<CreateOutcome>[] = [];
+      for (let index = 0; index < 4; index += 1) {
+        waiting.push(createMovement(db, lockedOf(index, run)));
+        await waitForLocks(bench, index + 1);
+      }
+      expect(await createMovement(db, movementOf('plain', 4, run))).toMatchObject({
+        created: true,
+      });
+      await holder.query('ROLLBACK');
+      expect(await Promise.all(waiting)).toMatchObject(waiting.map(() => ({ created: true })));
+    });
+
+    test('which is waited for in the statement alone: its connection has no limit for locks later', async () => {
+      const { db } = watched();
+      await createAll(db, keyedOf(3, randomUUID()));
+      const limits = await Promise.all(
+        Array.from(
+          { length: 20 },
+          () => bench.db.sql<{ limit: string }>`
+          SELECT current_setting('lock_timeout') AS limit FROM pg_sleep(0.2)`,
+        ),
+      );
+      expect(limits.flat().filter(({ limit }) => limit !== '0')).toEqual([]);
+    });
   });
 });
 
