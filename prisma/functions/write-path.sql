@@ -58,7 +58,9 @@ RETURNS integer LANGUAGE sql AS $$
 $$;
 
 -- Applies one transition; see store/transition.ts for the shape of `doc`.
-CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- A connection plans each of its statements once, not anew for each of its first six calls.
+CREATE OR REPLACE FUNCTION apply_transition(doc jsonb) RETURNS jsonb LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   m record;
   n record;
@@ -76,15 +78,19 @@ DECLARE
   send jsonb;
   seq integer;
   fenced text[];
-  frozen boolean;
+  frozen boolean := false;
   unclaimed boolean := false;
   holder jsonb;
   lane text;
 BEGIN
+  -- Each subquery below stands in a statement of its own, since it would be run with every other
+  -- part of its condition.
   -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
-  SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
-    WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
-  frozen := fenced IS NOT NULL AND cutover_now() = 'frozen';
+  IF jsonb_path_exists(nodes, '$[*].set.state ? (@ == "SUBMITTING")') THEN
+    SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
+      WHERE value -> 'set' ->> 'state' = 'SUBMITTING';
+    frozen := cutover_now() = 'frozen';
+  END IF;
   -- These may wait for people; see ask_action.
   IF doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
     PERFORM hold_approval_rules();
@@ -101,23 +107,27 @@ BEGIN
     RETURN jsonb_build_object('ok', false, 'reason', 'movement_not_found');
   END IF;
 
-  IF doc ? 'command_id'
-    AND EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
-    RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
-      'request_state', m.request_state,
-      'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
-        'current_frontier', to_jsonb(m.current_frontier),
-      'expires_at', m.expires_at, 'repeated', true);
+  IF doc ? 'command_id' THEN
+    IF EXISTS (SELECT 1 FROM commands WHERE command_id = (doc ->> 'command_id')::uuid) THEN
+      RETURN jsonb_build_object('ok', true, 'at', at, 'version', m.version,
+        'request_state', m.request_state,
+        'approval_status', m.approval_status, 'reservation_status', m.reservation_status,
+          'current_frontier', to_jsonb(m.current_frontier),
+        'expires_at', m.expires_at, 'repeated', true);
+    END IF;
   END IF;
 
   refusal := CASE
     WHEN doc ? 'version' AND m.version <> (doc ->> 'version')::integer THEN 'version'
     WHEN doc ? 'states' AND NOT (doc -> 'states') ? m.request_state THEN 'movement_state'
     WHEN doc ->> 'expiry' = 'future' AND m.expires_at <= at THEN 'expired'
-    WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired'
-    WHEN doc ? 'plan_hash' AND doc ->> 'plan_hash' IS DISTINCT FROM (
-      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id)
-      THEN 'plan_hash' END;
+    WHEN doc ->> 'expiry' = 'past' AND m.expires_at > at THEN 'not_expired' END;
+  IF refusal IS NULL AND doc ? 'plan_hash' THEN
+    IF doc ->> 'plan_hash' IS DISTINCT FROM (
+      SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id) THEN
+      refusal := 'plan_hash';
+    END IF;
+  END IF;
 
   -- After a cancel, a node that may have been sent before a restore becomes READY, so that recovery
   -- searches for that send; the node passes no fence.
@@ -133,9 +143,11 @@ BEGIN
   -- one.
   IF refusal IS NULL AND (fenced IS NOT NULL
       OR jsonb_path_exists(nodes, '$[*].version ? (@.kind != "cancel")'))
-    AND needs_proof(m.movement_id) AND doc ->> 'proven' IS DISTINCT FROM (
+    AND needs_proof(m.movement_id) THEN
+    IF doc ->> 'proven' IS DISTINCT FROM (
       SELECT compiled_plan_hash FROM movement_plans WHERE movement_id = m.movement_id) THEN
-    refusal := 'approval_not_proven';
+      refusal := 'approval_not_proven';
+    END IF;
   END IF;
 
   IF refusal IS NULL THEN
@@ -204,8 +216,9 @@ BEGIN
     END IF;
     IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
   END IF;
-  FOR part IN SELECT value FROM jsonb_array_elements(nodes) LOOP
+  FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
     EXIT WHEN refusal IS NOT NULL;
+    part := nodes -> i;
     IF part ? 'send_lane' THEN
       problems := send_lane_problem(m.movement_id, part ->> 'node_key', part ->> 'send_lane');
       IF problems IS NOT NULL THEN refusal := 'binding'; END IF;
@@ -391,7 +404,9 @@ BEGIN
   IF settles AND (m.pooled OR m.budgeted) THEN
     SELECT * INTO after FROM movements WHERE movement_id = m.movement_id;
     IF m.pooled THEN PERFORM settle_holds(after, doc -> 'take', at); END IF;
-    IF m.pooled THEN PERFORM note_sent(m.movement_id, completed, at); END IF;
+    IF m.pooled AND completed <> '{}' THEN
+      PERFORM note_sent(m.movement_id, completed, at);
+    END IF;
     IF m.budgeted AND after.approval_status = 'approved'
       THEN PERFORM settle_budget(after, doc ? 'take', at); END IF;
   END IF;
