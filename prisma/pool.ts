@@ -117,7 +117,9 @@ class Line {
   /** Makes places at this time, if requests have waited long enough then. */
   #growAt(time: number): void {
     const ms = Math.max(time, this.#grown + GROWTH_MS) - performance.now();
-    this.#growth ??= setTimeout(() => this.#grow(), Math.max(0, ms)).unref();
+    // After a standstill timers come before answers that have arrived, which may free places.
+    const grow = (): void => void setImmediate(() => this.#grow());
+    this.#growth ??= setTimeout(grow, Math.max(0, ms)).unref();
   }
 
   /** Makes a quarter more places for requests that wait long, and one where some always wait. */
