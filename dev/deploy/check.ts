@@ -150,8 +150,10 @@ async function otherBuild(helm: string): Promise<void> {
       resources: [{ name: 'deployments', kind: 'Deployment', namespaced: true, verbs: ['get'] }],
     },
     '/apis/apps/v1/namespaces/default/deployments/fund-fund-worker': {
-      ...{ kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'fund-fund-worker' } },
-      spec: { template: { spec: { containers: [{ name: 'worker', image: `${IMAGE}:v1`, env }] } } },
+      ...{ kind: 'Deployment', apiVersion: 'apps/v1' },
+      metadata: { name: 'fund-fund-worker', annotations: { 'fund/image': `${IMAGE}:v1` } },
+      // As a cluster may rewrite it.
+      spec: { template: { spec: { containers: [{ name: 'worker', image: 'mirror/v1', env }] } } },
     },
   };
   const server = createServer(({ url = '' }, response) => {

@@ -35,6 +35,11 @@ fsGroup: 65532
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
+{{/* The plain settings of a role as YAML: those of all roles, then its own. Takes root, role. */}}
+{{- define "fund.settings" -}}
+{{- toYaml (mergeOverwrite (deepCopy .root.Values.settings) ((index .root.Values .role).settings | default dict)) -}}
+{{- end -}}
+
 {{/* Plain settings of a role, then those that a mounted file gives. Takes root, settings, files. */}}
 {{- define "fund.environment" -}}
 {{- range $name, $value := .settings }}
@@ -68,13 +73,14 @@ be replayed by other code. Only Helm itself sees what is installed; `helm templa
 {{- $_ := set $env .name .value -}}
 {{- end -}}
 {{- $is := include "fund.build" $env -}}
-{{- $wanted := include "fund.build" (mergeOverwrite (deepCopy .Values.settings) (.Values.worker.settings | default dict)) -}}
+{{- $wanted := include "fund.build" (include "fund.settings" (dict "root" . "role" "worker") | fromYaml) -}}
 {{- if and $is (ne $is $wanted) -}}
 {{- fail (printf "the workers of the release %s are of the build %q, and this would replace them with %q: runs that stay on the first would stand still. Install the second as a release of its own with api.replicas=0, or drain the first and upgrade with worker.replicas=0 before this (docs/deploy.md, On Kubernetes)" .Release.Name $is $wanted) -}}
 {{- end -}}
 {{- $image := include "fund.image" . -}}
-{{- if and $is (ne $container.image $image) -}}
-{{- fail (printf "the workers of the release %s are of the build %q with the image %s, and this would give the same build the image %s: runs that stay on the build would be replayed by other code. Set another SVC_TEMPORAL_BUILD_ID and install that build as a release of its own with api.replicas=0 (docs/deploy.md, On Kubernetes)" .Release.Name $is $container.image $image) -}}
+{{- $was := index ($installed.metadata.annotations | default dict) "fund/image" | default $container.image -}}
+{{- if and $is (ne $was $image) -}}
+{{- fail (printf "the workers of the release %s are of the build %q with the image %s, and this would give the same build the image %s: runs that stay on the build would be replayed by other code. Set another SVC_TEMPORAL_BUILD_ID and install that build as a release of its own with api.replicas=0 (docs/deploy.md, On Kubernetes)" .Release.Name $is $was $image) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -83,7 +89,7 @@ be replayed by other code. Only Helm itself sees what is installed; `helm templa
 {{- define "fund.deployment" -}}
 {{- $root := .root -}}
 {{- $values := index $root.Values .role -}}
-{{- $settings := mergeOverwrite (deepCopy $root.Values.settings) ($values.settings | default dict) -}}
+{{- $settings := include "fund.settings" . | fromYaml -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -91,6 +97,9 @@ metadata:
   labels:
     {{- include "fund.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ .role }}
+  annotations:
+    # What refuseOtherBuild compares: a cluster may rewrite the image of the container itself.
+    fund/image: {{ include "fund.image" $root }}
 spec:
   replicas: {{ $values.replicas }}
   strategy:
