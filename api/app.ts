@@ -153,7 +153,7 @@ export function createApi(
     if (isDashboard) await dashboard.recognise(request, target, follows);
     const body = await bodies.read(request);
     try {
-      const leave = await admission.enter(goneSignal(response));
+      const leave = await admission.enter(response);
       try {
         const arrived = { target, body };
         send(
@@ -178,20 +178,6 @@ export function createApi(
     });
   });
   return app;
-}
-
-/** Shared, since every response ends in a close and each new error would cost a stack trace. */
-const GONE = new Error('the caller has gone');
-
-/** Returns a signal that fires when the caller disconnects before the response is complete. */
-function goneSignal(response: Response): AbortSignal {
-  const gone = new AbortController();
-  const hangUp = (): void => {
-    gone.abort(GONE);
-  };
-  if (response.closed) hangUp();
-  else response.once('close', hangUp);
-  return gone.signal;
 }
 
 function send(response: Response, reply: Reply<unknown> | TextReply): void {

@@ -18,12 +18,22 @@ export class TurnedAway extends Error {
   }
 }
 
+/** A caller that may disconnect, as a response: `closed` is true once it has emitted `close`. */
+export interface Leaver {
+  readonly closed: boolean;
+  once(event: 'close', then: () => void): unknown;
+  off(event: 'close', then: () => void): unknown;
+}
+
 /** Gives the place to the next waiting caller; a second call does nothing. */
 export type Leave = () => void;
 
 export interface Turnstile {
-  /** Waits for a place; rejects with {@link TurnedAway}. */
-  enter(gone?: AbortSignal): Promise<Leave>;
+  /**
+   * Waits for a place; rejects with {@link TurnedAway}, also if the caller disconnects before it
+   * has a place. Listens to the caller only while it waits.
+   */
+  enter(caller?: Leaver): Promise<Leave>;
   readonly inside: number;
   readonly waiting: number;
 }
@@ -70,7 +80,7 @@ export function createTurnstile({
     }
   };
 
-  const wait = (gone: AbortSignal | undefined): Promise<Leave> =>
+  const wait = (caller: Leaver | undefined): Promise<Leave> =>
     new Promise((resolve, reject) => {
       const giveUp = (reason: TurnedAwayReason): void => {
         settle();
@@ -83,7 +93,7 @@ export function createTurnstile({
       const timer = setTimeout(giveUp, waitMs, 'late' satisfies TurnedAwayReason);
       const settle = (): void => {
         clearTimeout(timer);
-        gone?.removeEventListener('abort', leave);
+        caller?.off('close', leave);
       };
       const waiter: Waiter = {
         letIn: () => {
@@ -91,19 +101,19 @@ export function createTurnstile({
           resolve(place());
         },
       };
-      gone?.addEventListener('abort', leave, { once: true });
+      caller?.once('close', leave);
       queue.add(waiter);
     });
 
   return {
-    enter: (gone) => {
-      if (gone?.aborted === true) return Promise.reject(new TurnedAway('left'));
+    enter: (caller) => {
+      if (caller?.closed === true) return Promise.reject(new TurnedAway('left'));
       if (inside < places) {
         inside += 1;
         return Promise.resolve(place());
       }
       if (queue.size >= room) return Promise.reject(new TurnedAway('full'));
-      return wait(gone);
+      return wait(caller);
     },
     get inside() {
       return inside;

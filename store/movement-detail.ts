@@ -6,6 +6,7 @@ import { run } from './faults.ts';
 import { iso, isoOf, isoOfOrNull } from './json.ts';
 import type { ArtifactRecord, MovementDetail, NodeRecord } from './movement-reads.ts';
 import { createPlanParser } from './parsed-plans.ts';
+import type { RegisteredStatuses } from './registry-rows.ts';
 import { shared } from './shared-reads.ts';
 import { standings, type RuleStanding } from './standing.ts';
 
@@ -14,6 +15,8 @@ export interface WaitingApproval {
   /** The plan that the movement was created with: equal plans are the same object while kept. */
   readonly plan: CompiledPlan;
   readonly standing: Standing;
+  /** Of every executor and signer that is not active; one that is absent is active. */
+  readonly statuses: RegisteredStatuses;
 }
 
 export interface MovementForApproval {
@@ -46,6 +49,9 @@ type DetailRow = Omit<
   readonly rules: readonly RuleStanding[] | null;
   /** The person of each approver's identity; null without identities. */
   readonly people: Readonly<Record<string, string | null>> | null;
+  /** By key; null without any, and unless an approver wants them and the movement waits. */
+  readonly inactive_executors: Readonly<Record<string, string>> | null;
+  readonly inactive_signers: Readonly<Record<string, string>> | null;
 };
 type DatedColumns = 'created_at' | 'updated_at' | 'expires_at';
 
@@ -122,6 +128,14 @@ async function readMovements(
         CASE WHEN w.waits THEN compiled_plan_of(m.movement_id) END::text AS waiting_plan,
         CASE WHEN w.waits AND may_need_quorum(m.movement_id)
           THEN approvals_of(m, svc_now()) END AS rules,
+        -- All of them, whatever the nodes are bound to: one that is absent counts as active.
+        -- Postgres reads them once for the whole statement, and only if one of its movements waits.
+        CASE WHEN w.waits THEN (
+          SELECT json_object_agg(executor_key, status) FROM executors WHERE status <> 'active'
+        ) END AS inactive_executors,
+        CASE WHEN w.waits THEN (
+          SELECT json_object_agg(signer_key, status) FROM signers WHERE status <> 'active'
+        ) END AS inactive_signers,
         (
           SELECT json_object_agg(i, person_of(i))
           FROM jsonb_array_elements_text(${JSON.stringify([...identities])}::jsonb) i
@@ -148,12 +162,19 @@ function uuids(wanted: readonly Wanted[]): string {
 }
 
 function toWaiting(
-  { waiting_plan: plan, rules, people }: DetailRow,
+  { waiting_plan: plan, rules, people, inactive_executors, inactive_signers }: DetailRow,
   { identity }: { readonly identity: string | null },
 ): WaitingApproval | null {
   if (plan === null) return null;
   const person = identity === null ? null : (people?.[identity] ?? null);
-  return { plan: parsePlan(plan), standing: { rules: standings(rules ?? []), person } };
+  return {
+    plan: parsePlan(plan),
+    standing: { rules: standings(rules ?? []), person },
+    statuses: {
+      executors: new Map(Object.entries(inactive_executors ?? {})),
+      signers: new Map(Object.entries(inactive_signers ?? {})),
+    },
+  };
 }
 
 function toDetail({
@@ -163,6 +184,8 @@ function toDetail({
   waiting_plan: _plan,
   rules: _rules,
   people: _people,
+  inactive_executors: _executors,
+  inactive_signers: _signers,
   created_at,
   updated_at,
   expires_at,

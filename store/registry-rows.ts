@@ -46,7 +46,7 @@ export async function readSignerRow(db: Database, signerKey: string): Promise<Si
   return row === null ? null : toSigner(row);
 }
 
-/** The status of every stored executor and signer, by key; one without a row is active. */
+/** Statuses of stored executors and signers, by key; one that is absent is active. */
 export interface RegisteredStatuses {
   readonly executors: ReadonlyMap<string, string>;
   readonly signers: ReadonlyMap<string, string>;
@@ -57,7 +57,7 @@ const sharedStatuses = shared<null, RegisteredStatuses>(async (db, asks) => {
   return asks.map(() => statuses);
 });
 
-/** Returns the statuses at one moment after the call; concurrent reads share a statement. */
+/** Returns all statuses at one moment after the call; concurrent reads share a statement. */
 export function registeredStatuses(db: Database): Promise<RegisteredStatuses> {
   return sharedStatuses(db, null);
 }

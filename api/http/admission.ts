@@ -10,6 +10,7 @@ import {
   createTurnstile,
   TurnedAway,
   type Leave,
+  type Leaver,
   type Turnstile,
   type TurnedAwayReason,
 } from '../../platform/turnstile.ts';
@@ -27,10 +28,10 @@ export const ADMISSION: AdmissionOptions = { running: 64, waiting: 1_000, waitMs
 
 export interface Admission {
   /**
-   * Resolves with a function that ends the request's turn; rejects with `overloaded`. `gone` fires
-   * when the caller has disconnected.
+   * Resolves with a function that ends the request's turn; rejects with `overloaded`, also if the
+   * response is closed before its turn comes.
    */
-  enter(gone: AbortSignal): Promise<Leave>;
+  enter(response: Leaver): Promise<Leave>;
 }
 
 const overloads = new Counter({
@@ -86,9 +87,9 @@ export function createAdmission(
   };
 
   return {
-    enter: async (gone) => {
+    enter: async (response) => {
       try {
-        return await line.enter(gone);
+        return await line.enter(response);
       } catch (error) {
         throw error instanceof TurnedAway ? turnedAway(error.reason) : error;
       }

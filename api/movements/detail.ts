@@ -26,7 +26,7 @@ import type { DetailResponse, NodeView } from './responses.ts';
 
 /**
  * Returns everything that the caller may see of one movement: read in one statement, and for one
- * that waits for an approval in further ones that start together.
+ * that waits for an approval its payees, balances and authority in further ones.
  */
 export async function detail(
   input: { readonly params: { readonly movement_id: string }; readonly requester: Requester },
@@ -58,10 +58,10 @@ async function forApproval(
   deps: ApiDependencies,
 ): Promise<Pick<DetailResponse, 'agent_authority' | 'review' | 'approvals'>> {
   if (waiting === null) return {};
-  const { plan, standing } = waiting;
+  const { plan, standing, statuses } = waiting;
   const [authority, review] = await Promise.all([
     authorityOf(movement, plan, deps),
-    readReview(withSigners(plan, movement.nodes), deps),
+    readReview(withSigners(plan, movement.nodes), statuses, deps),
   ]);
   const approvals = caller.role === 'agent' ? null : approvalsOf(standing, { caller, waits: true });
   return { ...authority, review, ...(approvals === null ? {} : { approvals }) };

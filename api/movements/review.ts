@@ -14,7 +14,7 @@ import { sendTerms } from '../../domain/plan/send-terms.ts';
 import type { ChainAssets } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import { readBalances, type PoolRow } from '../../store/balances.ts';
-import { registeredStatuses, type RegisteredStatuses } from '../../store/registry.ts';
+import type { RegisteredStatuses } from '../../store/registry.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { checkAddresses, type AddressCheck } from './addresses.ts';
 import type { ReviewView } from './review-schema.ts';
@@ -30,13 +30,16 @@ interface Found {
   readonly draws: readonly Draw[];
 }
 
-/** Reads everything that decides whether the plan could run now; all reads start together. */
-export async function readReview(plan: CompiledPlan, deps: ApiDependencies): Promise<ReviewView> {
-  const [addresses, statuses, draws] = await Promise.all([
-    checkAddresses(plan, deps),
-    registeredStatuses(deps.db),
-    readDraws(plan, deps),
-  ]);
+/**
+ * Returns the review of a plan whose bindings have these statuses. Reads the rest that decides
+ * whether the plan could run now; these reads start together.
+ */
+export async function readReview(
+  plan: CompiledPlan,
+  statuses: RegisteredStatuses,
+  deps: ApiDependencies,
+): Promise<ReviewView> {
+  const [addresses, draws] = await Promise.all([checkAddresses(plan, deps), readDraws(plan, deps)]);
   return reviewOf(plan, { addresses: addresses ?? [], statuses, draws }, deps);
 }
 

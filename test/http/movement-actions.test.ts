@@ -205,8 +205,12 @@ describe('an approve', () => {
     expectRefusal(answer, 409, 'binding_unavailable', {
       bindings: [{ binding: 'executor', key: 'test.switched', reason: 'disabled' }],
     });
-    expect((await detail(movement.movement_id)).request_state).toBe('PENDING_APPROVAL');
+    expect(await detail(movement.movement_id)).toMatchObject({
+      request_state: 'PENDING_APPROVAL',
+      review: { would_fail: [{ at: 'approve', node_key: 'a', error: 'binding_unavailable' }] },
+    });
     await must(200, patch('/executors/test.switched', { status: 'active' }));
+    expect(await detail(movement.movement_id)).toMatchObject({ review: { would_fail: [] } });
     await approve(movement);
   });
 

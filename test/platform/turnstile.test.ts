@@ -1,5 +1,8 @@
 /** So many inside at once, in the order of their coming; who has to leave has not been inside. */
-import { createTurnstile, TurnedAway, type Leave } from '../../platform/turnstile.ts';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { createTurnstile, TurnedAway, type Leave, type Leaver } from '../../platform/turnstile.ts';
 
 const LONG = 60_000;
 const reasonOf = async (entering: Promise<Leave>): Promise<string> => {
@@ -9,6 +12,17 @@ const reasonOf = async (entering: Promise<Leave>): Promise<string> => {
   );
   return error instanceof TurnedAway ? error.reason : String(error);
 };
+
+/** Disconnects as a response does: `closed` is true before `close` is emitted. */
+class Caller extends EventEmitter implements Leaver {
+  closed = false;
+  close(): void {
+    this.closed = true;
+    this.emit('close');
+  }
+}
+const listeners = (...callers: readonly Caller[]): readonly number[] =>
+  callers.map((caller) => caller.listenerCount('close'));
 
 test('lets in as many as there are places, and the others in their order', async () => {
   const line = createTurnstile({ places: 2, waitMs: LONG });
@@ -36,16 +50,53 @@ test('lets in as many as there are places, and the others in their order', async
 
 test('turns away whom it has no room for, who waits too long and who has left, and their places stay free', async () => {
   const line = createTurnstile({ places: 1, waiting: 2, waitMs: 20 });
+  const [patient, caller] = [new Caller(), new Caller()];
   const leave = await line.enter();
-  const gone = new AbortController();
-  const late = line.enter();
-  const left = line.enter(gone.signal);
+  const late = line.enter(patient);
+  const left = line.enter(caller);
   expect(await reasonOf(line.enter())).toBe('full');
-  gone.abort();
+  caller.close();
   expect(await reasonOf(left)).toBe('left');
-  expect(await reasonOf(line.enter(gone.signal))).toBe('left');
+  expect(await reasonOf(line.enter(caller))).toBe('left');
   expect(await reasonOf(late)).toBe('late');
+  expect(listeners(patient, caller)).toEqual([0, 0]);
   leave();
   expect([line.inside, line.waiting]).toEqual([0, 0]);
   (await line.enter())();
+});
+
+test('listens to a caller only while it waits', async () => {
+  const line = createTurnstile({ places: 1, waiting: 1, waitMs: LONG });
+  const [first, second, third] = [new Caller(), new Caller(), new Caller()];
+  const leave = await line.enter(first);
+  const entering = line.enter(second);
+  expect(await reasonOf(line.enter(third))).toBe('full');
+  expect(listeners(first, second, third)).toEqual([0, 1, 0]);
+  leave();
+  (await entering)();
+  expect(listeners(first, second, third)).toEqual([0, 0, 0]);
+  expect([line.inside, line.waiting]).toEqual([0, 0]);
+});
+
+test('a response gets no place once its connection is closed, whether it waits by then or not', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const arriving = once(server, 'request');
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+    );
+    const [, response] = (await arriving) as [IncomingMessage, ServerResponse];
+    const line = createTurnstile({ places: 1, waitMs: LONG });
+    const leave = await line.enter(response);
+    const waits = line.enter(response);
+    socket.destroy();
+    expect(await reasonOf(waits)).toBe('left');
+    leave();
+    expect(await reasonOf(line.enter(response))).toBe('left');
+    expect([line.inside, line.waiting]).toEqual([0, 0]);
+  } finally {
+    server.close();
+  }
 });

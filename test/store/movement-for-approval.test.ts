@@ -54,12 +54,14 @@ describe('with a rule', () => {
     expect(rules.map(({ name }) => name)).toEqual(['two']);
     const plan = await readPlan(bench.db, id);
     expect(plan?.nodes.map(({ node_key }) => node_key)).toEqual(['pay']);
-    const waiting = (person: string | null) => ({ plan, standing: { rules, person } });
+    const statuses = { executors: new Map(), signers: new Map() };
+    const waiting = (person: string | null) => ({ plan, standing: { rules, person }, statuses });
     expect([ann, bob, stranger, open].map((each) => each?.waiting)).toEqual(
       ['ann', 'bob', null, null].map(waiting),
     );
     expect(ann?.movement).toEqual(plain);
-    expect(plain).not.toHaveProperty('waiting_plan');
+    for (const column of ['waiting_plan', 'inactive_executors', 'inactive_signers'])
+      expect(plain).not.toHaveProperty(column);
     expect(second?.movement.movement_id).toBe(other);
     expect(second?.waiting?.standing.person).toBe('bob');
   });
@@ -120,11 +122,16 @@ test('who looks after a decision sees it, though an earlier look is still under 
   expect(await late).toMatchObject({ movement: { request_state: 'APPROVED' }, waiting: null });
 });
 
-/** The same database, which notes when a statement starts while no other one runs. */
-function countTurns(db: Database): { readonly db: Database; readonly turns: () => number } {
+/** The same database, which counts statements, and those that start while no other one runs. */
+function counting(db: Database): {
+  readonly db: Database;
+  readonly counts: () => { readonly statements: number; readonly turns: number };
+} {
   let running = 0;
   let turns = 0;
+  let statements = 0;
   const sql: Sql = async (text, ...values) => {
+    statements += 1;
     if (running === 0) turns += 1;
     running += 1;
     try {
@@ -135,21 +142,24 @@ function countTurns(db: Database): { readonly db: Database; readonly turns: () =
       running -= 1;
     }
   };
-  return { db: withSql(db, sql), turns: () => turns };
+  return { db: withSql(db, sql), counts: () => ({ statements, turns }) };
 }
 
-test('the detail of one that waits is read in two turns, its balances too', async () => {
-  const id = await movement();
-  const { db, turns } = countTurns(bench.db);
+test.each<[string, DraftOptions, readonly object[], number]>([
+  ['draws on one balance is read in two statements', {}, [{ venue_key: 'v', asset: 'USDC' }], 2],
+  ['draws on nothing is read in one statement', { unheld: true }, [], 1],
+])('the detail of one that waits and %s', async (_how, more, balances, count) => {
+  const id = await movement(more);
+  const { db, counts } = counting(bench.db);
   const served = await serve(createApi({ ...dependencies(), db }, routes));
   try {
     const { status, body } = await send(`${served.url}/v3/movements/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       request_state: 'PENDING_APPROVAL',
-      review: { balances: [{ venue_key: 'v', asset: 'USDC' }] },
+      review: { balances },
     });
-    expect(turns()).toBe(2);
+    expect(counts()).toEqual({ statements: count, turns: count });
   } finally {
     await served.close();
   }
@@ -240,5 +250,48 @@ test('the signer that was replaced at one node is shown beside that of the other
     });
   } finally {
     await served.close();
+  }
+});
+
+test('an approver sees every binding that is not active, also of a signer that replaced another', async () => {
+  const id = await signedMovement('first', 'second');
+  const served = await serveChain();
+  try {
+    await bench.sql(
+      `INSERT INTO executors (executor_key, kind, status, action_types, created_at, updated_at)
+        VALUES ('acme.payouts', 'local', 'disabled', '{acme_payout}', now(), now()),
+          ('acme.active', 'local', 'active', '{acme_payout}', now(), now())`,
+    );
+    await bench.sql(
+      `INSERT INTO signers (signer_key, status, backend, chain_family, created_at, updated_at)
+        VALUES ('kept-retired', 'retired', 'local', 'evm', now(), now())`,
+    );
+    await bench.sql("UPDATE signers SET status = 'deprecated' WHERE signer_key = 'kept-old'");
+    await signBy(id, 'second', 'kept-retired');
+    const { body } = await send(`${served.url}/v3/movements/${id}`);
+    const { would_fail: failing } = body['review'] as {
+      readonly would_fail: readonly { readonly error: string; readonly message: string }[];
+    };
+    const unavailable = failing.filter(({ error }) => error === 'binding_unavailable');
+    expect(unavailable.map(({ message }) => message)).toEqual([
+      'The executor acme.payouts of first is disabled.',
+      'The signer kept-old of first is deprecated.',
+      'The executor acme.payouts of second is disabled.',
+      'The signer kept-retired of second is retired.',
+    ]);
+    for (const column of ['inactive_executors', 'inactive_signers'])
+      expect(body).not.toHaveProperty(column);
+    expect((await readForApproval(bench.db, id, null))?.waiting?.statuses).toEqual({
+      executors: new Map([['acme.payouts', 'disabled']]),
+      signers: new Map([
+        ['kept-new', 'disabled'],
+        ['kept-old', 'deprecated'],
+        ['kept-retired', 'retired'],
+      ]),
+    });
+  } finally {
+    await served.close();
+    await bench.sql('DELETE FROM executors');
+    await bench.sql('DELETE FROM signers');
   }
 });

@@ -2,7 +2,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestBudget, RequestDesk, Turn } from '../../domain/request-desk.ts';
-import { createTurnstile } from '../../platform/turnstile.ts';
+import { createTurnstile, type Leaver } from '../../platform/turnstile.ts';
 import type { Spacing } from './dialect.ts';
 
 interface Key {
@@ -67,7 +67,7 @@ export function createRequests(
     },
     async inTurn(work, signal) {
       if (!oneAtATime) return work(null);
-      const leave = await line.enter(signal).catch(aborted(signal));
+      const leave = await line.enter(leaverOf(signal)).catch(aborted(signal));
       try {
         const turn = await waitForTurn(() => desk.takeTurn(key, turnMs), signal);
         try {
@@ -122,6 +122,21 @@ async function waitForTurn(take: () => Promise<Turn | null>, signal: AbortSignal
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal }).catch(aborted(signal));
+}
+
+/** Returns a caller that leaves the line when the signal aborts. */
+function leaverOf(signal: AbortSignal): Leaver {
+  return {
+    get closed() {
+      return signal.aborted;
+    },
+    once: (_event, then) => {
+      signal.addEventListener('abort', then, { once: true });
+    },
+    off: (_event, then) => {
+      signal.removeEventListener('abort', then);
+    },
+  };
 }
 
 /** A timer and a line throw errors of their own; callers compare with the signal's reason. */
