@@ -43,10 +43,10 @@ const MOST_TASKS = 200;
  */
 const TASKS_WHEN_BUSY = 10;
 /**
- * The SDK counts the machine as busy from 0.05 below these shares of processors and memory. Memory
- * is in the runs that are kept, so fewer tasks would free none.
+ * The SDK counts the machine as busy from 0.01 below this share of the processors, and from 0.05
+ * below that of memory. Memory is in the runs that are kept, so fewer tasks would free none.
  */
-const BUSY = { targetCpuUsage: 0.9, targetMemoryUsage: 1 };
+const BUSY = { targetCpuUsage: 0.86, targetMemoryUsage: 1 };
 
 /** Returns the limits of a worker that runs so many activities at once. */
 export function workerTuning(

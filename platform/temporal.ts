@@ -87,6 +87,8 @@ export interface Temporal {
    * a movement missing in it may be running, and a listed one may have just closed.
    */
   listRunning(): AsyncIterable<readonly string[]>;
+  /** Returns how many runs of movements the server counts as running. Lags as its list does. */
+  countRunning(): Promise<number>;
   /** Returns whether the entity has a run that is not closed. */
   isRunning(of: RunOf): Promise<boolean>;
   /** Returns the entity's open run with its unfinished workflow task; null: no run is open. */
@@ -244,6 +246,11 @@ export function connectTemporal(
         ({ nextPageToken } = page);
       } while (nextPageToken.length > 0);
     },
+    countRunning: () =>
+      limited(async ({ client }) => {
+        const { count } = await client.workflow.count(running(MOVEMENT_WORKFLOW));
+        return count;
+      }),
     isRunning: (of) =>
       limited(async ({ client }) => {
         try {

@@ -193,6 +193,16 @@ export async function listWaiting(
   return pageOf(rows, options.limit);
 }
 
+/** Returns how many movements have not ended: each of them should have a run. */
+export async function countOpen(db: Database): Promise<number> {
+  const [row] = await run(
+    () => db.sql<{ readonly open: number }>`
+      SELECT count(*)::integer AS open FROM movements WHERE ended_at IS NULL`,
+  );
+  if (row === undefined) throw new Error('the count of open movements returned no row');
+  return row.open;
+}
+
 /** An open movement. */
 export interface Open extends About {
   readonly movement_id: string;

@@ -26,6 +26,8 @@ const LONGEST_PAUSE_MS = 600_000;
 const REST = 4;
 /** While nothing changes, Temporal's list is read only once in this many reads of the database. */
 const SETTLED_TURNS = 16;
+/** The same while no run has to show a reason: then a run can only show one that is over. */
+const QUIET_TURNS = 160;
 export const ATTENTION_LEASE = 'attention';
 
 /**
@@ -87,8 +89,13 @@ export function startAttentionTeller(options: {
       const ids = each.filter((id) => needed.get(id)?.stuck !== true);
       const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
       for (const id of signalled.keys()) if (!differing.has(id)) signalled.delete(id);
-      const until = differing.size > 0 ? 0 : began + SETTLED_TURNS * options.pauseMs;
-      settled = { needed: signature(needed), until };
+      const found = signature(needed);
+      // A run may show a signalled reason only after this list was read, and the reason may be over
+      // by then. So the long pause needs two lists in a row that differ in nothing.
+      const isQuiet = needed.size === 0 && settled.needed === found && settled.until > 0;
+      const turns = isQuiet ? QUIET_TURNS : SETTLED_TURNS;
+      const until = differing.size > 0 ? 0 : began + turns * options.pauseMs;
+      settled = { needed: found, until };
       const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
       const say = (id: string): Promise<void> => {
         const need = needed.get(id);

@@ -8,6 +8,7 @@ import { continueTrace } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
   claimIdle,
+  countOpen,
   listUnwoken,
   listWaiting,
   noteSwept,
@@ -32,10 +33,15 @@ const AT_ONCE = 4;
 const REST = 40;
 /** Pause after a sweep that failed, in units of `sweepIdleSeconds`. */
 const AGAIN = 4;
+/**
+ * One in this many turns over movements that wait for approval compares all of them; the others
+ * first compare two counts.
+ */
+export const WHOLE_TURNS = 6;
 
 export interface SweeperOptions {
   readonly db: Database;
-  readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning'>;
+  readonly temporal: Pick<Temporal, 'wake' | 'isRunning' | 'listRunning' | 'countRunning'>;
   readonly log: Logger;
   readonly sweepIdleSeconds: number;
   /** Returns whether the next movement belongs to a random sample of one in `oneIn`. */
@@ -64,11 +70,15 @@ export function startSweeper(options: SweeperOptions): Loop {
 
 /**
  * Does the same for movements that wait for approval. They may be very many and hardly need a run,
- * so one process at a time checks all of them, and rarely. {@link startSweeper} takes each movement
- * shortly before its approval expires.
+ * so one process at a time checks all of them, and rarely. Most turns end when Temporal counts as
+ * many runs as there are open movements: that misses only a missing run beside one too many, until
+ * the next turn that compares all. {@link startSweeper} takes each movement shortly before its
+ * approval expires.
  */
 export function startWaitingSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
+  // Temporal may have been set back before this process started. A turn that failed is still owed.
+  let owesWhole = true;
   return startLoop({
     name: 'sweeper of those that wait',
     pauseMs: idleSeconds * 1000,
@@ -76,8 +86,10 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
     work: async () => {
       const turn = await takeWaitingTurn(db, idleSeconds * REST);
       if (turn === null) return;
+      if (BigInt(turn.turn) % BigInt(WHOLE_TURNS) === 0n) owesWhole = true;
       try {
-        await sweepWaiting(options);
+        await sweepWaiting(options, owesWhole);
+        owesWhole = false;
       } catch (error) {
         await returnWaitingTurn(db, turn, idleSeconds * AGAIN);
         throw error;
@@ -86,14 +98,18 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
   });
 }
 
-async function sweepWaiting(options: SweeperOptions): Promise<void> {
+/** `isWhole`: compares all movements even when the counts are equal. */
+async function sweepWaiting(options: SweeperOptions, isWhole: boolean): Promise<void> {
   const { db, sweepIdleSeconds: idleSeconds } = options;
   let running: ReadonlySet<string> | null = null;
   let place: WaitingPlace | null = null;
   do {
     const page = await listWaiting(db, place, { idleSeconds, limit: BATCH });
     const { movements } = page;
-    if (place === null && movements.length <= FEW) running = NOTHING;
+    if (place === null) {
+      if (movements.length <= FEW) running = NOTHING;
+      else if (!isWhole && (await isCountEqual(options))) return;
+    }
     running ??= await readRunning(options);
     await reviveMissing(options, movements, running);
     place = page.next;
@@ -101,6 +117,10 @@ async function sweepWaiting(options: SweeperOptions): Promise<void> {
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
+
+async function isCountEqual({ db, temporal }: SweeperOptions): Promise<boolean> {
+  return (await countOpen(db)) === (await temporal.countRunning());
+}
 
 async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<string>> {
   const running = new Set<string>();

@@ -81,6 +81,7 @@ import {
 } from '../../store/stuck-runs.ts';
 import {
   claimIdle,
+  countOpen,
   listOpen,
   listOpenTransfers,
   listUnwoken,
@@ -478,6 +479,8 @@ export const CALLS: readonly Call[] = [
     const { next } = await listWaiting(db, null, { idleSeconds: 30, limit: 200 });
     await listWaiting(db, next, { idleSeconds: 30, limit: 200 });
   }),
+  // It counts all that are open, from an index alone.
+  { ...own('countOpen', countOpen), rows: 2_500 },
   own('listOpen', async (db) => {
     const { next } = await listOpen(db, null, 200);
     await listOpen(db, next, 200);

@@ -1102,6 +1102,20 @@ export const commandRules: readonly Rule[] = [
     broken: { file: 'service/loops.ts', find: '    startWaitingSweeper(relay),\n', replace: '' },
   },
   {
+    id: 'equal-counts-are-no-proof',
+    section,
+    rule: 'As many runs as open movements prove nothing for long: of the turns over many movements that wait one in six compares all of them, and so do the first after a start and the next after a failure.',
+    test: {
+      file: SWEEPS,
+      name: 'compares nothing while as many runs are counted as are open, but all in every sixth turn',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: '!isWhole && (await isCountEqual(options))',
+      replace: 'await isCountEqual(options)',
+    },
+  },
+  {
     id: 'nearly-over-is-swept',
     section,
     rule: 'An approval that is nearly over has its run looked for, so that it expires in its time.',

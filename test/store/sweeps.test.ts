@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import {
   startSweeper,
   startWaitingSweeper,
+  WHOLE_TURNS,
   type SweeperOptions,
 } from '../../activities/relays/sweeper.ts';
 import { loadMovement } from '../../store/phases.ts';
@@ -15,6 +16,7 @@ import {
   returnWaitingTurn,
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
+import { eventually } from '../support/eventually.ts';
 import { storeBench } from './support.ts';
 
 const log = pino({ level: 'silent' });
@@ -116,6 +118,7 @@ describe('the sweeper', () => {
         listRunning: async function* () {
           yield await Promise.resolve(listed());
         },
+        countRunning: () => Promise.resolve(0),
         isRunning: (of) => {
           described.push('movementId' in of ? of.movementId : '');
           return isRunning(of);
@@ -177,6 +180,116 @@ describe('the sweeper', () => {
     expect(turn?.seconds).toBeLessThan(4);
     expect(turn?.seconds).toBeGreaterThan(0);
   });
+
+  describe('counts before it compares', () => {
+    /** What Temporal returns. A movement that is not listed has no run. */
+    interface Server {
+      listed: readonly string[];
+      counted: number;
+      isAway?: boolean;
+    }
+
+    /** A sweeper without a due turn, its calls of Temporal, and what it woke. */
+    async function sweeperOf(server: Server) {
+      const calls: ('list' | 'count' | 'look')[] = [];
+      const woken: string[] = [];
+      const answer = <T>(call: (typeof calls)[number], value: T): Promise<T> => {
+        calls.push(call);
+        return server.isAway === true ? Promise.reject(new Error('away')) : Promise.resolve(value);
+      };
+      await bench.sql("UPDATE turns SET due_at = now() + interval '1 hour'");
+      const sweeper = startWaitingSweeper({
+        ...{ db: bench.db, log, sweepIdleSeconds: 1, isOfSample: () => false },
+        temporal: {
+          listRunning: async function* () {
+            yield await answer('list', server.listed);
+          },
+          countRunning: () => answer('count', server.counted),
+          isRunning: (of) =>
+            answer('look', 'movementId' in of && server.listed.includes(of.movementId)),
+          wake: async (wake) => void woken.push('movementId' in wake ? wake.movementId : ''),
+        },
+      });
+      return {
+        calls,
+        woken,
+        stop: () => sweeper.stop(),
+        /** Lets the sweeper take the turn with this number, and waits for its first call. */
+        take: async (turn: number): Promise<void> => {
+          const before = calls.length;
+          await bench.sql('UPDATE turns SET turn = $1::integer - 1, due_at = now()', turn);
+          sweeper.poke();
+          await eventually(async () => {
+            const [row] = await bench.sql<{ turn: string }>('SELECT turn::text FROM turns');
+            return row?.turn === String(turn) && calls.length > before ? true : null;
+          });
+        },
+      };
+    }
+
+    const times = <T>(count: number, value: T): readonly T[] =>
+      Array.from({ length: count }, () => value);
+
+    test('compares nothing while as many runs are counted as are open, but all in every sixth turn', async () => {
+      const ids = await waiting(MANY);
+      // One that is under way has a run, too.
+      await bench.sql(
+        "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+        ids[0],
+      );
+      const sweeper = await sweeperOf({ listed: ids, counted: MANY });
+      for (let turn = 1; turn <= 2 * WHOLE_TURNS; turn += 1) await sweeper.take(turn);
+      await sweeper.stop();
+      expect(sweeper.calls).toEqual([
+        // A process cannot know what the turns before its start found.
+        'list',
+        ...times(WHOLE_TURNS - 2, 'count'),
+        'list',
+        ...times(WHOLE_TURNS - 1, 'count'),
+        'list',
+      ]);
+      expect(sweeper.woken).toEqual([]);
+    });
+
+    test.each([
+      ['fewer', -1],
+      ['more', 1],
+    ])('compares all when %s runs are counted than are open', async (_than, difference) => {
+      const [gone = '', ...others] = await waiting(MANY);
+      const server: Server = { listed: [gone, ...others], counted: MANY };
+      const sweeper = await sweeperOf(server);
+      await sweeper.take(1);
+      Object.assign(server, { listed: others, counted: MANY + difference });
+      await sweeper.take(2);
+      await sweeper.stop();
+      expect(sweeper.calls).toEqual(['list', 'count', 'list', 'look']);
+      expect(sweeper.woken).toEqual([gone]);
+    });
+
+    test('compares all until it has once, and only counts again after a count that failed', async () => {
+      const ids = await waiting(MANY);
+      const server: Server = { listed: ids, counted: MANY, isAway: true };
+      const sweeper = await sweeperOf(server);
+      // With gaps, so that the return of a failed turn never meets the number before the next one.
+      await sweeper.take(1);
+      server.isAway = false;
+      await sweeper.take(3);
+      server.isAway = true;
+      await sweeper.take(5);
+      server.isAway = false;
+      await sweeper.take(8);
+      await sweeper.stop();
+      expect(sweeper.calls).toEqual(['list', 'list', 'count', 'count']);
+    });
+
+    test('looks up a few in every turn, and counts nothing', async () => {
+      const ids = await waiting(3);
+      const sweeper = await sweeperOf({ listed: ids, counted: 3 });
+      for (const turn of [1, 2]) await sweeper.take(turn);
+      await sweeper.stop();
+      expect(sweeper.calls).toEqual(times(6, 'look'));
+    });
+  });
 });
 
 describe('a movement whose commands were read', () => {
@@ -211,6 +324,7 @@ describe('a movement whose commands were read', () => {
         listRunning: async function* () {
           yield await Promise.resolve([]);
         },
+        countRunning: () => Promise.resolve(0),
         isRunning: (of) => Promise.resolve(!('movementId' in of) || of.movementId !== gone),
         wake: async (wake) => {
           const id = 'movementId' in wake ? wake.movementId : '';

@@ -161,6 +161,7 @@ test('the sweeper starts a run again in the trace of the create', async () => {
       listRunning: async function* () {
         yield await Promise.resolve([]);
       },
+      countRunning: () => Promise.resolve(0),
       isRunning: () => Promise.resolve(false),
       wake: (wake) => {
         if ('movementId' in wake) woken.set(wake.movementId, traceParent());

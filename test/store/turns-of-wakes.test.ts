@@ -31,6 +31,7 @@ function server() {
       listRunning: async function* () {
         yield await Promise.resolve([]);
       },
+      countRunning: () => Promise.resolve(0),
       isRunning: () => Promise.resolve(false),
       wake: (wake: Wake) => {
         if ('movementId' in wake) strategies.set(wake.movementId, wake.about?.strategy_id);

@@ -43,6 +43,8 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
       return answer;
     });
   const read = <T>(name: string, work: () => T): Promise<T> => call(name, work, true);
+  const running = (): readonly string[] =>
+    server.running().filter((id) => id.startsWith(movementWorkflowId('')));
   const unused = (name: string) => (): never => {
     throw new Error(`the simulation has no ${name}`);
   };
@@ -81,13 +83,9 @@ export function createClient({ machine, server, fault }: ClientOptions): Tempora
       }),
     listShownReasons: () => read('list reasons', () => new Map<string, string>()),
     listRunning: async function* () {
-      yield await read('list running', () =>
-        server
-          .running()
-          .filter((id) => id.startsWith(movementWorkflowId('')))
-          .map(movementOfWorkflow),
-      );
+      yield await read('list running', () => running().map(movementOfWorkflow));
     },
+    countRunning: () => read('count running', () => running().length),
     isRunning: (of) =>
       read(`describe ${workflowOf(of)}`, () => server.statusOf(workflowOf(of)) === 'RUNNING'),
     lookAtRun: unused('look at a run'),
