@@ -142,7 +142,7 @@ export async function takeWaitingTurn(db: Database, restSeconds: number): Promis
   return row ?? null;
 }
 
-/** Returns a failed turn, which may be taken again after `againSeconds`. */
+/** Returns a failed turn, which may be taken again with its number after `againSeconds`. */
 export async function returnWaitingTurn(
   db: Database,
   { turn }: Turn,
@@ -150,8 +150,8 @@ export async function returnWaitingTurn(
 ): Promise<void> {
   await run(
     () => db.sql`
-      UPDATE turns
-      SET due_at = svc_now() + make_interval(secs => ${againSeconds}::double precision)
+      UPDATE turns SET turn = turn - 1,
+        due_at = svc_now() + make_interval(secs => ${againSeconds}::double precision)
       WHERE name = 'sweep_waiting' AND turn = ${turn}::bigint`,
   );
 }

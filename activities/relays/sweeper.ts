@@ -77,8 +77,8 @@ export function startSweeper(options: SweeperOptions): Loop {
  */
 export function startWaitingSweeper(options: SweeperOptions): Loop {
   const { db, log, sweepIdleSeconds: idleSeconds } = options;
-  // Temporal may have been set back before this process started. A turn that failed is still owed.
-  let owesWhole = true;
+  // Temporal may have been set back before this process started.
+  let mustCompareAll = true;
   return startLoop({
     name: 'sweeper of those that wait',
     pauseMs: idleSeconds * 1000,
@@ -86,11 +86,12 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
     work: async () => {
       const turn = await takeWaitingTurn(db, idleSeconds * REST);
       if (turn === null) return;
-      if (BigInt(turn.turn) % BigInt(WHOLE_TURNS) === 0n) owesWhole = true;
+      if (BigInt(turn.turn) % BigInt(WHOLE_TURNS) === 0n) mustCompareAll = true;
       try {
-        await sweepWaiting(options, owesWhole);
-        owesWhole = false;
+        await sweepWaiting(options, mustCompareAll);
+        mustCompareAll = false;
       } catch (error) {
+        mustCompareAll = true;
         await returnWaitingTurn(db, turn, idleSeconds * AGAIN);
         throw error;
       }
@@ -98,8 +99,8 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
   });
 }
 
-/** `isWhole`: compares all movements even when the counts are equal. */
-async function sweepWaiting(options: SweeperOptions, isWhole: boolean): Promise<void> {
+/** `comparesAll`: compares all movements even when the counts are equal. */
+async function sweepWaiting(options: SweeperOptions, comparesAll: boolean): Promise<void> {
   const { db, sweepIdleSeconds: idleSeconds } = options;
   let running: ReadonlySet<string> | null = null;
   let place: WaitingPlace | null = null;
@@ -108,7 +109,7 @@ async function sweepWaiting(options: SweeperOptions, isWhole: boolean): Promise<
     const { movements } = page;
     if (place === null) {
       if (movements.length <= FEW) running = NOTHING;
-      else if (!isWhole && (await isCountEqual(options))) return;
+      else if (!comparesAll && (await isCountEqual(options))) return;
     }
     running ??= await readRunning(options);
     await reviveMissing(options, movements, running);
@@ -118,8 +119,11 @@ async function sweepWaiting(options: SweeperOptions, isWhole: boolean): Promise<
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-async function isCountEqual({ db, temporal }: SweeperOptions): Promise<boolean> {
-  return (await countOpen(db)) === (await temporal.countRunning());
+async function isCountEqual({ db, temporal, log }: SweeperOptions): Promise<boolean> {
+  const [open, running] = [await countOpen(db), await temporal.countRunning()];
+  if (open !== running)
+    log.info({ open, running }, 'the counts of open movements and of running runs differ');
+  return open === running;
 }
 
 async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<string>> {

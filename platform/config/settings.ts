@@ -424,7 +424,7 @@ const MOVEMENTS = {
     'sweepIdleSeconds',
     whole(1, 3_600),
     '15',
-    'How long an open movement stands still before its run is looked for; while it waits for its approval, forty times as long.',
+    'How long an open movement stands still before its run is looked for; while it waits for its approval, forty times as long; where more than 50 wait, up to six times that.',
   ),
 };
 

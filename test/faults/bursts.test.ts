@@ -60,6 +60,25 @@ test('runs that wait for a worker are signalled once, however long it takes', as
   }
 }, 90_000);
 
+test('the server counts as many running movements as it lists', async () => {
+  const temporal = connectTemporal({ address: own.stack.temporalAddress, namespace: 'default' });
+  try {
+    const made = await burst(5);
+    // Its index lags.
+    await eventually(
+      async () => {
+        const listed = new Set<string>();
+        for await (const page of temporal.listRunning()) for (const id of page) listed.add(id);
+        const isThere = made.every(({ movement_id }) => listed.has(movement_id));
+        return isThere && (await temporal.countRunning()) === listed.size ? true : null;
+      },
+      { what: () => 'as many runs to be counted as are listed' },
+    );
+  } finally {
+    await temporal.close();
+  }
+}, 60_000);
+
 test('an API that is killed with a full queue strands none of it', async () => {
   // The sweeper would find them too, though later.
   await own.query("UPDATE turns SET due_at = now() + interval '1 hour'");

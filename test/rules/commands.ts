@@ -1104,14 +1104,14 @@ export const commandRules: readonly Rule[] = [
   {
     id: 'equal-counts-are-no-proof',
     section,
-    rule: 'As many runs as open movements prove nothing for long: of the turns over many movements that wait one in six compares all of them, and so do the first after a start and the next after a failure.',
+    rule: 'As many runs as open movements prove nothing for long: of the turns over many movements that wait one in six compares all of them, and so do the first of a process and its next after a failure.',
     test: {
       file: SWEEPS,
       name: 'compares nothing while as many runs are counted as are open, but all in every sixth turn',
     },
     broken: {
       file: 'activities/relays/sweeper.ts',
-      find: '!isWhole && (await isCountEqual(options))',
+      find: '!comparesAll && (await isCountEqual(options))',
       replace: 'await isCountEqual(options)',
     },
   },

@@ -80,6 +80,24 @@ test('seldom while no run has to show a reason, and at once when one has', async
   }
 });
 
+test('soon after a list in which something differed, since the run may show more', async () => {
+  const { teller, server } = startTeller();
+  try {
+    server.shown.set('over', 'delivery_late');
+    await eventually(async () => (server.signalled.length > 0 ? true : null));
+    expect(server.signalled[0]).toEqual(['over', null]);
+    server.shown.clear();
+    const since = server.lists;
+    await eventually(async () => (server.lists > since ? true : null));
+    const settled = server.lists;
+    await eventually(async () => (server.lists > settled ? true : null), {
+      timeoutMs: 5 * SETTLED_MS,
+    });
+  } finally {
+    await teller.stop();
+  }
+});
+
 test('soon after a change, since a run may show a reason only when it is over', async () => {
   const id = await observed();
   const { teller, server } = startTeller();
