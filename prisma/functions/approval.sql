@@ -26,7 +26,8 @@ $$;
 -- does not fit.
 CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
   checked boolean)
-RETURNS void LANGUAGE plpgsql AS $$
+-- apply_transition forces plans for any value; the best plan here depends on the window's length.
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode = auto AS $$
 DECLARE
   p auto_approve_policies;
   used record;

@@ -134,7 +134,8 @@ $$;
 -- pool, so the sum cannot grow meanwhile.
 CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
   stale_after integer, at timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+-- apply_transition forces plans for any value; the best plan here depends on the snapshot's age.
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode = auto AS $$
 DECLARE
   b balance_snapshots;
   hold jsonb := pool || jsonb_build_object('amount', trim_scale(change)::text);

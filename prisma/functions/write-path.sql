@@ -83,8 +83,8 @@ DECLARE
   holder jsonb;
   lane text;
 BEGIN
-  -- Each subquery below stands in a statement of its own, since it would be run with every other
-  -- part of its condition.
+  -- A condition with a subquery stands in an IF of its own: PL/pgSQL starts a whole condition as a
+  -- query, also where its other parts decide it.
   -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
   IF jsonb_path_exists(nodes, '$[*].set.state ? (@ == "SUBMITTING")') THEN
     SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)

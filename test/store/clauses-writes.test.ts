@@ -130,6 +130,12 @@ holds('a transition', [
   ['of the plan that was shown', '', apply({ plan_hash: 'a'.repeat(64) }), null],
   ['of another plan', '', apply({ plan_hash: 'b'.repeat(64) }), 'plan_hash'],
   [
+    'of another version and plan: the version is the reason',
+    '',
+    apply({ version: 2, plan_hash: 'b'.repeat(64) }),
+    'version',
+  ],
+  [
     'that approves without an approval',
     '',
     apply({ set: { request_state: 'APPROVED' } }),

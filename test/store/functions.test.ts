@@ -34,6 +34,19 @@ test('a migrated database has exactly these functions', async () => {
   expect(inOrder(rows)).toEqual(inOrder(bodies));
 });
 
+test('only these functions have a setting besides search_path', async () => {
+  const rows = await bench.sql<{ name: string; setting: string }>(
+    `SELECT p.proname AS name, s.setting FROM pg_proc p JOIN pg_namespace n
+       ON n.oid = p.pronamespace CROSS JOIN LATERAL unnest(p.proconfig) AS s (setting)
+     WHERE n.nspname = 'public' AND s.setting NOT LIKE 'search_path=%' ORDER BY 1, 2`,
+  );
+  expect(rows).toEqual([
+    { name: 'apply_transition', setting: 'plan_cache_mode=force_generic_plan' },
+    { name: 'check_covered', setting: 'plan_cache_mode=auto' },
+    { name: 'take_budget', setting: 'plan_cache_mode=auto' },
+  ]);
+});
+
 test('every body can be read by the database', async () => {
   // Checked here and not in the migration, whose texts may name each other in any order.
   for (const { text } of functionTexts())

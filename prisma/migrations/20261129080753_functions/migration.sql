@@ -5,6 +5,34 @@ SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', t
 
 -- prisma/functions/approval.sql
 
+-- Takes an amount for a movement from the budget of its policy. Locks the policy's row, so that the
+-- sum includes all earlier takes. With `checked`, fails with FM010 and the reason if the amount
+-- does not fit.
+CREATE OR REPLACE FUNCTION take_budget(movement uuid, policy uuid, wanted numeric, new_status text,
+  checked boolean)
+-- apply_transition forces plans for any value; the best plan here depends on the window's length.
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode = auto AS $$
+DECLARE
+  p auto_approve_policies;
+  used record;
+  at timestamptz;
+  refusal text;
+BEGIN
+  SELECT * INTO STRICT p FROM auto_approve_policies WHERE policy_id = policy FOR NO KEY UPDATE;
+  at := svc_now();
+  SELECT * INTO used FROM budget_usage(p.policy_id, p.window_hours, at, movement);
+  refusal := CASE
+    WHEN used.reserved + used.consumed + wanted > p.max_amount_per_window
+      THEN 'window_amount_exceeded'
+    WHEN used.in_window + 1 > p.max_count_per_window THEN 'window_count_exceeded' END;
+  IF checked AND refusal IS NOT NULL THEN RAISE EXCEPTION USING ERRCODE = 'FM010',
+    MESSAGE = refusal, DETAIL = p.policy_id::text; END IF;
+  INSERT INTO budget_reservations (reservation_id, movement_id, policy_id, amount, status,
+    reserved_at, ended_at)
+  VALUES (svc_new_id(at), movement, policy, wanted, new_status, at, CASE
+    WHEN new_status = 'consumed' THEN at END);
+END $$;
+
 -- Refuses every write that starts a movement, or makes a node of it ready or sent, before its plan
 -- is approved. Has a search path of its own, else it would read temporary tables of the same names;
 -- a statement in the text is planned once a session, and one in EXECUTE each time.
@@ -159,6 +187,41 @@ BEGIN
 END $$;
 
 -- prisma/functions/holds.sql
+
+-- Fails unless a snapshot younger than `stale_after` seconds covers all holds on the pool (`held`;
+-- `change` of it is new) and all that left the pool since the snapshot. The caller has locked the
+-- pool, so the sum cannot grow meanwhile.
+CREATE OR REPLACE FUNCTION check_covered(pool jsonb, change numeric, held numeric,
+  stale_after integer, at timestamptz)
+-- apply_transition forces plans for any value; the best plan here depends on the snapshot's age.
+RETURNS void LANGUAGE plpgsql SET plan_cache_mode = auto AS $$
+DECLARE
+  b balance_snapshots;
+  hold jsonb := pool || jsonb_build_object('amount', trim_scale(change)::text);
+  ended numeric;
+BEGIN
+  SELECT * INTO b FROM balance_snapshots
+  WHERE venue_key = pool ->> 'venue_key' AND account_type = pool ->> 'account_type'
+    AND asset = pool ->> 'asset';
+  IF NOT FOUND THEN
+    -- The venue was fetched and did not name this pool, so the pool is empty.
+    SELECT max(fetched_at) INTO b.fetched_at FROM balance_snapshots
+      WHERE venue_key = pool ->> 'venue_key';
+    b.withdrawable := 0;
+  END IF;
+  IF b.fetched_at IS NULL OR b.fetched_at < at - make_interval(secs => stale_after) THEN
+    RAISE EXCEPTION 'stale_snapshot' USING ERRCODE = 'FM012', DETAIL = hold;
+  END IF;
+  IF b.withdrawable IS NULL THEN RETURN; END IF;
+  SELECT amount INTO ended
+    FROM ended_outflow(pool ->> 'venue_key', pool ->> 'account_type', pool ->> 'asset',
+    b.fetched_at);
+  IF held + ended > b.withdrawable THEN
+    RAISE EXCEPTION 'insufficient_effective_withdrawable' USING ERRCODE = 'FM010', DETAIL = hold
+      || jsonb_build_object(
+        'effective_withdrawable', trim_scale(b.withdrawable - ended - (held - change))::text);
+  END IF;
+END $$;
 
 -- Stores what a fetch of a venue showed of its withdrawals. An older fetch never replaces a younger
 -- one.
@@ -370,8 +433,8 @@ DECLARE
   holder jsonb;
   lane text;
 BEGIN
-  -- Each subquery below stands in a statement of its own, since it would be run with every other
-  -- part of its condition.
+  -- A condition with a subquery stands in an IF of its own: PL/pgSQL starts a whole condition as a
+  -- query, also where its other parts decide it.
   -- Finds the nodes that pass a fence before any row is locked; see cutover_now.
   IF jsonb_path_exists(nodes, '$[*].set.state ? (@ == "SUBMITTING")') THEN
     SELECT array_agg(value ->> 'node_key') INTO fenced FROM jsonb_array_elements(nodes)
