@@ -117,6 +117,9 @@ async function rendered(helm: string, version: string): Promise<string[]> {
     const graces = all(/terminationGracePeriodSeconds: (\d+)/g).join();
     if (graces !== roles.map(({ grace }) => grace).join())
       throw new Error(`graces of ${name}: ${graces}`);
+    const images = all(/^ {4}fund\/image: (\S+)$/gm);
+    if (images.length !== roles.length || images.some((image) => !image.startsWith(IMAGE)))
+      throw new Error(`images that the Deployments of ${name} note: ${images.join()}`);
     const secrets = all(/secretName: ([\w-]+)/g).join();
     const expected = [...roles.map(({ secret }) => secret), ...(migrates ? ['fund-owner'] : [])];
     if (secrets !== expected.join()) throw new Error(`Secrets of ${name}: ${secrets}`);
@@ -144,20 +147,28 @@ async function otherBuild(helm: string): Promise<void> {
     { name: 'SVC_TEMPORAL_DEPLOYMENT_NAME', value: 'workers' },
     { name: 'SVC_TEMPORAL_BUILD_ID', value: 'a' },
   ];
-  const answers: Readonly<Record<string, object>> = {
-    '/apis/apps/v1': {
+  const named = { name: 'fund-fund-worker' };
+  const annotations = { 'fund/image': `${IMAGE}:v1` };
+  /** What is installed: with a note of the image, which the cluster has rewritten, or without. */
+  const releases = {
+    noted: { metadata: { ...named, annotations }, image: 'mirror/v1' },
+    unnoted: { metadata: named, image: `${IMAGE}:v1` },
+  };
+  let release: keyof typeof releases = 'noted';
+  const deployment = (): object => {
+    const { metadata, image } = releases[release];
+    const spec = { template: { spec: { containers: [{ name: 'worker', image, env }] } } };
+    return { kind: 'Deployment', apiVersion: 'apps/v1', metadata, spec };
+  };
+  const answers: Readonly<Record<string, () => object>> = {
+    '/apis/apps/v1': () => ({
       ...{ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'apps/v1' },
       resources: [{ name: 'deployments', kind: 'Deployment', namespaced: true, verbs: ['get'] }],
-    },
-    '/apis/apps/v1/namespaces/default/deployments/fund-fund-worker': {
-      ...{ kind: 'Deployment', apiVersion: 'apps/v1' },
-      metadata: { name: 'fund-fund-worker', annotations: { 'fund/image': `${IMAGE}:v1` } },
-      // As a cluster may rewrite it.
-      spec: { template: { spec: { containers: [{ name: 'worker', image: 'mirror/v1', env }] } } },
-    },
+    }),
+    '/apis/apps/v1/namespaces/default/deployments/fund-fund-worker': deployment,
   };
   const server = createServer(({ url = '' }, response) => {
-    const answer = answers[url.replace(/\?.*$/, '')];
+    const answer = answers[url.replace(/\?.*$/, '')]?.();
     const status = answer === undefined ? 404 : 200;
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? { kind: 'Status', apiVersion: 'v1', code: 404 }));
@@ -190,7 +201,13 @@ async function otherBuild(helm: string): Promise<void> {
     'image.tag=v1',
   ].flatMap((each) => ['--set', each]);
   try {
-    for (const [set, expected] of Object.entries(refusal)) {
+    const tries = Object.entries(refusal).map((each) => ['noted', ...each] as const);
+    for (const [installedAs, set, expected] of [
+      ...tries,
+      ['unnoted', 'image.tag=v2', otherCode(`${IMAGE}:v2`)] as const,
+      ['unnoted', 'settings.SVC_TEMPORAL_BUILD_ID=a', null] as const,
+    ]) {
+      release = installedAs;
       const of = [...installed, '--set', set, '--dry-run=server', ...at];
       const stderr = await run(helm, template(KUBERNETES[0] ?? '', of), alone).then(
         () => null,
