@@ -143,7 +143,8 @@ const runtime: Section = {
     {
       title: 'Lag of the event loop, p99',
       unit: 'seconds',
-      rising: 'Time limits of sends run out in the process itself; outcomes become unknown.',
+      rising:
+        '0.1 s is a loop at rest. Time limits of sends run out in the process itself; outcomes become unknown.',
       queries: [query('max by (job, instance) (nodejs_eventloop_lag_p99_seconds)', LEGEND)],
     },
   ],
