@@ -49,7 +49,7 @@ type DetailRow = Omit<
   readonly rules: readonly RuleStanding[] | null;
   /** The person of each approver's identity; null without identities. */
   readonly people: Readonly<Record<string, string | null>> | null;
-  /** By key; null without any, and unless an approver wants them and the movement waits. */
+  /** By key; null if all are active, or unless the movement waits and is read for an approver. */
   readonly inactive_executors: Readonly<Record<string, string>> | null;
   readonly inactive_signers: Readonly<Record<string, string>> | null;
 };

@@ -9,9 +9,9 @@ const LOOK_MS = 300;
 const IDLE_SHARE = 0.2;
 const LIMIT_MS = 20_000;
 /**
- * Fulfilled when two looks in a row were quiet, or after twenty seconds. The sweeper's pass over
- * those that wait is put off: it would come into some measurements and not into others, and the
- * section `idle` measures it by itself.
+ * Fulfilled when two looks in a row were quiet, or after twenty seconds. The sweeper's turns over
+ * those that wait are put off: they would come into some measurements and not into others, and the
+ * section `idle` measures them by themselves.
  */
 export async function quiet(stack: Pick<BenchStack, 'cpu' | 'pool'>): Promise<void> {
   await stack.pool.query(

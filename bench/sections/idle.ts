@@ -19,12 +19,12 @@ const PARTS = ['postgres', 'temporal', 'worker', 'api'] as const;
 const WINDOW_MS = 60_000;
 const QUICK_WINDOW_MS = 5_000;
 const NODES = 3;
-/** After so much was created processes give memory back for a while. */
-const SETTLE_MS = 30_000;
+/** After so much was created processes give memory back for more than a minute. */
+const SETTLE_MS = 90_000;
 /** How often the sweeper has a turn over those that wait: forty idle times (activities/relays). */
-const PASS_MINUTES = 10;
+const TURN_MINUTES = 10;
 /** Longer than a turn takes; what is idle meanwhile is taken off. */
-const PASS_MS = 20_000;
+const TURN_MS = 20_000;
 const ZERO: Readonly<Record<string, number>> = {};
 
 /** The last section: what waits stays behind. */
@@ -65,7 +65,7 @@ export const idle: Section = async (context) => {
     let sum = 0;
     for (const part of PARTS) {
       const turns = (whole[part] ?? 0) + (WHOLE_TURNS - 1) * (counted[part] ?? 0);
-      const value = aMinute(part) + Math.max(0, turns) / WHOLE_TURNS / PASS_MINUTES;
+      const value = aMinute(part) + Math.max(0, turns) / WHOLE_TURNS / TURN_MINUTES;
       sum += value;
       collect.add('idle', `${level} waiting: CPU a minute, ${part}`, 's', [value]);
     }
@@ -110,5 +110,5 @@ async function takeTurn(pool: pg.Pool, turn: number): Promise<void> {
     { everyMs: 200, what: 'the sweeper to take its turn' },
   );
   // Nothing says when it ends.
-  await sleep(PASS_MS);
+  await sleep(TURN_MS);
 }

@@ -342,6 +342,17 @@ describe('a shared statement that fails', () => {
     expect(await storedOf(run)).toEqual(expectedOf(outcomes));
   });
 
+  test('of one create is its own answer, and is not sent again', async () => {
+    const before = (): void => {
+      throw coded('57014');
+    };
+    const { db, sizes } = watched({ before });
+    expect(await createAll(db, keyedOf(1, randomUUID()))).toMatchObject([
+      { status: 'rejected', reason: { code: 'dependency_unavailable' } },
+    ]);
+    expect(sizes).toEqual([1]);
+  });
+
   test.each<[string, Error, string]>([
     ['no connection was free', new PoolBusyError(), 'overloaded'],
     ['the database was away', coded('ECONNREFUSED'), 'dependency_unavailable'],
@@ -416,20 +427,20 @@ describe('a shared statement that fails', () => {
       await holder.query('ROLLBACK');
       expect(await Promise.all(waiting)).toMatchObject(waiting.map(() => ({ created: true })));
     });
-
-    test('which is waited for in the statement alone: its connection has no limit for locks later', async () => {
-      const { db } = watched();
-      await createAll(db, keyedOf(3, randomUUID()));
-      const limits = await Promise.all(
-        Array.from(
-          { length: 20 },
-          () => bench.db.sql<{ limit: string }>`
-          SELECT current_setting('lock_timeout') AS limit FROM pg_sleep(0.2)`,
-        ),
-      );
-      expect(limits.flat().filter(({ limit }) => limit !== '0')).toEqual([]);
-    });
   });
+});
+
+test('the limit for locks ends with a shared statement: no connection keeps it', async () => {
+  const { db } = watched();
+  await createAll(db, keyedOf(3, randomUUID()));
+  const limits = await Promise.all(
+    Array.from(
+      { length: 20 },
+      () => bench.db.sql<{ limit: string }>`
+      SELECT current_setting('lock_timeout') AS limit FROM pg_sleep(0.2)`,
+    ),
+  );
+  expect(limits.flat().filter(({ limit }) => limit !== '0')).toEqual([]);
 });
 
 describe('a connection that breaks during a shared statement', () => {
