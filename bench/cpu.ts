@@ -34,6 +34,11 @@ export function cpuBetween(
   );
 }
 
+/** The sum of what all parts have used, or hold. */
+export function sumOf(parts: Readonly<Record<string, number>>): number {
+  return Object.values(parts).reduce((sum, each) => sum + each, 0);
+}
+
 function ticksBelow(pid: number, all: readonly Stat[]): number {
   const own = all.find((each) => each.pid === pid)?.ticks ?? 0;
   return all

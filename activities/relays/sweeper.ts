@@ -86,7 +86,7 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
     work: async () => {
       const turn = await takeWaitingTurn(db, idleSeconds * REST);
       if (turn === null) return;
-      if (BigInt(turn.turn) % BigInt(WHOLE_TURNS) === 0n) mustCompareAll = true;
+      if (Number(turn.turn) % WHOLE_TURNS === 0) mustCompareAll = true;
       try {
         await sweepWaiting(options, mustCompareAll);
         mustCompareAll = false;

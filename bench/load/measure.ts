@@ -1,6 +1,6 @@
 /** The two measurements that everything is made of: a batch at once, and one job alone. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuBetween } from '../cpu.ts';
+import { cpuBetween, sumOf } from '../cpu.ts';
 import { until } from '../until.ts';
 import type { BenchStack } from '../stack.ts';
 import { forEach } from './each.ts';
@@ -40,7 +40,7 @@ export async function measureBatch(
   const cpuByPart = Object.fromEntries(
     Object.entries(used).map(([name, ms]) => [name, ms / count]),
   );
-  const cpuPerJob = Object.values(cpuByPart).reduce((sum, ms) => sum + ms, 0);
+  const cpuPerJob = sumOf(cpuByPart);
   process.stderr.write(
     `    ${side.name}: ${count} in ${seconds.toFixed(1)} s, ${cpuPerJob.toFixed(1)} CPU-ms each\n`,
   );

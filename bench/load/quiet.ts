@@ -1,6 +1,6 @@
 /** Waits until the stack has nothing left to do, judged by the CPU it uses. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CPU_IS_KNOWN } from '../cpu.ts';
+import { CPU_IS_KNOWN, sumOf } from '../cpu.ts';
 import type { BenchStack } from '../stack.ts';
 
 const EVERYTHING = ['postgres', 'temporal', 'worker', 'api', 'baseline', 'remote'] as const;
@@ -18,7 +18,7 @@ export async function quiet(stack: Pick<BenchStack, 'cpu' | 'pool'>): Promise<vo
     "UPDATE turns SET due_at = now() + interval '1 hour' WHERE name = 'sweep_waiting'",
   );
   if (!CPU_IS_KNOWN) return void (await sleep(2_000));
-  const total = (): number => Object.values(stack.cpu(EVERYTHING)).reduce((sum, ms) => sum + ms, 0);
+  const total = (): number => sumOf(stack.cpu(EVERYTHING));
   let calm = 0;
   for (const end = Date.now() + LIMIT_MS; calm < 2 && Date.now() < end;) {
     const [before, since] = [total(), performance.now()];

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
-import { cpuOf } from '../cpu.ts';
+import { cpuOf, sumOf } from '../cpu.ts';
 import { memoryOf, peakOf } from '../memory.ts';
 import { processPart } from '../parts.ts';
 import type { DelaySettings } from '../processes/delay.ts';
@@ -76,8 +76,7 @@ function readings(
   stack: BenchStack,
   parts: Readonly<Record<Role, readonly string[]>>,
 ): Pick<Deployment, 'cpu' | 'memory'> {
-  const sum = (role: Role): number =>
-    Object.values(cpuOf(pidsOf(stack, parts[role]))).reduce((total, ms) => total + ms, 0);
+  const sum = (role: Role): number => sumOf(cpuOf(pidsOf(stack, parts[role])));
   const most = (role: Role): number =>
     Math.max(...Object.values(pidsOf(stack, parts[role])).map(peakOf));
   return {

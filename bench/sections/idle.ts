@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { WHOLE_TURNS } from '../../activities/relays/sweeper.ts';
-import { cpuBetween, CPU_IS_KNOWN } from '../cpu.ts';
+import { cpuBetween, CPU_IS_KNOWN, sumOf } from '../cpu.ts';
 import { RATIO } from '../goals.ts';
 import { quiet } from '../load/quiet.ts';
 import type { BenchStack } from '../stack.ts';
@@ -71,15 +71,15 @@ export const idle: Section = async (context) => {
     }
     if (level > 0) {
       const all = `${level} waiting: a turn of the sweeper that compares all`;
-      collect.add('idle', all, 's', [total(whole)]);
-      collect.add('idle', `${level} waiting: one that counts`, 's', [total(counted)]);
+      collect.add('idle', all, 's', [sumOf(whole)]);
+      collect.add('idle', `${level} waiting: one that counts`, 's', [sumOf(counted)]);
     }
     const name = level === 10_000 ? RATIO.idle : `idle CPU a minute, ${level} waiting`;
     collect.add('idle', name, 's', [sum]);
     const memory = stack.memory(PARTS);
     for (const part of PARTS)
       collect.add('idle', `${level} waiting: memory, ${part}`, 'MB', [memory[part] ?? 0]);
-    held.push(total(memory));
+    held.push(sumOf(memory));
   }
   const most = (held.at(-1) ?? 0) - (held.at(-2) ?? 0);
   const more = (levels.at(-1) ?? 0) - (levels.at(-2) ?? 0);
@@ -94,9 +94,6 @@ async function cpuOf(
   await work();
   return cpuBetween(before, stack.cpu(PARTS));
 }
-
-const total = (parts: Readonly<Record<string, number>>): number =>
-  Object.values(parts).reduce((all, each) => all + each, 0);
 
 /**
  * Lets the sweeper take the turn with this number over everything that waits, and waits until it
