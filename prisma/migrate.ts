@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { grantWithin } from './grant.ts';
 import { connectOnce } from './servers.ts';
 import {
   MIGRATE_COMMAND,
@@ -44,6 +45,11 @@ const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
 export interface MigrateOptions {
   /** Absent: the project's own folder. */
   readonly migrationsDir?: string;
+  /**
+   * The role of the service, which gets its rights with each migration: processes of the release
+   * before run on, and a new body of a function that they call may read a new table.
+   */
+  readonly grantTo?: string | undefined;
   /** How long a statement waits for a lock, while other sessions queue behind it. */
   readonly lockTimeoutMs?: number;
   /**
@@ -97,6 +103,7 @@ interface Run {
    * this build.
    */
   readonly serves: string;
+  readonly grantTo: string | undefined;
   readonly lockTimeoutMs: number;
   readonly tries: number;
   readonly pauseMs: number;
@@ -106,6 +113,7 @@ interface Run {
 async function startRun(
   connections: Pick<Run, 'client' | 'observer' | 'databaseUrl'>,
   {
+    grantTo,
     lockTimeoutMs = 3_000,
     tries = 20,
     pauseMs = 5_000,
@@ -123,7 +131,7 @@ async function startRun(
   const pid = rows[0]?.pid ?? 0;
   const before = releaseBefore(releases, migrations);
   const serves = before === null ? 'NULL' : client.escapeLiteral(servesFrom(before));
-  return { ...connections, pid, serves, lockTimeoutMs, tries, pauseMs, report };
+  return { ...connections, pid, serves, grantTo, lockTimeoutMs, tries, pauseMs, report };
 }
 
 /**
@@ -205,9 +213,9 @@ async function clearUnfinished(
   }
 }
 
-/** Applies the script and writes its row in one transaction. */
+/** Applies the script, grants the rights and writes the migration's row in one transaction. */
 async function applyWhole(run: Run, migration: Migration): Promise<void> {
-  const { client, report, lockTimeoutMs, tries, pauseMs } = run;
+  const { client, grantTo, report, lockTimeoutMs, tries, pauseMs } = run;
   for (let attempt = 1; ; attempt += 1) {
     const watch = watchBlockers(run, lockTimeoutMs / 4);
     const startedAt = new Date();
@@ -218,6 +226,7 @@ async function applyWhole(run: Run, migration: Migration): Promise<void> {
       await refuseWithoutTurn(client);
       const id = await noteStart(run, migration);
       await client.query(migration.sql);
+      if (grantTo !== undefined) await grantWithin(client, grantTo);
       await noteEnd(client, id);
       committing = id;
       await client.query('COMMIT');

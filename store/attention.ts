@@ -174,15 +174,22 @@ const MOST_NOTED = 200;
 
 /**
  * Writes each change of a movement's reason that its state does not show, with the callback
- * `request_attention`. `needed`: the result of {@link readReasonsForRuns} read just before; the
- * database decides again what to write. Several processes may run this at the same time.
+ * `request_attention`. `needed` and `ended`: the results of {@link readReasonsForRuns} and
+ * {@link readEndedBadly} read just before; the database decides again what to write. Several
+ * processes may run this at the same time.
  */
 export async function noteAttention(
   db: Database,
   needed: ReadonlyMap<string, NonNullable<SignalledAttention>>,
+  ended: ReadonlyMap<string, Pick<EndedBadly, 'state' | 'reason'>>,
 ): Promise<void> {
   const known = JSON.stringify(
     [...needed].map(([movement_id, { reason }]) => ({ movement_id, reason })),
+  );
+  // Only these have a reason that their state does not show: a CANCELLED movement keeps its state
+  // when its nodes fail.
+  const ids = [...ended].flatMap(([id, { state, reason }]) =>
+    state === 'CANCELLED' || reason !== 'failed' ? [id] : [],
   );
   const signalled = `{${SIGNALLED_REASONS.join(',')}}`;
   const rows = await run(
@@ -199,11 +206,13 @@ export async function noteAttention(
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
         AND NOT EXISTS (SELECT FROM known x WHERE x.movement_id = m.movement_id)
       UNION
-      -- These rows are added because a CANCELLED movement keeps its state when its nodes fail.
       SELECT m.movement_id FROM movements m
-      WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND (m.ended_at IS NULL
-        OR m.ended_badly_at > (SELECT svc_now()) - interval '10 minutes')
+      WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND m.ended_at IS NULL
         AND attention_of(m, svc_now()) IS NOT NULL
+      UNION
+      SELECT m.movement_id FROM movements m
+      WHERE m.movement_id = ANY (${`{${ids.join(',')}}`}::uuid[]) AND m.attention_told
+        IS DISTINCT FROM reasons_to_tell(m, attention_of(m, svc_now()), ${signalled}::text[])
       LIMIT ${MOST_NOTED}::integer`,
   );
   for (const { movement_id } of rows)

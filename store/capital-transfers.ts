@@ -327,6 +327,8 @@ export interface DueTransfer {
   readonly transfer_id: string;
   /** Whether no run has seen the last change yet. */
   readonly unseen: boolean;
+  /** Whether its run has not seen the last change after the wakes of more than a minute. */
+  readonly late: boolean;
 }
 
 /**
@@ -351,7 +353,9 @@ export async function claimTransfers(
             AND updated_at <= (SELECT svc_now()) - make_interval(
             secs => ${options.idleSeconds}::double precision)))
         ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
-      RETURNING transfer_id::text, seen_version < version AS unseen`,
+      -- Each change starts the count of wakes anew; the sixth comes after 62 seconds.
+      RETURNING transfer_id::text, seen_version < version AS unseen,
+        seen_version < version AND wakes = 6 AS late`,
   );
 }
 

@@ -11,6 +11,7 @@ export interface DueCommand extends About {
   readonly kind: CommandKind;
   /** The trace of the request that created the movement, as a W3C traceparent; null: none. */
   readonly trace_parent: string | null;
+  readonly waited_seconds: number;
 }
 
 /**
@@ -35,6 +36,8 @@ export async function claimCommands(db: Database, limit: number): Promise<readon
         ORDER BY c.claimed_until LIMIT ${limit} FOR UPDATE SKIP LOCKED)
       RETURNING command_id::text, m.movement_id::text, kind,
         m.asset, trim_scale(m.amount)::text AS amount, m.template_key, m.strategy_id,
+        extract(epoch FROM (SELECT svc_now()) - commands.created_at)::double precision
+          AS waited_seconds,
         (SELECT p.trace_parent FROM movement_plans p
           WHERE p.movement_id = m.movement_id) AS trace_parent`,
   );

@@ -24,19 +24,18 @@ export async function readCutover(db: Database): Promise<Cutover> {
   return only(rows);
 }
 
+export interface CutoverChange<Mode extends CutoverMode = CutoverMode> {
+  readonly mode: Mode;
+  readonly reason: string;
+  readonly changed_by: JsonObject;
+  readonly audit: readonly AuditEntry[];
+}
+
 /**
  * Changes the mode and writes the audit row. First waits until every transaction that has read the
  * old mode at its fence has ended.
  */
-export async function setCutover(
-  db: Database,
-  change: {
-    readonly mode: CutoverMode;
-    readonly reason: string;
-    readonly changed_by: JsonObject;
-    readonly audit: readonly AuditEntry[];
-  },
-): Promise<Cutover> {
+export async function setCutover(db: Database, change: CutoverChange): Promise<Cutover> {
   const doc = JSON.stringify({ ...change, audit: auditRows(db, change.audit) });
   return only(
     await run(() => db.sql<{ answer: Cutover }>`SELECT set_cutover_mode(${doc}::jsonb) AS answer`),

@@ -43,6 +43,8 @@ export interface OperationFigures {
   readonly callbacks_dead_letter: number;
   readonly oldest_command: number;
   readonly oldest_callback: number;
+  /** Of messages of webhooks. */
+  readonly oldest_webhook: number;
   /**
    * Time since the last step of the oldest capital transfer with a change that no run has seen. A
    * wake of its run is such a change and no step, so this may be longer than the change waited.
@@ -155,6 +157,11 @@ export async function readFigures(
         coalesce(extract(epoch
         FROM svc_now() - (SELECT min(created_at) FROM callbacks
         WHERE status = 'pending' AND webhook IS NULL)), 0)),
+      -- An index has these alone (callbacks_due_of_webhook).
+      'oldest_webhook', greatest(0,
+        coalesce(extract(epoch
+        FROM svc_now() - (SELECT min(created_at) FROM callbacks
+        WHERE status = 'pending' AND webhook IS NOT NULL)), 0)),
       -- The version of a transfer grows with each change that its run must see (claimTransfers). When
       -- a wake came is not kept: the relay moves claimed_until on with each try.
       'oldest_transfer', greatest(0,

@@ -1,6 +1,8 @@
 /** The step that follows a restore or failover of the database that may have lost commits. */
+import type { CutoverMode } from '../domain/cutover.ts';
 import type { AuditEntry } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
+import type { CutoverChange } from './cutover.ts';
 import { auditRows } from './event-ids.ts';
 import { run } from './faults.ts';
 
@@ -11,6 +13,8 @@ export interface AfterRestore {
   readonly send_seconds: number;
   /** The most seconds that a signature made for a team's executor can be used. */
   readonly signature_seconds: number;
+  /** What is written where the restored switch takes new money. */
+  readonly drain: CutoverChange<'drain'>;
   readonly audit: readonly AuditEntry[];
 }
 
@@ -29,16 +33,27 @@ export interface RestoreResult {
   readonly retries_asked_first: number;
   readonly capital_transfers: number;
   readonly nonce_lanes: number;
+  /** Never `normal`: a person sets that once keys, payees and people have been compared. */
+  readonly cutover_mode: Exclude<CutoverMode, 'normal'>;
+  /** Number of open change requests that ended; they are made again. */
+  readonly change_requests_ended: number;
   /** Whether the step had already run for this incident; then this call changed nothing. */
   readonly repeated: boolean;
 }
 
-/** Makes recovery look up every open node and transfer before it may be sent; all or nothing. */
+/**
+ * Makes recovery look up every open node and transfer before it may be sent, ends open change
+ * requests, and takes no new money; all or nothing.
+ */
 export async function afterRestore(
   db: Database,
-  { audit, ...step }: AfterRestore,
+  { audit, drain, ...step }: AfterRestore,
 ): Promise<RestoreResult> {
-  const doc = JSON.stringify({ ...step, audit: auditRows(db, audit) });
+  const doc = JSON.stringify({
+    ...step,
+    drain: { ...drain, audit: auditRows(db, drain.audit) },
+    audit: auditRows(db, audit),
+  });
   const rows = await run(
     () => db.sql<{ answer: RestoreResult }>`SELECT after_restore(${doc}::jsonb) AS answer`,
   );

@@ -3,7 +3,13 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { agentOf } from './namespaces.ts';
 
-export const HIT_KINDS = ['movement', 'capital_transfer', 'proposal', 'allowed_address'] as const;
+export const HIT_KINDS = [
+  'movement',
+  'capital_transfer',
+  'proposal',
+  'change_request',
+  'allowed_address',
+] as const;
 export const MATCHES = [
   'id',
   'transaction_hash',
@@ -88,6 +94,10 @@ export async function search(
         WHERE (${agent}::text IS NULL OR p.authority_key = ${agent})
           AND (p.proposal_id = ${id}::uuid
             OR (p.client_scope = ${scope} AND p.idempotency_key = ${text}))
+        UNION ALL
+        SELECT 1, 'change_request', r.request_id, r.created_at,
+          r.kinds[1] || ', ' || r.method || ' ' || r.path
+        FROM change_requests r WHERE ${agent}::text IS NULL AND r.request_id = ${id}::uuid
         UNION ALL
         SELECT 5, 'allowed_address', a.id, a.created_at,
           coalesce(a.label || ', ', '') || a.chain_family

@@ -70,8 +70,9 @@ export function startAttentionTeller(options: {
       const began = performance.now();
       if (began < restUntil) return;
       const known = await readReasonsForRuns(db, MOST);
-      await noteAttention(db, known);
-      const wanted = signature(neededOf(known, await readEndedBadly(db, MOST)));
+      const endedBadly = await readEndedBadly(db, MOST);
+      await noteAttention(db, known, endedBadly);
+      const wanted = signature(neededOf(known, endedBadly));
       // These queries are slow with many movements, so the loop rests for four fifths of the time.
       restUntil = performance.now() + REST * (performance.now() - began);
       if (wanted === settled.needed && began < settled.until) return;

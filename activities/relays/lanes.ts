@@ -12,7 +12,7 @@ import {
   type TransactionKind,
 } from '../../domain/executor.ts';
 import type { RaisedCaps } from '../../domain/lanes/caps.ts';
-import { dutiesOf, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
+import { dutiesOf, isDoneByOthers, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import type { NodeChange, TimelineEntry, Transition } from '../../domain/transition.ts';
@@ -183,16 +183,17 @@ async function settledBy(
   last: bigint,
 ): Promise<string | null | undefined> {
   const { ended, proven, nonce, versions } = claim;
+  const wasPaid = proven && !isDoneByOthers(claim);
   const mined = await minedVersion(turn.connection, versions);
   // A chain endpoint may report too high a nonce count, so the block itself must be final.
   if (mined !== null && mined.block > last) return undefined;
   if (mined === null) {
     if (!ended || !(await isUsedElsewhere(turn.connection, turn.lane.address, claim)))
       return undefined;
-    if (proven) await displaced(turn, claim, 'another transaction');
+    if (wasPaid) await displaced(turn, claim, 'another transaction');
     return null;
   }
-  if (proven && mined.kind === 'cancel') await displaced(turn, claim, 'a zero-value transaction');
+  if (wasPaid && mined.kind === 'cancel') await displaced(turn, claim, 'a zero-value transaction');
   if (ended && claim.node_state !== 'FAILED' && !proven && mined.kind === 'payment') {
     turn.log.error(
       { movement_id: claim.movement_id, node_key: claim.node_key, nonce },

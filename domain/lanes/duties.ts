@@ -19,6 +19,8 @@ export interface OpenClaim {
   readonly ended: boolean;
   /** Whether the claim's node ended because the node's payment was seen in a block. */
   readonly proven: boolean;
+  /** The reference of the claim's node at its venue: for a transfer, the hash of what was mined. */
+  readonly node_ref: string | null;
   /**
    * Why the workflow run of the claim's node cannot use up the nonce; null when the run reports no
    * reason.
@@ -28,6 +30,16 @@ export interface OpenClaim {
   readonly reorged: boolean;
   /** The signed versions, oldest first. The first is the claim itself, which may be unsigned. */
   readonly versions: readonly JournaledTransaction[];
+}
+
+/**
+ * Returns whether the claim's node was completed by a transaction of another account, as a bridge
+ * transfer that somebody else minted. Then nothing is missing when another transaction uses the
+ * nonce.
+ */
+export function isDoneByOthers({ proven, node_ref, versions }: OpenClaim): boolean {
+  const isHash = node_ref !== null && /^0x[0-9a-f]{64}$/.test(node_ref);
+  return proven && isHash && versions.every(({ tx_hash }) => tx_hash !== node_ref);
 }
 
 /** Transaction counts of the account on the chain. */

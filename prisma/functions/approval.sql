@@ -67,15 +67,27 @@ CREATE OR REPLACE FUNCTION budget_due(m movements) RETURNS numeric LANGUAGE sql 
   WHERE n.movement_id = m.movement_id
 $$;
 
+-- Returns whether a movement that failed or was cancelled still counts in its policy's window: some
+-- node sent or may have sent something, in any asset, or may still draw after the cancel.
+CREATE OR REPLACE FUNCTION budget_counts(m movements) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT m.request_state IN ('FAILED', 'CANCELLED') AND EXISTS (SELECT FROM movement_nodes n
+    WHERE n.movement_id = m.movement_id AND n.flow IS NOT NULL AND n.flow ->> 'from' IS NULL
+      AND (sent_amount(n) > 0
+        OR (m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY'))))
+$$;
+
 -- Sets what a movement takes from its policy's budget to budget_due. A smaller amount shrinks the
--- stored takes, the latest first, and they keep their time; a larger amount adds a take. Lock
--- order: movement, nodes, pools, policy.
+-- stored takes, the latest first, and they keep their time; a larger amount adds a take. While the
+-- movement counts in the window, its first take stays, even with an amount of 0. Lock order:
+-- movement, nodes, pools, policy.
 CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
   row budget_reservations;
   left_over numeric := budget_due(m);
+  counts boolean := budget_counts(m);
   share numeric;
+  stays boolean;
   new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED')
     THEN 'consumed' ELSE 'reserved' END;
 BEGIN
@@ -83,14 +95,16 @@ BEGIN
     AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
     share := least(row.amount, left_over);
     left_over := left_over - share;
-    CONTINUE WHEN share = row.amount AND row.status = new_status;
+    stays := share > 0 OR counts;
+    counts := false;
+    CONTINUE WHEN stays AND share = row.amount AND row.status = new_status;
     UPDATE budget_reservations SET
-      amount = CASE WHEN share > 0 THEN share ELSE amount END,
-      status = CASE WHEN share > 0 THEN new_status ELSE 'released' END,
-      ended_at = CASE WHEN share > 0 AND new_status = 'reserved' THEN NULL ELSE at END
+      amount = CASE WHEN stays THEN share ELSE amount END,
+      status = CASE WHEN stays THEN new_status ELSE 'released' END,
+      ended_at = CASE WHEN stays AND new_status = 'reserved' THEN NULL ELSE at END
     WHERE reservation_id = row.reservation_id;
   END LOOP;
-  IF left_over > 0 THEN
+  IF left_over > 0 OR counts THEN
     PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over,
       new_status, checked);
   END IF;

@@ -169,6 +169,9 @@ BEGIN
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    -- From its first turn (waitForClock): each other difference is written and moves updated_at.
+    WHEN n.state = 'READY' AND n.error_code = 'CLOCK_DIFFERENCE'
+      AND n.frozen_since <= at - interval '10 minutes' THEN 'clock_difference'
     -- VENUE_WAIT_CODES of domain/venue-waits.ts: the reason is the code in lower case.
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
@@ -176,6 +179,7 @@ BEGIN
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;

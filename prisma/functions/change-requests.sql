@@ -119,9 +119,18 @@ CREATE OR REPLACE FUNCTION action_before(docs jsonb) RETURNS jsonb LANGUAGE sql 
   JOIN movement_plans p USING (movement_id)
 $$;
 
+-- Whether an edge on_manual_resume leaves a node that changes.
+CREATE OR REPLACE FUNCTION is_followed_by_hand(docs jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM jsonb_array_elements(docs) d
+    JOIN movement_plans p ON p.movement_id = (d.value ->> 'movement_id')::uuid,
+    jsonb_array_elements(p.plan_frame -> 'edges') e
+    WHERE e.value ->> 'edge_type' = 'on_manual_resume' AND jsonb_path_exists(d.value,
+      '$.nodes[*].node_key ? (@ == $key)', jsonb_build_object('key', e.value ->> 'from')))
+$$;
+
 -- Lets a command on movements pass that leads them on, or refuses it; see ask_change. `row_before`:
 -- see action_before. The caller has locked the movements. To look at an unknown outcome again moves
--- nothing, so one person may do it.
+-- nothing, so one person may do it, unless something follows the node just because it was resumed.
 CREATE OR REPLACE FUNCTION ask_action(docs jsonb, row_before jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -129,6 +138,7 @@ DECLARE
 BEGIN
   IF command IS NULL OR command NOT IN ('resume', 'retry', 'resolve')
     OR command = 'resume' AND jsonb_path_exists(docs, '$[*].nodes[*].set.only_look ? (@ == true)')
+      AND NOT is_followed_by_hand(docs)
     OR NOT EXISTS (SELECT FROM jsonb_array_elements(docs) d
       WHERE may_need_quorum((d.value ->> 'movement_id')::uuid)) THEN RETURN; END IF;
   PERFORM hold_approval_windows();
@@ -170,9 +180,10 @@ CREATE OR REPLACE FUNCTION cutover_stops(mode text) RETURNS integer LANGUAGE sql
   SELECT array_position(ARRAY['normal', 'drain', 'frozen'], mode)
 $$;
 
--- Whether this transaction, or a part of it, wrote a row with this xmin.
+-- Whether this transaction wrote a row with this xmin. A larger xmin proves nothing: the numbers
+-- begin anew after four billion, and rows keep theirs.
 CREATE OR REPLACE FUNCTION is_own_write(writer xid) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT writer::text::bigint >= pg_current_xact_id()::text::bigint % 4294967296
+  SELECT writer = pg_current_xact_id()::xid
 $$;
 
 -- The trigger of a row that widens. Arguments: the kind, and the columns that differ at each try.

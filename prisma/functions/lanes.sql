@@ -161,9 +161,10 @@ BEGIN
       SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
         'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
-        'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'versions', versions_of(t.claim)) ORDER BY t.nonce)
+        'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
+        'versions', versions_of(t.claim)) ORDER BY t.nonce)
       FROM (
-        SELECT c.*, c AS claim, n.state AS node_state,
+        SELECT c.*, c AS claim, n.state AS node_state, n.external_ref AS node_ref,
           CASE WHEN n.attempt = c.attempt AND n.error_code = 'LANE_STUCK'
             AND n.state NOT IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED')
             THEN coalesce(n.error_message, n.error_code) END AS stuck,

@@ -17,7 +17,11 @@ DECLARE
   lanes integer;
   transfers integer := 0;
   t capital_transfers;
+  changes integer;
+  mode text;
 BEGIN
+  -- Before any row is locked; see cutover_now.
+  PERFORM pg_advisory_xact_lock(7203118846);
   INSERT INTO restores (incident, at) VALUES (doc ->> 'incident', at) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN
     SELECT result INTO done FROM restores WHERE incident = doc ->> 'incident';
@@ -31,6 +35,13 @@ BEGIN
   -- may have been sent.
   PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
     ORDER BY movement_id FOR UPDATE;
+  -- The backup may still have keys, payees and people that were removed since. So nothing new is
+  -- taken, and no change that was requested is made, before somebody has compared them.
+  UPDATE change_requests c SET state = 'outdated', ended_at = at, standing = '[]'
+  WHERE change_is_open(c, at);
+  GET DIAGNOSTICS changes = ROW_COUNT;
+  SELECT c.mode INTO STRICT mode FROM cutover c;
+  IF mode = 'normal' THEN mode := set_cutover_mode(doc -> 'drain') ->> 'mode'; END IF;
   -- The restore may have lost an approval, so people get time to repeat it: recovery checks only
   -- nodes of approved movements, and an expired movement cannot be approved.
   UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
@@ -94,7 +105,8 @@ BEGIN
     'at', wire_time(at),
     'nothing_found_counts_from', wire_time(until),
     'movements_woken', cardinality(woken), 'nodes_asked_first', open_nodes,
-      'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes);
+      'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes,
+    'cutover_mode', mode, 'change_requests_ended', changes);
   UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
   PERFORM write_audit(with_details(doc -> 'audit', done), at);
   RETURN done || '{"repeated": false}';

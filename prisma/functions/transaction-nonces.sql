@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt in
 RETURNS evm_transactions LANGUAGE plpgsql AS $$
 DECLARE
   tx evm_transactions;
+  abandoned uuid;
   taken bigint;
 BEGIN
   INSERT INTO nonce_lanes (chain_id, address, next_nonce)
@@ -18,9 +19,11 @@ BEGIN
     AND released_at IS NULL AND replaces IS NULL
   ORDER BY created_at DESC LIMIT 1;
   IF FOUND THEN RETURN tx; END IF;
-  -- Takes over a claim that can no longer be signed, since every later nonce would wait for it.
-  UPDATE evm_transactions SET released_at = at
-  WHERE transaction_id = (left_claim(claim)).transaction_id
+  -- Takes over a claim that can no longer be signed, since every later nonce would wait for it. It
+  -- is read before the update: as a condition it would be asked again for each row, and would name
+  -- the next one as soon as the first is released.
+  SELECT transaction_id INTO abandoned FROM left_claim(claim);
+  UPDATE evm_transactions SET released_at = at WHERE transaction_id = abandoned
   RETURNING nonce INTO taken;
   IF taken IS NULL THEN
     UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1,

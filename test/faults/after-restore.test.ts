@@ -36,6 +36,7 @@ interface Result {
   readonly nodes_asked_first: number;
   readonly retries_asked_first: number;
   readonly capital_transfers: number;
+  readonly cutover_mode: string;
   readonly repeated: boolean;
 }
 let serial = 0;
@@ -238,6 +239,8 @@ test('the step is done once, says what it did and is in the audit', async () => 
     movements_woken: 12,
     nodes_asked_first: 13,
     retries_asked_first: 1,
+    cutover_mode: 'drain',
+    change_requests_ended: 0,
     repeated: false,
   });
   expect(second).toEqual({ ...first, repeated: true });
@@ -374,6 +377,13 @@ describe('what was never sent', () => {
 });
 
 test('a look at a capital transfer comes first', async () => {
+  // Until a person has compared keys, allowlist and people, nothing new is taken.
+  expect(await own.api.expect(200, 'GET', '/admin/cutover-mode')).toMatchObject({
+    mode: 'drain',
+    previous_mode: 'normal',
+    changed_by: { client_id: 'fundadmin' },
+    reason: expect.stringContaining('test-1'),
+  });
   const record = async () => {
     const { entries } = (await (await fetch(`${own.stack.paperVenueUrl}/transfers`)).json()) as {
       entries: readonly TransferEntry[];
@@ -388,10 +398,16 @@ test('a look at a capital transfer comes first', async () => {
     amount: '10',
     reason: 'a test',
   };
-  const created = await own.api.expect(201, 'POST', '/capital-transfers', {
-    ...body,
-    idempotency_key: randomUUID(),
+  const request = { ...body, idempotency_key: randomUUID() };
+  expect(await own.api.send('POST', '/capital-transfers', request)).toMatchObject({
+    status: 409,
+    body: { detail: { error: 'cutover_mode_active', mode: 'drain' } },
   });
+  await own.api.expect(200, 'POST', '/admin/cutover-mode', {
+    mode: 'normal',
+    reason: 'keys, allowlist and people are as they were',
+  });
+  const created = await own.api.expect(201, 'POST', '/capital-transfers', request);
   transferId = String(created['transfer_id']);
   const state = async () =>
     (await own.api.expect(200, 'GET', `/capital-transfers/${transferId}`))['request_state'];

@@ -26,6 +26,7 @@ import {
 } from '../support/movement-arbitrary.ts';
 import {
   budgetOf,
+  countsIn,
   excesses,
   outflowOf,
   planOf,
@@ -377,15 +378,16 @@ async function checkOver(holdings: readonly Holding[]): Promise<void> {
   });
   expect(await own.query('SELECT * FROM reservation_pools WHERE held <> 0')).toEqual([]);
   expect(await own.query("SELECT * FROM reservations WHERE status = 'held'")).toEqual([]);
-  const used = holdings.flatMap((each) =>
-    each.plan !== null && each.by_policy && each.approved
-      ? [budgetOf({ ...each, plan: each.plan })]
-      : [],
+  const budgeted = holdings.flatMap((each) =>
+    each.plan !== null && each.by_policy && each.approved ? [{ ...each, plan: each.plan }] : [],
   );
+  const used = budgeted.map(budgetOf);
   const { policies } = (await own.api.expect(200, 'GET', `/budgets/${STRATEGY}`)) as unknown as {
     policies: Record<string, unknown>[];
   };
-  const count = used.filter((amount) => compare(amount, '0') > 0).length;
+  const count = budgeted.filter(
+    (each) => compare(budgetOf(each), '0') > 0 || countsIn(each),
+  ).length;
   expect(policies).toMatchObject([
     { reserved_amount: '0', consumed_amount: total(used), count_in_window: count },
   ]);

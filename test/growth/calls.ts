@@ -546,7 +546,11 @@ export const CALLS: readonly Call[] = [
   { ...own('readEndedBadly', (db) => readEndedBadly(db, 5_000)), rows: 2_500, blocks: 50_000 },
   // With what that may have read; one change is one row by its key.
   own('noteAttention', (db, { movement_id }) =>
-    noteAttention(db, new Map([[movement_id, { reason: 'observed_long', node_key: 'n1' }]])),
+    noteAttention(
+      db,
+      new Map([[movement_id, { reason: 'observed_long', node_key: 'n1' }]]),
+      new Map([[movement_id, { state: 'CANCELLED', reason: 'failed' }]]),
+    ),
   ),
   {
     // It looks at so many rows at a time, whether or not they are sealed.
@@ -657,6 +661,17 @@ export const CALLS: readonly Call[] = [
   own('readTransactions', (db, samples, turn) =>
     readTransactions(db, { movement_id: running(samples, turn), node_key: 'n1', attempt: 1 }),
   ),
+  own('claim_nonce', (db, samples, turn) => {
+    const address = `0x${'0'.repeat(39)}1`;
+    const claim = {
+      ...{ transaction_id: randomUUID(), chain_id: 1, address, signer_key: 'signer-1' },
+      unsigned: {},
+    };
+    return db.sql`SELECT nonce FROM claim_nonce(${running(samples, turn)}::uuid, 'n1',
+      ${1_000 + turn}::integer, ${JSON.stringify(claim)}::jsonb || (SELECT
+        jsonb_build_object('chain_nonce', mined_count) FROM nonce_lanes
+        WHERE chain_id = 1 AND address = ${address}), svc_now())`;
+  }),
   own('readPerpTerms', (db, samples, turn) =>
     readPerpTerms(db, {
       movement_id: running(samples, turn),

@@ -692,6 +692,16 @@ test.each(['resume', 'retry', 'resolve'])(
     const look = apply({ only_look: true });
     if (command_kind === 'resume') expect(await look).toHaveLength(1);
     else await expect(look).rejects.toThrow('FM023');
+    // Where something follows because a person resumed, the look starts it.
+    await bench.sql('ALTER TABLE movement_plans DISABLE TRIGGER USER');
+    await bench.sql(
+      `UPDATE movement_plans SET plan_frame = jsonb_set(plan_frame, '{edges}',
+        '[{"from": "pay", "to": "after", "edge_type": "on_manual_resume"}]')
+        WHERE movement_id = $1::uuid`,
+      id,
+    );
+    await bench.sql('ALTER TABLE movement_plans ENABLE TRIGGER USER');
+    await expect(apply({ only_look: true })).rejects.toThrow('FM023');
     await set({}, {});
     expect(await apply()).toMatchObject([{ answer: { ok: true } }]);
   },

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
+import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
 import { markCompromised } from '../../store/compromised-keys.ts';
 import { readMovement } from '../../store/movement-detail.ts';
 import { createMovement } from '../../store/movements.ts';
@@ -123,9 +123,14 @@ describe('a movement that a compromised key let go', () => {
     },
   );
 
+  const turn = async (): Promise<void> =>
+    noteAttention(
+      bench.db,
+      await readReasonsForRuns(bench.db, 5_000),
+      await readEndedBadly(bench.db, 5_000),
+    );
+
   test('calls back once for that, and once for each reason beside it', async () => {
-    const turn = async (): Promise<void> =>
-      noteAttention(bench.db, await readReasonsForRuns(bench.db, 5_000));
     const key = await issuedKey(bench);
     const id = await running('another', 'key', key);
     const called = async () =>
@@ -164,5 +169,19 @@ describe('a movement that a compromised key let go', () => {
     await set(id, 'movement_nodes', late);
     await turn();
     expect(await called()).toEqual(['approval_compromised', 'delivery_late', 'delivery_late']);
+  });
+
+  test('calls back once for that also when the movement has failed before', async () => {
+    const key = await issuedKey(bench);
+    const id = await running('another', 'key', key);
+    await set(id, 'movement_nodes', "state = 'FAILED'");
+    await set(id, 'movements', "request_state = 'FAILED', ended_at = now()");
+    const told = () =>
+      bench.sql('SELECT attention_told FROM movements WHERE movement_id = $1::uuid', id);
+    await turn();
+    expect(await told()).toEqual([{ attention_told: null }]);
+    await mark(key);
+    await turn();
+    expect(await told()).toEqual([{ attention_told: 'approval_compromised' }]);
   });
 });

@@ -12,8 +12,10 @@ import { retry } from '../../domain/commands/retry.ts';
 import { forLateReasons } from '../../domain/auto-approve/checks.ts';
 import { available, type BudgetUsage } from '../../domain/auto-approve/budget.ts';
 import { evaluatePolicy, type AutoApprovePolicy } from '../../domain/auto-approve/policy.ts';
+import type { GraphEdge } from '../../domain/graph/types.ts';
 import { newSnapshot } from '../../domain/snapshot.ts';
 import type { MovementState } from '../../domain/states/movement.ts';
+import type { NodeState } from '../../domain/states/node.ts';
 import { readPolicyFacts, updatePolicy, type PolicyRecord } from '../../store/auto-approve.ts';
 import {
   createApproved,
@@ -24,7 +26,7 @@ import {
 import { applyTransition } from '../../store/transition.ts';
 import { BudgetModel } from '../support/budget-model.ts';
 import { storePolicy, usageOf as budgetUsage } from './policies.ts';
-import { waitForLocks, storeBench } from './support.ts';
+import { paying, waitForLocks, storeBench, type DraftOptions } from './support.ts';
 
 const bench = storeBench();
 
@@ -45,10 +47,13 @@ const usageOf = (policy: PolicyRecord): Promise<BudgetUsage> => budgetUsage(benc
 async function create(
   policy: PolicyRecord,
   amount: string,
-  { between, unheld = false }: { between?: () => Promise<unknown>; unheld?: boolean } = {},
+  {
+    between,
+    ...of
+  }: { between?: () => Promise<unknown> } & Pick<DraftOptions, 'unheld' | 'shape'> = {},
 ): Promise<CreateOutcome | null> {
   const { strategy_id } = policy;
-  const draft = bench.draft({ amount, strategy_id, unheld });
+  const draft = bench.draft({ amount, strategy_id, ...of });
   const { switched_off, ...facts } = await readPolicyFacts(
     bench.db,
     { client_id: CLIENT, strategy_id },
@@ -284,6 +289,84 @@ test('whatever happens to movements in whatever order, the budget is what the co
   // Every kind of step was taken, with and without a budget that was too small.
   expect(seen.size).toBe(14);
 }, 120_000);
+
+describe('a movement that uses up nothing of the amount, since it sent another asset', () => {
+  const caps = { allowed_assets: ['USDC', 'USDT'], window_hours: 1, max_count_per_window: 1 };
+  const other = (key: string, kind?: 'compensation') =>
+    paying(key, { asset: 'USDT', amount: '1' }, kind);
+  const edge = (from: string, to: string, edge_type: GraphEdge['edge_type']): GraphEdge => ({
+    from,
+    to,
+    edge_type,
+    priority: 0,
+    condition_expr: null,
+    join_key: null,
+  });
+  const used = (count_in_window: number) => ({
+    reserved_amount: '0',
+    consumed_amount: '0',
+    count_in_window,
+  });
+  const moves = async (
+    movement_id: string,
+    node_key: string,
+    from: NodeState,
+    ...through: NodeState[]
+  ) =>
+    expect(
+      await applyTransition(bench.db, {
+        movement_id,
+        nodes: [{ node_key, from, moves: through }],
+        timeline: [],
+      }),
+    ).toMatchObject({ ok: true });
+
+  test('counts once it failed, however often it is retried, so that no other fits', async () => {
+    const policy = await policyOf(caps);
+    const made = await create(policy, '1', {
+      shape: {
+        nodes: [other('first'), paying('pay', {})],
+        edges: [edge('first', 'pay', 'on_success')],
+      },
+    });
+    expect(reasonOf(made)).toBe('policy_passed');
+    const id = made?.movement_id ?? '';
+    await run(id, 'EXECUTING');
+    await moves(id, 'first', 'READY', 'COMPLETED');
+    await moves(id, 'pay', 'BLOCKED', 'READY', 'FAILED');
+    await run(id, 'FAILED');
+    expect(await usageOf(policy)).toEqual(used(1));
+    expect(reasonOf(await create(policy, '1'))).toBe('window_count_exceeded');
+    const again = retry(await readSnapshot(bench.db, id), REQUESTER);
+    if (again === null) throw new Error('nothing to retry');
+    const take = { venues: [], stale_after_seconds: 60 };
+    expect(await applyTransition(bench.db, { ...again, take })).toMatchObject({ ok: true });
+    expect(await usageOf(policy)).toEqual({ ...used(1), reserved_amount: '1' });
+    await moves(id, 'pay', 'READY', 'FAILED');
+    await run(id, 'FAILED');
+    expect(await usageOf(policy)).toEqual(used(1));
+  });
+
+  test('counts after a cancel for as long as it may still send', async () => {
+    const policy = await policyOf(caps);
+    const made = await create(policy, '1', {
+      shape: {
+        nodes: [paying('pay', {}), other('undo', 'compensation')],
+        edges: [edge('pay', 'undo', 'on_cancel')],
+      },
+    });
+    const id = made?.movement_id ?? '';
+    await run(id, 'EXECUTING');
+    const cancelled = cancel(await readSnapshot(bench.db, id), REQUESTER);
+    expect(await applyTransition(bench.db, cancelled)).toMatchObject({ ok: true });
+    expect(await usageOf(policy)).toEqual(used(1));
+    await moves(id, 'undo', 'BLOCKED', 'SKIPPED');
+    expect(await usageOf(policy)).toEqual(used(0));
+    // What comes to be possible again counts again.
+    await moves(id, 'undo', 'SKIPPED', 'BLOCKED');
+    expect(await usageOf(policy)).toEqual(used(1));
+  });
+});
 
 // A pool that all of them hold in would put them in a row before they come to the policy.
 test.each([true, false])(

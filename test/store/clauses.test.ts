@@ -710,9 +710,15 @@ holds('a template with a cap of a day', [
   ['a policy that changed', '', guard({ policy_id: ID('1'), revision: 2 }), 'the policy changed'],
 ]);
 
+const restore = (more: object = {}): string =>
+  `SELECT after_restore(${doc({
+    ...{ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] },
+    drain: { mode: 'drain' },
+    ...more,
+  })});`;
 /** What a restore makes of the node `n`. */
 const restored = (first: string, fields: object, column: string): [string, string] => [
-  `${also('n', fields)} ${first} SELECT after_restore(${doc({ incident: 'i', send_seconds: 600, signature_seconds: 7200, audit: [] })});`,
+  `${also('n', fields)} ${first} ${restore({ send_seconds: 600, signature_seconds: 7200 })}`,
   `(SELECT ${column} FROM movement_nodes WHERE movement_id = '${OWN}' AND node_key = 'n')`,
 ];
 const soon = (seconds: number): string =>
@@ -720,6 +726,23 @@ const soon = (seconds: number): string =>
 const suspect = { node_kind: 'action', action_type: 'cex_withdrawal', submit_epoch: 3 };
 const remote = `UPDATE executors SET kind = 'remote';`;
 const forTeam = { executor_binding: { executor_key: 'e' }, signer_binding: { signer_key: 'old' } };
+const MODES = `(SELECT mode || ' ' || coalesce(previous_mode, '') FROM cutover)`;
+const SET_MODE = {
+  action: 'cutover.set_mode',
+  ...{ entity_type: 'cutover_mode', entity_key: 'cutover_mode', outcome: 'success' },
+};
+const DOCUMENT = JSON.stringify({
+  ...{ id: ID('7'), author: {}, kinds: ['keys'], method: 'POST', path: '/', body: null },
+  ...{ subject: 'api_client_keys', before: null, after: {} },
+});
+/** A request for a change, made so long ago. */
+const request = (state: string, age: string): string =>
+  `INSERT INTO change_requests (request_id, kinds, author, method, path, subject, row_after,
+    document, hash, rules, state, created_at, ended_at)
+  VALUES ('${ID('7')}', '{keys}', '{}', 'POST', '/', 'api_client_keys', '{}', '${DOCUMENT}',
+    encode(sha256('${DOCUMENT}'), 'hex'), '[]', '${state}', svc_now() - interval '${age}',
+    ${state === 'open' ? 'NULL' : 'svc_now()'});`;
+const STANDING = `(SELECT state || ' ' || coalesce(standing::text, 'null') FROM change_requests)`;
 
 holds('after a restore', [
   ...['BLOCKED', 'READY', 'SKIPPED'].map((state): Clause => [
@@ -828,22 +851,38 @@ holds('after a restore', [
   ],
   [
     'a nonce lane is not proven from its next nonce',
-    `SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    restore(),
     '(SELECT unproven_from::integer FROM nonce_lanes)',
     1,
   ],
   [
     'nor what was not proven before',
-    `UPDATE nonce_lanes SET unproven_from = 0; SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    `UPDATE nonce_lanes SET unproven_from = 0; ${restore()}`,
     '(SELECT unproven_from::integer FROM nonce_lanes)',
     0,
   ],
   [
     'after an earlier restore, from its first one',
-    `INSERT INTO restores (incident, at) VALUES ('h', now()); SELECT after_restore(${doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] })});`,
+    `INSERT INTO restores (incident, at) VALUES ('h', now()); ${restore()}`,
     '(SELECT unproven_from::integer FROM nonce_lanes)',
     0,
   ],
+  ['nothing new is taken', restore(), '(SELECT mode FROM cutover)', 'drain'],
+  ['nothing is let go that was frozen', `${frozenNow} ${restore()}`, MODES, 'frozen '],
+  [
+    'the change of the switch is audited',
+    restore({ drain: { mode: 'drain', audit: [{ ...SET_MODE, event_id: ID('6') }] } }),
+    `(SELECT details ->> 'previous_mode' FROM audit_events WHERE event_id = '${ID('6')}')`,
+    'normal',
+  ],
+  [
+    'an open request for a change ends',
+    `${request('open', '1 day')} ${restore()}`,
+    STANDING,
+    'outdated []',
+  ],
+  ['an ended one stays', `${request('rejected', '1 day')} ${restore()}`, STANDING, 'rejected null'],
+  ['one that has expired too', `${request('open', '8 days')} ${restore()}`, STANDING, 'open null'],
 ]);
 
 const step = (fields: object): string =>

@@ -124,6 +124,53 @@ test.each(['database', 'source', 'destination'])(
   },
 );
 
+test('a capital transfer that was never sent fails when clocks have differed for too long', async () => {
+  const differences = new Map<string, number>();
+  const desk = transferDesk(bench, {}, 900, differences);
+  const id = await desk.made();
+  differences.set((await desk.row(id)).source_venue, MINUTES);
+  const after = async (seconds: number): Promise<void> => {
+    await bench.sql(
+      `UPDATE capital_transfers SET created_at = svc_now() - interval '${String(seconds)} seconds'
+        WHERE transfer_id = $1::uuid`,
+      id,
+    );
+    await desk.submit(id);
+  };
+  const shown = async () => {
+    const [hold] = await bench.sql<{ status: string }>(
+      'SELECT status FROM reservations WHERE transfer_id = $1::uuid',
+      id,
+    );
+    const { state, sends, error_code } = await desk.row(id);
+    return { state, sends, error_code, hold: hold?.status };
+  };
+  await expect(after(800)).rejects.toMatchObject({ type: 'CLOCK_DIFFERENCE' });
+  expect(await shown()).toEqual({ state: 'CREATED', sends: 0, error_code: null, hold: 'held' });
+  await after(901);
+  const error_code = 'CLOCK_DIFFERENCE';
+  expect(await shown()).toEqual({ state: 'FAILED', sends: 0, error_code, hold: 'released' });
+});
+
+test('one that may have been sent does not fail by that', async () => {
+  const differences = new Map<string, number>();
+  const provider = {
+    submit: () => Promise.reject(new ExecutorFault('unreachable', 'LOST', 'no answer')),
+    find: () => Promise.resolve(null),
+  };
+  const desk = transferDesk(bench, provider, 900, differences);
+  const id = await desk.made();
+  await desk.submit(id);
+  await bench.sql(
+    `UPDATE capital_transfers SET created_at = svc_now() - interval '901 seconds'
+      WHERE transfer_id = $1::uuid`,
+    id,
+  );
+  differences.set('database', MINUTES);
+  await expect(desk.submit(id)).rejects.toMatchObject({ type: 'CLOCK_DIFFERENCE' });
+  expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', sends: 1 });
+});
+
 test.each([
   [61_000, 'read_phase'],
   [60_000, 'try_fence'],

@@ -4,10 +4,15 @@
  */
 import { pino } from 'pino';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
+import { preflight } from '../../activities/phases/preflight.ts';
+import { heldNow } from '../../activities/phases/stops.ts';
 import { submit } from '../../activities/phases/submit.ts';
 import { LEAST_ASSURANCES, type ExecutorDescriptor } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
+import { SignerFault, type Signer } from '../../domain/signer.ts';
+import { createLocalSigner } from '../../signers/local.ts';
+import { readPhase } from '../../store/phases.ts';
 import { storeBench } from './support.ts';
 import { createEvmChains } from '../../venues/evm/client.ts';
 import { createEvmSigning } from '../../venues/evm/signing.ts';
@@ -33,7 +38,10 @@ function entry(more: Partial<ExecutorDescriptor>): ExecutorDescriptor {
 /**
  * A worker that has read this entry of the registry. Nothing else of it is used before the fence.
  */
-function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
+function worker(
+  descriptor: ExecutorDescriptor,
+  signers: PhaseDependencies['signers'] = { get: () => undefined },
+): PhaseDependencies {
   return {
     db: bench.db,
     log: pino({ level: 'silent' }),
@@ -42,7 +50,7 @@ function worker(descriptor: ExecutorDescriptor): PhaseDependencies {
       get: () => undefined,
       describe: (key) => (key === descriptor.executor_key ? descriptor : undefined),
     },
-    signers: { get: () => undefined },
+    signers,
     signing: createEvmSigning(createEvmChains([])),
   };
 }
@@ -75,9 +83,13 @@ async function ready(shaped: TemplateNode, executorSends: boolean): Promise<stri
   return movement_id;
 }
 
-async function sends(movement_id: string, descriptor: ExecutorDescriptor): Promise<string> {
+async function sends(
+  movement_id: string,
+  descriptor: ExecutorDescriptor,
+  signers?: PhaseDependencies['signers'],
+): Promise<string> {
   const args = { movement_id, node_key: 'pay', attempt: 1, executor_key: descriptor.executor_key };
-  const step = await submit.begin(worker(descriptor), args);
+  const step = await submit.begin(worker(descriptor, signers), args);
   const [row] = await bench.sql<{ state: string; error_code: string | null }>(
     "SELECT state, error_code FROM movement_nodes WHERE movement_id = $1::uuid AND node_key = 'pay'",
     movement_id,
@@ -123,4 +135,94 @@ describe('an executor that declares whom it pays in a built-in type', () => {
       expect(await sends(await pays('iban'), serving(type))).toBe('SUBMITTING');
     },
   );
+});
+
+describe('an undeclared address that may be the one of a signer of the plan', () => {
+  const OTHER = `0x${'9'.repeat(40)}`;
+  const LISTED = `0x${'8'.repeat(40)}`;
+  const WAITS = { type: 'SIGNER_UNREACHABLE' };
+  const descriptor = entry({ payees: [] });
+  const key = createLocalSigner({ signer_key: 'own', chain_family: 'evm' }, `0x${'5'.repeat(64)}`);
+  const ownAddress = async (): Promise<string> => (await key.identity()) ?? '';
+
+  /** The signer, which does not answer the first call. */
+  function silentOnce(): PhaseDependencies['signers'] {
+    let calls = 0;
+    const identity: Signer['identity'] = () => {
+      calls += 1;
+      return calls === 1
+        ? Promise.reject(new SignerFault('SIGNER_UNREACHABLE', 'it is down'))
+        : key.identity();
+    };
+    return { get: () => ({ ...key, identity }) };
+  }
+
+  /** A node that is bound to the signer and names the address in a field of its own. */
+  async function naming(address: string): Promise<string> {
+    const movement_id = await ready(node('acme_report', { note: address }), true);
+    await bench.sql(
+      `UPDATE movement_nodes SET signer_binding = '{"signer_key": "own"}'
+       WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    return movement_id;
+  }
+
+  const shown = async (movement_id: string): Promise<unknown> =>
+    (
+      await bench.sql(
+        'SELECT state, error_code, unanswered FROM movement_nodes WHERE movement_id = $1::uuid',
+        movement_id,
+      )
+    )[0];
+  const WAITING = { state: 'READY', error_code: 'SIGNER_UNREACHABLE', unanswered: 1 };
+
+  test('is waited for at the fence, and the node is sent once the signer answers', async () => {
+    const [id, signers] = [await naming(await ownAddress()), silentOnce()];
+    await expect(sends(id, descriptor, signers)).rejects.toMatchObject(WAITS);
+    expect(await shown(id)).toEqual(WAITING);
+    expect(await sends(id, descriptor, signers)).toBe('SUBMITTING');
+  });
+
+  test('is refused once the signer has answered that it is not its own', async () => {
+    const [id, signers] = [await naming(OTHER), silentOnce()];
+    await expect(sends(id, descriptor, signers)).rejects.toMatchObject(WAITS);
+    expect(await sends(id, descriptor, signers)).toBe('ADDRESS_NOT_ALLOWLISTED');
+  });
+
+  test('is not waited for where the allowlist has it', async () => {
+    await bench.sql(
+      `INSERT INTO allowed_addresses (id, chain_family, address, reason, created_by, created_at,
+         updated_at)
+       VALUES (gen_random_uuid(), 'evm', $1, 'test', 'test', svc_now(), svc_now())`,
+      LISTED,
+    );
+    expect(await sends(await naming(LISTED), descriptor, silentOnce())).toBe('SUBMITTING');
+  });
+
+  test('is waited for in preflight', async () => {
+    const id = await naming(await ownAddress());
+    await bench.sql(
+      'UPDATE movement_nodes SET preflight_passed = false WHERE movement_id = $1::uuid',
+      id,
+    );
+    const args = { movement_id: id, node_key: 'pay', attempt: 1 };
+    const signers = silentOnce();
+    const begin = (): Promise<object> => preflight.begin(worker(descriptor, signers), args);
+    await expect(begin()).rejects.toMatchObject(WAITS);
+    expect(await shown(id)).toEqual(WAITING);
+    expect(await begin()).toHaveProperty('context');
+  });
+
+  test('holds back what is signed for now, and for good once the signer has answered', async () => {
+    const [own, signers] = [await ownAddress(), silentOnce()];
+    const held = async (id: string) => {
+      const row = await readPhase(bench.db, id, 'pay');
+      return heldNow(worker(descriptor, signers), row!, 'repeat_unaccepted', own);
+    };
+    const [paysSelf, paysOther] = [await naming(own), await naming(OTHER)];
+    expect(await held(paysSelf)).toMatchObject({ ends: false });
+    expect(await held(paysSelf)).toBeNull();
+    expect(await held(paysOther)).toMatchObject({ ends: true });
+  });
 });

@@ -221,6 +221,24 @@ test('show the age of a capital transfer with a change that no run has loaded', 
   expect((await figures()).oldest_transfer).toBe(0);
 });
 
+test('show how long a caller and a webhook wait for what is not delivered, each by itself', async () => {
+  expect(await figures()).toMatchObject({ oldest_callback: 0, oldest_webhook: 0 });
+  const { movement_id } = await bench.movement({ unheld: true });
+  await bench.sql(
+    `INSERT INTO callbacks (event_id, movement_id, webhook, event_type, sequence, url, payload,
+       nonce, status, next_attempt_at, created_at, updated_at)
+     SELECT gen_random_uuid(), movement::uuid, webhook, 'made_up', 90, 'https://x.example/', '{}',
+       gen_random_uuid()::text, status, svc_now() + interval '1 hour',
+       svc_now() - minutes * interval '1 minute', svc_now()
+     FROM (VALUES ($1::text, NULL, 'pending', 10), (NULL, 'desk', 'pending', 20),
+       (NULL, 'desk', 'pending', 15), (NULL, 'desk', 'dead_letter', 60))
+       AS c (movement, webhook, status, minutes)`,
+    movement_id,
+  );
+  const { oldest_callback, oldest_webhook } = await figures();
+  expect([oldest_callback, oldest_webhook].map((age) => Math.floor(age / 60))).toEqual([10, 20]);
+});
+
 test('show how old the newest balances of a venue are', async () => {
   await bench.sql('DELETE FROM balance_snapshots');
   await bench.sql(

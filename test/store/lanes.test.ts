@@ -97,6 +97,32 @@ test('what lies above the nonce that it has is not in its way', async () => {
   expect(await one.problem(randomUUID())).toBeNull();
 });
 
+test('each send takes over one nonce that was left unsigned, the lowest first, and then a new one', async () => {
+  const one = await lane();
+  for (const [nonce, state] of [
+    [7, 'CANCELLED'],
+    [5, 'FAILED'],
+    [6, 'UNKNOWN'],
+  ] as const)
+    await one.claim(nonce, state, false);
+  const claimed = async (): Promise<number> => {
+    const { movement_id } = await bench.movement();
+    const claim = {
+      ...{ transaction_id: randomUUID(), chain_id: CHAIN, address: one.address, chain_nonce: 5 },
+      ...{ signer_key: 'k', unsigned: {} },
+    };
+    const [row] = await bench.sql<{ nonce: number }>(
+      `SELECT (claim_nonce($1::uuid, 'pay', 1, $2::jsonb, svc_now())).nonce::integer AS nonce`,
+      movement_id,
+      JSON.stringify(claim),
+    );
+    return row!.nonce;
+  };
+  expect([await claimed(), await claimed(), await claimed(), await claimed()]).toEqual([
+    5, 6, 7, 20,
+  ]);
+});
+
 test('only who knows the newest version of a nonce releases it', async () => {
   const one = await lane();
   const { movement_id, transaction_id } = await one.claim(6, 'OBSERVING', true);

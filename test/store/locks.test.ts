@@ -106,7 +106,10 @@ interface Case {
 const chain = doc({ chain: 'near', endpoint_identity: '1:A', finality_age_seconds: 1 });
 const path = { src_chain: 'near', dst_chain: 'far', asset: 'USDC' };
 const rotation = doc({ key: 'old', other_key: 'new', declared: [], asked: {} });
-const restore = doc({ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] });
+const restore = doc({
+  ...{ incident: 'i', send_seconds: 1, signature_seconds: 1, audit: [] },
+  drain: { mode: 'drain' },
+});
 const wallet = { strategy_id: 'strategy', address: 'w', agent_name: 'n', signer_key: 'old' };
 /** A rule of approval whose limit adds up movements. */
 const rule = `INSERT INTO approval_rules VALUES ('rule', '{"applies_to": "movement",
@@ -442,6 +445,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
   'set_expected_identity: signers FOR UPDATE': {
     held: `signer_key = 'old'`,
     call: `set_expected_identity('{"key": "old", "declared": {}}')`,
+  },
+  'after_restore: pg_advisory_xact_lock': {
+    held: String(ONCE),
+    call: `after_restore(${restore})`,
   },
   'after_restore: movements FOR UPDATE': {
     held: `movement_id = '${waiting}'`,

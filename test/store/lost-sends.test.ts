@@ -11,6 +11,7 @@ import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
 import { takeOver } from '../../store/phases.ts';
+import { setCutover } from '../../store/cutover.ts';
 import { afterRestore } from '../../store/restore.ts';
 import { waitForLocks, storeBench } from './support.ts';
 
@@ -62,13 +63,19 @@ const lane = (address: string, next: number) =>
     address,
     next,
   );
-const restored = () =>
-  afterRestore(bench.db, {
+/** A restore, after which a person has let new money in again. */
+const restored = async () => {
+  const change = { reason: 'a test', changed_by: {}, audit: [] };
+  const result = await afterRestore(bench.db, {
     incident: randomUUID(),
     send_seconds: 100,
     signature_seconds: 100,
+    drain: { ...change, mode: 'drain' },
     audit: [],
   });
+  await setCutover(bench.db, { ...change, mode: 'normal' });
+  return result;
+};
 const unknown = (address: string, count: number) =>
   readUnknownNonces(bench.db, { chain_id: CHAIN, from: address }, count);
 

@@ -2,7 +2,7 @@
  * Migrations are applied once, whole or not at all, by one of several migrators, without holding up
  * who works; and no process starts on a database that is not as its build needs it.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ import { openCutConnections } from '../support/cut-connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 import { started } from '../support/started.ts';
+import { readStates, restoreRows } from '../upgrade/state.ts';
 
 let made = 0;
 /** An empty database and a folder of migrations, new for each test. */
@@ -334,3 +335,56 @@ test('the service does not start on missing or unknown migrations, and says what
   const away = await startService(url.replace(/:\d+\//, ':1/'));
   expect(away.err).toMatch(/Postgres does not answer \(ECONNREFUSED\).*waits for the database/);
 });
+
+/** A role of the service without any right so far, named as its password. */
+async function makeRole(name: string): Promise<string> {
+  await client.query(`CREATE ROLE ${name} LOGIN PASSWORD '${name}'`);
+  return name;
+}
+
+for (const state of readStates())
+  test(`after each migration processes of ${state.version} go on with the rights of their role`, async () => {
+    const { migrations } = await readBuild();
+    const isOld = (name: string): boolean => Object.hasOwn(state.migrations, name);
+    const grantTo = await makeRole(`service_of_${state.version.replaceAll('.', '_')}`);
+    for (const { name, sql } of migrations) if (isOld(name)) write(name, sql);
+    await migrate({ grantTo });
+    await restoreRows(state, url);
+    const service = await connect(addressOf(`scratch_${String(made)}`, grantTo));
+    for (const { name, sql } of migrations) {
+      if (isOld(name)) continue;
+      write(name, sql);
+      expect(await migrate({ grantTo })).toEqual([name]);
+      // The moment of its creation, too: then rules are asked about what waits for its approval.
+      const { rowCount } = await service.query(
+        `SELECT attention_of(m, looks.at)
+         FROM movements m, unnest(ARRAY[m.created_at, svc_now()]) AS looks (at)
+         WHERE m.ended_at IS NULL`,
+      );
+      expect(rowCount).toBeGreaterThan(0);
+      // A fence, up to its look at the node, which comes after that for proofs.
+      const { rows: fences } = await service.query(
+        `SELECT DISTINCT apply_transition(jsonb_build_object('movement_id', movement_id,
+           'nodes', '[{"node_key": "none", "states": [], "set": {"state": "SUBMITTING"}}]'::jsonb))
+             ->> 'reason' AS reason
+         FROM movements WHERE request_state = 'EXECUTING'`,
+      );
+      expect({ name, fences }).toEqual({ name, fences: [{ reason: 'node_state' }] });
+    }
+  }, 120_000);
+
+test('a migration that fails leaves the rights that belong to those before it', async () => {
+  const role = await makeRole('service_of_failed');
+  await client.query('CREATE TABLE stuck_runs ()');
+  const words = ['database', 'migrate', '--grant-to', role];
+  const env = { ...process.env, SVC_DATABASE_OWNER_URL: url };
+  const said = await new Promise<string>((resolve) => {
+    execFile(process.execPath, [built('fundadmin'), ...words], { env }, (_, __, err) =>
+      resolve(err),
+    );
+  });
+  expect(said).toMatch(/_stuck_runs failed: relation "stuck_runs" already exists/);
+  const service = await connect(addressOf(`scratch_${String(made)}`, role));
+  for (const table of ['movements', 'approval_rules', 'venue_outlooks'])
+    expect(await service.query(`SELECT FROM ${table}`)).toMatchObject({ rowCount: 0 });
+}, 120_000);

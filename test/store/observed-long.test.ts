@@ -1,6 +1,6 @@
 /** What is observed for longer than usual, or shows another amount, is shown to a person. */
 import { usualSeconds } from '../../domain/send/usual-time.ts';
-import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
+import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-detail.ts';
 import { paying, storeBench, type DraftOptions } from './support.ts';
 
@@ -64,6 +64,28 @@ test.each(['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMAT
   },
 );
 
+test('a node that clocks keep from its send needs a person after ten minutes, whatever they show meanwhile', async () => {
+  const waiting = async (ago: string, state = 'READY', code = 'CLOCK_DIFFERENCE') => {
+    const id = await draft(state, '1 second', code);
+    // The difference has just changed, which is written.
+    await bench.sql(
+      `UPDATE movement_nodes SET frozen_since = now() - $2::interval, updated_at = now()
+        WHERE movement_id = $1::uuid`,
+      id,
+      ago,
+    );
+    return (await readMovement(bench.db, id))?.attention ?? null;
+  };
+  expect(await waiting('9 minutes')).toBeNull();
+  expect(await waiting('11 minutes')).toMatchObject({
+    reason: 'clock_difference',
+    node_key: 'pay',
+    error_code: 'CLOCK_DIFFERENCE',
+  });
+  expect(await waiting('11 minutes', 'READY', 'SIGNER_UNREACHABLE')).toBeNull();
+  expect(await waiting('11 minutes', 'OBSERVING')).toBeNull();
+});
+
 test('each type has its own usual time, and a team’s is that of its registry entry', () => {
   for (const [type, seconds] of Object.entries({
     cex_withdrawal: 7_200,
@@ -83,7 +105,11 @@ test('each type has its own usual time, and a team’s is that of its registry e
 
 test('each change to a reason calls back once, whatever the state says', async () => {
   const turn = async (): Promise<void> =>
-    noteAttention(bench.db, await readReasonsForRuns(bench.db, 5_000));
+    noteAttention(
+      bench.db,
+      await readReasonsForRuns(bench.db, 5_000),
+      await readEndedBadly(bench.db, 5_000),
+    );
   const set = (movement_id: string, what: string): Promise<unknown> =>
     bench.sql(`UPDATE movement_nodes SET ${what} WHERE movement_id = $1::uuid`, movement_id);
   const called = async (movement_id: string) =>
@@ -125,4 +151,14 @@ test('each change to a reason calls back once, whatever the state says', async (
   await turn();
   expect((await called(id)).at(-1)).toBe('unknown_outcome');
   expect(await called(id)).toHaveLength(4);
+  // Then its compensation fails, which ends it; no worker looks for the next hours.
+  await set(id, "state = 'FAILED', on_cancel_target = true");
+  await bench.sql(
+    `UPDATE movements SET ended_at = now() - interval '6 hours',
+        updated_at = now() - interval '6 hours' WHERE movement_id = $1::uuid`,
+    id,
+  );
+  await Promise.all([turn(), turn()]);
+  await turn();
+  expect((await called(id)).slice(4)).toEqual(['failed']);
 });

@@ -105,7 +105,9 @@ describe('a withdrawal', () => {
     await expectOnce(node, 1);
   });
 
-  test.each([['database', 61_000] as const, ['perp', -61_000] as const])(
+  const CLOCKS = [['database', 61_000] as const, ['perp', -61_000] as const];
+
+  test.each(CLOCKS)(
     'waits before its fence while the clock of %s differs, and is looked for all the same',
     async (clock, ms) => {
       const node = await ready('perp_withdraw', { amount: '12' });
@@ -141,6 +143,28 @@ describe('a withdrawal', () => {
         await sleep(50);
       }
       expect(await standing(bench, node)).toBe('COMPLETED');
+      await expectOnce(node, 1);
+    },
+  );
+
+  test.each(CLOCKS)(
+    'that the venue never had is held while the clock of %s differs, and sent once they agree',
+    async (clock, ms) => {
+      const node = await ready('perp_withdraw', { amount: '13' });
+      const differences = new Map<string, number>();
+      const deps = { ...worker(), clocks: { differences } };
+      const row = await phaseRow(deps, node);
+      const fenced = await inActivity(() => passFence(deps, row));
+      if ('unfenced' in fenced) throw new Error('the fence was not passed');
+      await signFenced(deps, fenced);
+      const recovers = (): Promise<PhaseResult> =>
+        inActivity(() => runPhase(deps, STEPS.recover, node));
+      differences.set(clock, ms);
+      await expect(recovers()).rejects.toMatchObject({ type: 'ACTION_HELD' });
+      expect(await standing(bench, node)).toBe('ACTION_HELD');
+      differences.clear();
+      expect(await recovers()).toMatchObject({ state: 'SUBMITTED', next: 'observe' });
+      expect(await ended(node)).toBe('COMPLETED');
       await expectOnce(node, 1);
     },
   );

@@ -206,7 +206,7 @@ describe('attention', () => {
     await noteStuckRuns(bench.db, await moment(), [stuck(id)]);
     const known = await readReasonsForRuns(bench.db, 100);
     expect([...known]).toEqual([[id, { reason: 'run_stuck', node_key: null, stuck: true }]]);
-    for (let turn = 0; turn < 2; turn += 1) await noteAttention(bench.db, known);
+    for (let turn = 0; turn < 2; turn += 1) await noteAttention(bench.db, known, new Map());
     const events = await bench.sql<{ reason: string }>(
       `SELECT data ->> 'reason' AS reason FROM timeline_events
         WHERE movement_id = $1::uuid AND event_type = 'request_attention'`,

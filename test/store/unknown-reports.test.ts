@@ -86,6 +86,48 @@ test('a later look finds them as well, and one without an answer takes nothing b
   expect(await nodeOf(args)).toEqual({ ...REPORTED, unanswered: 1 });
 });
 
+test('a failure keeps what the executor reported of it beside what was known', async () => {
+  const args = await lost();
+  await bench.sql(
+    `UPDATE movement_nodes SET output = '{"before": "1", "tx_hash": "0x0"}'
+      WHERE movement_id = $1::uuid`,
+    args.movement_id,
+  );
+  const output = { tx_hash: '0x1', fee_amount: '0.1' };
+  await finish(args, {
+    answer: { next_state: 'FAILED', error_code: 'REVERTED', external_ref: '0x1', output },
+  });
+  expect(await nodeOf(args)).toMatchObject({ state: 'FAILED', external_ref: '0x1' });
+  const [row] = await bench.sql(
+    'SELECT output FROM movement_nodes WHERE movement_id = $1::uuid',
+    args.movement_id,
+  );
+  expect(row).toEqual({ output: { before: '1', ...output } });
+});
+
+test('a late send that is under way shows what the executor reported of it, too', async () => {
+  const args = await lost();
+  await finish(args, { answer: { next_state: 'UNKNOWN', error_message: 'closed' } });
+  await bench.sql(
+    `UPDATE movement_nodes SET started_at = now() - interval '1 hour',
+      own_plan = own_plan || '{"timeout_policy": {"observe_seconds": 1}}'
+     WHERE movement_id = $1::uuid`,
+    args.movement_id,
+  );
+  const later = { ...args, from_unknown: true };
+  const shown = async (more: Partial<ExecutionResult>): Promise<unknown> => {
+    const answer: ExecutionResult = { ...more, next_state: 'OBSERVING' };
+    await expect(finish(later, { answer })).rejects.toThrow('still unknown');
+    return nodeOf(args);
+  };
+  const searching = { error_code: 'MINT_SEARCH_UNFINISHED', error_message: 'the search goes on' };
+  expect(await shown(searching)).toMatchObject({ ...searching, state: 'UNKNOWN' });
+  expect(await shown({})).toMatchObject({
+    error_code: 'RECOVERY_INCONCLUSIVE',
+    error_message: expect.stringContaining('not observed in time'),
+  });
+});
+
 test.each(['LANE_BLOCKED', 'LANE_STUCK', 'TRANSACTION_CANCELLED', 'NODE_TIMED_OUT'])(
   'a code by which the service acts is none of an executor: %s',
   async (reserved) => {

@@ -77,19 +77,22 @@ export class BudgetModel {
 
   /**
    * The movement uses up so much from now on: the latest of what it took is returned first, and
-   * what is more is taken now.
+   * what is more is taken now. While it has `sent` something, in whatever asset, it counts.
    */
-  settle(movement: string, due: string, over: boolean): void {
+  settle(movement: string, due: string, over: boolean, sent = false): void {
     let left = due;
+    let counts = sent;
     for (const part of this.#parts.filter(
       (each) => each.movement === movement && each.status !== 'released',
     )) {
       const kept = compare(part.amount, left) < 0 ? part.amount : left;
       left = subtract(left, kept);
-      part.status = kept === '0' ? 'released' : over ? 'consumed' : 'reserved';
-      if (kept !== '0') part.amount = kept;
+      const stays = kept !== '0' || counts;
+      counts = false;
+      part.status = !stays ? 'released' : over ? 'consumed' : 'reserved';
+      if (stays) part.amount = kept;
     }
-    if (left !== '0')
+    if (left !== '0' || counts)
       this.#parts.push({
         movement,
         amount: left,

@@ -250,6 +250,19 @@ export function budgetOf(movement: Seen): string {
   return least(limit, add(total(all.map(({ sent }) => sent)), open));
 }
 
+/** Whether it counts in its policy's window, though it may use up nothing of the amount. */
+export function countsIn(movement: Seen): boolean {
+  const { state, plan } = movement;
+  return (
+    ['FAILED', 'CANCELLED'].includes(state) &&
+    drawing(movement).some(
+      ({ node, seen }) =>
+        compare(sentBy(seen, node, plan), '0') > 0 ||
+        (state === 'CANCELLED' && ['BLOCKED', 'READY'].includes(seen.state)),
+    )
+  );
+}
+
 /** What the reservation status says of an approved movement whose run has come to rest. */
 export function statusOf(movement: Seen): 'held' | 'consumed' | 'released' {
   if (movement.state === 'COMPLETED') return 'consumed';

@@ -50,6 +50,8 @@ export interface DeskOptions {
   /** The perps venue as this process reaches it; null: none is bound. */
   readonly perp?: PerpAccess | null;
   readonly caller?: Caller;
+  /** Signers that plans may select too, beside the master's. */
+  readonly others?: readonly DeskSigner[];
   /** By how much the clock is ahead. */
   readonly laterMs?: number;
   /** What is served; the perps venue's own routes when left out. */
@@ -155,14 +157,23 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
       method,
       path,
       body,
-      { perp: reached = access, caller = ADMIN, laterMs, routes = perpVenueRoutes } = {},
+      {
+        perp: reached = access,
+        caller = ADMIN,
+        others = [],
+        laterMs,
+        routes = perpVenueRoutes,
+      } = {},
     ) => {
       const deps = {
         ...dependencies({ authEnabled: true }),
         db: at(laterMs),
         venues: reached === null ? {} : { perp: reached },
         requirements: [masterRequirement],
-        signers: known,
+        signers: {
+          ...known,
+          list: () => [...known.list(), ...others.map((each) => each.signer.descriptor)],
+        },
         executors: { list: () => executors },
         ...{ chains, log },
       };

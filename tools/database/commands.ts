@@ -31,7 +31,10 @@ export function databaseCommands(program: Command, io: ToolIo): void {
     .description(
       'Apply the migrations that the database lacks, in order; run it as the owner, before the new release starts. Safe to repeat and to run at once.',
     )
-    .option('--grant-to <role>', 'grant this role what the service needs, as `grant` does')
+    .option(
+      '--grant-to <role>',
+      'grant this role what the service needs with each migration, as `grant` does; processes that run need it',
+    )
     .option(
       '--lock-seconds <seconds>',
       'how long a migration waits for a lock, and others behind it',
@@ -63,6 +66,7 @@ async function migrate(options: MigrateOptions, io: ToolIo): Promise<void> {
   const url = ownerUrl(options, io);
   const applied = await asTool(
     applyMigrations(url, {
+      grantTo: options.grantTo,
       lockTimeoutMs: options.lockSeconds * 1_000,
       tries: options.tries,
       report: (line) => {
@@ -70,6 +74,7 @@ async function migrate(options: MigrateOptions, io: ToolIo): Promise<void> {
       },
     }),
   );
+  // Also where no migration was missing.
   if (options.grantTo !== undefined) await asTool(grantService(url, options.grantTo));
   io.out(`${JSON.stringify({ ok: true, applied })}\n`);
 }

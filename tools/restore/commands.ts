@@ -22,6 +22,7 @@ export function restoreCommands(program: Command, io: ToolIo): void {
   command(program, 'after-restore', 'narrows')
     .description(
       'After a restore or failover that may have lost commits: makes the service look up every open send at its venue before it may send again. ' +
+        'No new movement or transfer is taken from then on: compare keys, allowlist and people with what you know, then set the cutover mode to normal. ' +
         'Run it once for each incident, before the service starts.',
     )
     .option(
@@ -49,11 +50,26 @@ export function restoreCommands(program: Command, io: ToolIo): void {
         outcome: 'success',
         reason,
       } as const;
+      const why = `The database was restored (${incident}): compare keys, allowlist and people first`;
+      const drained = {
+        action: 'cutover.set_mode',
+        entity_type: 'cutover_mode',
+        entity_key: 'cutover_mode',
+        outcome: 'success',
+        reason: why,
+        details: { mode: 'drain' },
+      } as const;
       const result = await withDatabase(options, io, (db) =>
         afterRestore(db, {
           incident,
           send_seconds: LONGEST_WINDOW_SECONDS,
           signature_seconds: LONGEST_AUTHORIZATION_SECONDS + AUTHORIZATION_SETTLE_SECONDS,
+          drain: {
+            mode: 'drain',
+            reason: why,
+            changed_by: { client_id: 'fundadmin', key_id: null, role: null },
+            audit: [drained],
+          },
           audit: [entry],
         }),
       );

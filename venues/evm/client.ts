@@ -43,6 +43,8 @@ export interface EvmConnection {
    * does not exist.
    */
   find<T>(question: Question<T | null>): Promise<T | null>;
+  /** The same as {@link Endpoints.all}; throws as {@link ask} does. */
+  all<T>(question: Question<T>): Promise<readonly T[]>;
   /** Returns answers of as many endpoints as must agree on an absence, each read separately. */
   witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
@@ -101,6 +103,7 @@ function connect(of: {
     ask,
     read: (of) => ask((client) => client.readContract(of)),
     find: (question) => faults(endpoints.find(question)),
+    all: (question) => faults(endpoints.all(question)),
     witnesses: (question) =>
       faults(
         endpoints.witnesses((client) => question(connect({ ...of, endpoints: only(client) }))),
@@ -122,6 +125,7 @@ function only(client: PublicClient): Endpoints {
   return {
     ask: (question) => question(client),
     find: (question) => question(client),
+    all: async (question) => [await question(client)],
     witnesses: async (question) => [await question(client)],
   };
 }

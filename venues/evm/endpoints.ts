@@ -24,6 +24,8 @@ export interface Endpoints {
   find<T>(question: Question<T | null>): Promise<T | null>;
   /** Returns the answers of as many endpoints as must agree on an absence. */
   witnesses<T>(question: Question<T>): Promise<readonly T[]>;
+  /** Returns the answers of all endpoints that answer; throws a library error if none does. */
+  all<T>(question: Question<T>): Promise<readonly T[]>;
 }
 
 /** How many endpoints must agree on an absence, if that many are bound. */
@@ -115,8 +117,16 @@ function over(
       `only ${answers.length} of the ${quorum} required endpoints answered`,
     );
   };
+  const all = async <T>(question: Question<T>): Promise<T[]> => {
+    const answers = await Promise.allSettled(order.map(({ client }) => question(client)));
+    const values = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const [first] = answers;
+    if (values.length === 0 && first?.status === 'rejected') throw first.reason;
+    return values;
+  };
   return {
     ask,
+    all,
     find: async (question) =>
       (await gather(question, (answer) => answer !== null)).find((answer) => answer !== null) ??
       null,

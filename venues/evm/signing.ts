@@ -49,9 +49,12 @@ export function createEvmSigning(chains: EvmChains, lanes: readonly ActReader[] 
     },
     async nextNonce(chainId, address, call) {
       const connection = await chains.open(chainId, call);
-      return connection.ask((client) =>
+      // The lowest count: a claimed nonce never comes down again, so one wrong answer that is much
+      // too high would block the lane for good. One that is too low is refused by the chain.
+      const counts = await connection.all((client) =>
         client.getTransactionCount({ address: address as Address, blockTag: 'latest' }),
       );
+      return Math.min(...counts);
     },
     async settle(node, { request, from, assurance, phase, journal }, call) {
       const look = { from: from as Address, assurance, call, journal, phase };

@@ -216,15 +216,16 @@ CREATE OR REPLACE FUNCTION approvals_of(m movements, at timestamptz) RETURNS jso
       UNION ALL
       SELECT DISTINCT a.person, q.name, '[]'::jsonb, 'not_in_group'
       FROM approval_decisions a JOIN people q USING (person)
-      WHERE a.movement_id = m.movement_id AND NOT EXISTS (
+      WHERE a.subject_id = m.movement_id AND NOT EXISTS (
         SELECT FROM approver_group_members g JOIN person_identities i USING (person)
         WHERE g.person = a.person AND g.group_name IN (SELECT e.value ->> 'group'
           FROM jsonb_array_elements(r.rule -> 'require') e))) x
     -- Decisions about another plan do not count. The latest one says when and why.
     LEFT JOIN LATERAL (
-      SELECT a.at, a.reason FROM approval_decisions a JOIN movement_plans l USING (movement_id)
-      WHERE a.movement_id = m.movement_id AND a.person = x.person
-        AND a.plan_hash = l.compiled_plan_hash
+      SELECT a.at, a.reason FROM approval_decisions a JOIN movement_plans l
+        ON l.movement_id = a.subject_id
+      WHERE a.subject_id = m.movement_id AND a.person = x.person
+        AND a.hash = l.compiled_plan_hash
         AND EXISTS (SELECT FROM person_identities i
           WHERE i.identity = a.identity AND i.person = a.person)
         AND NOT EXISTS (SELECT FROM api_client_keys k
@@ -314,7 +315,7 @@ BEGIN
   BEGIN
     -- A repeat of what counts is no further decision; where all is there, it may still complete.
     IF jsonb_path_exists(own, '$[*] ? (@.excluded == null && @.counts == false)') THEN
-      INSERT INTO approval_decisions (decision_id, movement_id, person, identity, key_id, plan_hash,
+      INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash,
         reason, at)
       VALUES ((doc -> 'decision' ->> 'decision_id')::uuid, id, who, doc ->> 'identity',
         doc -> 'decision' ->> 'key_id', doc -> 'approve' ->> 'plan_hash',

@@ -33,6 +33,49 @@ BEGIN
     WHEN new_status = 'consumed' THEN at END);
 END $$;
 
+-- Returns whether a movement that failed or was cancelled still counts in its policy's window: some
+-- node sent or may have sent something, in any asset, or may still draw after the cancel.
+CREATE OR REPLACE FUNCTION budget_counts(m movements) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT m.request_state IN ('FAILED', 'CANCELLED') AND EXISTS (SELECT FROM movement_nodes n
+    WHERE n.movement_id = m.movement_id AND n.flow IS NOT NULL AND n.flow ->> 'from' IS NULL
+      AND (sent_amount(n) > 0
+        OR (m.request_state = 'CANCELLED' AND n.state IN ('BLOCKED', 'READY'))))
+$$;
+
+-- Sets what a movement takes from its policy's budget to budget_due. A smaller amount shrinks the
+-- stored takes, the latest first, and they keep their time; a larger amount adds a take. While the
+-- movement counts in the window, its first take stays, even with an amount of 0. Lock order:
+-- movement, nodes, pools, policy.
+CREATE OR REPLACE FUNCTION settle_budget(m movements, checked boolean, at timestamptz) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  row budget_reservations;
+  left_over numeric := budget_due(m);
+  counts boolean := budget_counts(m);
+  share numeric;
+  stays boolean;
+  new_status text := CASE WHEN m.request_state IN ('COMPLETED', 'FAILED', 'CANCELLED')
+    THEN 'consumed' ELSE 'reserved' END;
+BEGIN
+  FOR row IN SELECT * FROM budget_reservations WHERE movement_id = m.movement_id
+    AND status <> 'released' ORDER BY reserved_at, reservation_id LOOP
+    share := least(row.amount, left_over);
+    left_over := left_over - share;
+    stays := share > 0 OR counts;
+    counts := false;
+    CONTINUE WHEN stays AND share = row.amount AND row.status = new_status;
+    UPDATE budget_reservations SET
+      amount = CASE WHEN stays THEN share ELSE amount END,
+      status = CASE WHEN stays THEN new_status ELSE 'released' END,
+      ended_at = CASE WHEN stays AND new_status = 'reserved' THEN NULL ELSE at END
+    WHERE reservation_id = row.reservation_id;
+  END LOOP;
+  IF left_over > 0 OR counts THEN
+    PERFORM take_budget(m.movement_id, (m.auto_approve_result ->> 'policy_id')::uuid, left_over,
+      new_status, checked);
+  END IF;
+END $$;
+
 -- Refuses every write that starts a movement, or makes a node of it ready or sent, before its plan
 -- is approved. Has a search path of its own, else it would read temporary tables of the same names;
 -- a statement in the text is planned once a session, and one in EXECUTE each time.
@@ -141,6 +184,9 @@ BEGIN
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+    -- From its first turn (waitForClock): each other difference is written and moves updated_at.
+    WHEN n.state = 'READY' AND n.error_code = 'CLOCK_DIFFERENCE'
+      AND n.frozen_since <= at - interval '10 minutes' THEN 'clock_difference'
     -- VENUE_WAIT_CODES of domain/venue-waits.ts: the reason is the code in lower case.
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
@@ -148,6 +194,7 @@ BEGIN
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
   ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
+    'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
@@ -185,6 +232,47 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
+
+-- prisma/functions/change-requests.sql
+
+-- Whether an edge on_manual_resume leaves a node that changes.
+CREATE OR REPLACE FUNCTION is_followed_by_hand(docs jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM jsonb_array_elements(docs) d
+    JOIN movement_plans p ON p.movement_id = (d.value ->> 'movement_id')::uuid,
+    jsonb_array_elements(p.plan_frame -> 'edges') e
+    WHERE e.value ->> 'edge_type' = 'on_manual_resume' AND jsonb_path_exists(d.value,
+      '$.nodes[*].node_key ? (@ == $key)', jsonb_build_object('key', e.value ->> 'from')))
+$$;
+
+-- Lets a command on movements pass that leads them on, or refuses it; see ask_change. `row_before`:
+-- see action_before. The caller has locked the movements. To look at an unknown outcome again moves
+-- nothing, so one person may do it, unless something follows the node just because it was resumed.
+CREATE OR REPLACE FUNCTION ask_action(docs jsonb, row_before jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  command text := docs -> 0 ->> 'command_kind';
+BEGIN
+  IF command IS NULL OR command NOT IN ('resume', 'retry', 'resolve')
+    OR command = 'resume' AND jsonb_path_exists(docs, '$[*].nodes[*].set.only_look ? (@ == true)')
+      AND NOT is_followed_by_hand(docs)
+    OR NOT EXISTS (SELECT FROM jsonb_array_elements(docs) d
+      WHERE may_need_quorum((d.value ->> 'movement_id')::uuid)) THEN RETURN; END IF;
+  PERFORM hold_approval_windows();
+  PERFORM ask_change(ARRAY['movement_action'], 'movements',
+    coalesce(row_before, action_before(docs)),
+    (SELECT jsonb_build_object('command', command, 'nodes', jsonb_agg(
+        jsonb_build_object('node_key', n.value ->> 'node_key', 'set', n.value -> 'set')
+        || change_row(n.value, ARRAY['node_key', 'set', 'states', 'attempt', 'epoch', 'artifacts',
+          'was']) ORDER BY d.nr, n.value ->> 'node_key'))
+      FROM jsonb_array_elements(docs) WITH ORDINALITY AS d (value, nr),
+        jsonb_array_elements(d.value -> 'nodes') n));
+END $$;
+
+-- Whether this transaction wrote a row with this xmin. A larger xmin proves nothing: the numbers
+-- begin anew after four billion, and rows keep theirs.
+CREATE OR REPLACE FUNCTION is_own_write(writer xid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT writer = pg_current_xact_id()::xid
+$$;
 
 -- prisma/functions/holds.sql
 
@@ -237,6 +325,53 @@ CREATE OR REPLACE FUNCTION store_outlook(venue text, began timestamptz, outlook 
 $$;
 
 -- prisma/functions/lanes.sql
+
+-- Leases nonce lanes to the caller for `seconds`: those that have open claims or are marked as
+-- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
+-- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
+-- up; `proven`: the node ended because its own payment was seen in a block.
+CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  lanes jsonb;
+BEGIN
+  WITH due AS (
+    SELECT l.chain_id, l.address FROM nonce_lanes l
+    WHERE coalesce(l.tended_until, '-infinity') <= at
+      AND (l.stuck_nonce IS NOT NULL OR EXISTS (
+        SELECT FROM evm_transactions t WHERE t.chain_id = l.chain_id AND t.address = l.address
+          AND t.released_at IS NULL AND t.replaces IS NULL AND t.final_at IS NULL))
+    ORDER BY l.tended_until NULLS FIRST FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE nonce_lanes l SET tended_until = at + make_interval(secs => seconds)
+    FROM due WHERE l.chain_id = due.chain_id AND l.address = due.address
+    RETURNING l.chain_id, l.address
+  )
+  SELECT coalesce(jsonb_agg(jsonb_build_object('chain_id', chain_id, 'address', address,
+    'claims', (
+      SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
+        'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
+        'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
+        'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
+        'versions', versions_of(t.claim)) ORDER BY t.nonce)
+      FROM (
+        SELECT c.*, c AS claim, n.state AS node_state, n.external_ref AS node_ref,
+          CASE WHEN n.attempt = c.attempt AND n.error_code = 'LANE_STUCK'
+            AND n.state NOT IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED')
+            THEN coalesce(n.error_message, n.error_code) END AS stuck,
+          c.movement_id IS NULL OR n.attempt > c.attempt
+            OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
+          coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
+            AND NOT was_resolved(c), false) AS proven
+        FROM evm_transactions c LEFT JOIN movement_nodes n
+          ON n.movement_id = c.movement_id AND n.node_key = c.node_key
+        WHERE c.chain_id = taken.chain_id AND c.address = taken.address
+          AND c.released_at IS NULL AND c.replaces IS NULL AND c.final_at IS NULL
+        ORDER BY c.nonce LIMIT most) t))), '[]'::jsonb) INTO lanes
+  FROM taken;
+  RETURN lanes;
+END $$;
 
 -- Returns why a send may not use its send lane now, as problems of a binding, or null. In a send
 -- lane, which an executor names in its prepared action, one send at a time is open: the venue has
@@ -404,6 +539,165 @@ CREATE OR REPLACE FUNCTION release_request_turn(key_hash text, holder uuid) RETU
   UPDATE request_desks SET turn_holder = NULL, turn_until = NULL
   WHERE key = key_hash AND turn_holder = holder
 $$;
+
+-- prisma/functions/restore.sql
+
+-- Prepares the database after a restore that may have lost commits: recovery must check every open
+-- node and transfer before it may be sent (again). Runs once for each incident; a repeat returns
+-- the first result and changes nothing. `until`: after it, no earlier send can be under way
+-- (LONGEST_WINDOW_SECONDS of domain/send/window.ts). `signed_until`: after it, an authorization
+-- that was signed for a team's own executor can no longer be used (LONGEST_AUTHORIZATION_SECONDS of
+-- domain/signing.ts).
+CREATE OR REPLACE FUNCTION after_restore(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := svc_now();
+  until timestamptz := at + make_interval(secs => (doc ->> 'send_seconds')::double precision);
+  signed_until timestamptz := at
+    + make_interval(secs => (doc ->> 'signature_seconds')::double precision);
+  done jsonb;
+  woken uuid[];
+  open_nodes integer;
+  retries integer;
+  lanes integer;
+  transfers integer := 0;
+  t capital_transfers;
+  changes integer;
+  mode text;
+BEGIN
+  -- Before any row is locked; see cutover_now.
+  PERFORM pg_advisory_xact_lock(7203118846);
+  INSERT INTO restores (incident, at) VALUES (doc ->> 'incident', at) ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
+    SELECT result INTO done FROM restores WHERE incident = doc ->> 'incident';
+    RETURN done || '{"repeated": true}';
+  END IF;
+  -- Approvals of before count no longer while others are missing, nor does what was signed for them.
+  INSERT INTO deployments (deployment, since) VALUES (gen_random_uuid(), at)
+    ON CONFLICT DO NOTHING;
+
+  -- An ended movement that can be retried counts too: the backup may lack its next attempt, which
+  -- may have been sent.
+  PERFORM FROM movements WHERE request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    ORDER BY movement_id FOR UPDATE;
+  -- The backup may still have keys, payees and people that were removed since. So nothing new is
+  -- taken, and no change that was requested is made, before somebody has compared them.
+  UPDATE change_requests c SET state = 'outdated', ended_at = at, standing = '[]'
+  WHERE change_is_open(c, at);
+  GET DIAGNOSTICS changes = ROW_COUNT;
+  SELECT c.mode INTO STRICT mode FROM cutover c;
+  IF mode = 'normal' THEN mode := set_cutover_mode(doc -> 'drain') ->> 'mode'; END IF;
+  -- The restore may have lost an approval, so people get time to repeat it: recovery checks only
+  -- nodes of approved movements, and an expired movement cannot be approved.
+  UPDATE movements SET expires_at = greatest(expires_at, at + interval '7 days')
+  WHERE request_state = 'PENDING_APPROVAL';
+  WITH suspect AS (
+    UPDATE movement_nodes n SET
+      restored = true,
+      recover_first = recover_first OR n.state IN ('BLOCKED', 'READY', 'SKIPPED'),
+      -- Higher than any epoch that was lost, so that a worker with a lost epoch can write nothing.
+      submit_epoch = submit_epoch + 1000,
+      send_not_after = greatest(send_not_after, until,
+        CASE WHEN n.signer_binding IS NOT NULL AND EXISTS (SELECT FROM executors e
+            WHERE e.executor_key = n.executor_binding ->> 'executor_key' AND e.kind <> 'local')
+          THEN signed_until END)
+    FROM movements m
+    WHERE m.movement_id = n.movement_id
+      AND m.request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+      AND n.state NOT IN ('COMPLETED', 'CANCELLED')
+      AND n.may_send
+    RETURNING n.state
+  ) SELECT count(*) FILTER (WHERE state NOT IN ('FAILED', 'SKIPPED')), count(*)
+    FILTER (WHERE state IN ('FAILED', 'SKIPPED'))
+  INTO open_nodes, retries FROM suspect;
+  WITH open AS (
+    UPDATE movements SET version = version + 1 WHERE ended_at IS NULL
+      AND request_state NOT IN ('COMPLETED', 'REJECTED', 'EXPIRED')
+    RETURNING movement_id
+  ) SELECT coalesce(array_agg(movement_id ORDER BY movement_id), '{}') INTO woken FROM open;
+  -- A run may remember changes that the database has lost: wake each run to load again.
+  INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
+  SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
+
+  -- A transaction that was lost may have used any nonce from the lane's next one on. If there was
+  -- an earlier restore, the lane may have lost all of its nonces then, so this starts at 0.
+  UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
+    CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
+      ELSE next_nonce END);
+  GET DIAGNOSTICS lanes = ROW_COUNT;
+
+  FOR t IN SELECT * FROM capital_transfers
+    WHERE request_state IN ('CREATED', 'SUBMITTING', 'PENDING_PROVIDER_CONFIRMATION')
+           ORDER BY transfer_id FOR UPDATE LOOP
+    IF NOT (apply_transfer_step(
+      jsonb_build_object('transfer_id', t.transfer_id, 'states', jsonb_build_array(t.request_state),
+      -- SUBMITTING, as after a fence: the transfer is sent if the provider shows nothing and a
+      -- repeat has no second effect.
+      'to', CASE WHEN t.request_state = 'CREATED' THEN 'SUBMITTING' ELSE t.request_state END,
+      'set', jsonb_build_object('epoch', t.submit_epoch + 1000,
+        'send_not_after', jsonb_build_object('@after_seconds', doc -> 'send_seconds')),
+      'event', jsonb_build_object('event_id', svc_new_id(at), 'event_type', 'transfer_pending',
+        'actor', '{"type": "system"}'::jsonb,
+        'message', 'The database was restored: the service gets the outcome from the provider'),
+      'wakes', true)) ->> 'ok')::boolean THEN
+      RAISE EXCEPTION 'capital transfer % cannot be marked for recovery after the restore',
+        t.transfer_id;
+    END IF;
+    transfers := transfers + 1;
+  END LOOP;
+
+  done := jsonb_build_object('incident', doc ->> 'incident',
+    'at', wire_time(at),
+    'nothing_found_counts_from', wire_time(until),
+    'movements_woken', cardinality(woken), 'nodes_asked_first', open_nodes,
+      'retries_asked_first', retries, 'capital_transfers', transfers, 'nonce_lanes', lanes,
+    'cutover_mode', mode, 'change_requests_ended', changes);
+  UPDATE restores SET result = done WHERE incident = doc ->> 'incident';
+  PERFORM write_audit(with_details(doc -> 'audit', done), at);
+  RETURN done || '{"repeated": false}';
+END $$;
+
+-- prisma/functions/transaction-nonces.sql
+
+-- Returns the nonce of a node's attempt: the one that the attempt already claims, else the lane's
+-- next. A claim ends only through `released_at`, so recovery can never move a node to a new nonce
+-- by itself.
+CREATE OR REPLACE FUNCTION claim_nonce(movement uuid, node text, node_attempt integer, claim jsonb,
+  at timestamptz)
+RETURNS evm_transactions LANGUAGE plpgsql AS $$
+DECLARE
+  tx evm_transactions;
+  abandoned uuid;
+  taken bigint;
+BEGIN
+  INSERT INTO nonce_lanes (chain_id, address, next_nonce)
+    VALUES ((claim ->> 'chain_id')::bigint, claim ->> 'address', 0)
+  ON CONFLICT DO NOTHING;
+  PERFORM 1 FROM nonce_lanes WHERE chain_id = (claim ->> 'chain_id')::bigint
+    AND address = claim ->> 'address' FOR UPDATE;
+  SELECT * INTO tx FROM evm_transactions
+  WHERE movement_id = movement AND node_key = node AND attempt = node_attempt
+    AND released_at IS NULL AND replaces IS NULL
+  ORDER BY created_at DESC LIMIT 1;
+  IF FOUND THEN RETURN tx; END IF;
+  -- Takes over a claim that can no longer be signed, since every later nonce would wait for it. It
+  -- is read before the update: as a condition it would be asked again for each row, and would name
+  -- the next one as soon as the first is released.
+  SELECT transaction_id INTO abandoned FROM left_claim(claim);
+  UPDATE evm_transactions SET released_at = at WHERE transaction_id = abandoned
+  RETURNING nonce INTO taken;
+  IF taken IS NULL THEN
+    UPDATE nonce_lanes SET next_nonce = greatest(next_nonce, (claim ->> 'chain_nonce')::bigint) + 1,
+      signer_key = claim ->> 'signer_key'
+    WHERE chain_id = (claim ->> 'chain_id')::bigint AND address = claim ->> 'address'
+    RETURNING next_nonce - 1 INTO taken;
+  END IF;
+  INSERT INTO evm_transactions (transaction_id, chain_id, address, nonce, signer_key, movement_id,
+    node_key, attempt, unsigned, created_at)
+  VALUES ((claim ->> 'transaction_id')::uuid, (claim ->> 'chain_id')::bigint, claim ->> 'address',
+    taken, claim ->> 'signer_key', movement, node, node_attempt, claim -> 'unsigned', at)
+  RETURNING * INTO tx;
+  RETURN tx;
+END $$;
 
 -- prisma/functions/write-path.sql
 

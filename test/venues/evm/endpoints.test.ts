@@ -1,6 +1,7 @@
 /** Several endpoints of one chain: one may be silent or lie, and nothing is believed absent. */
 import { createEvmTransferExecutor } from '../../../venues/evm/transfer.ts';
 import { isHeld, readReceipt } from '../../../venues/evm/client.ts';
+import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { agreedFate } from '../../../venues/evm/nonce-proof.ts';
 import { CHAIN_ID, startChain, type TestChain } from './support/chain.ts';
 import { CUT, startLiar, type Liar } from './support/liar.ts';
@@ -124,6 +125,18 @@ test('an endpoint of another chain stops everything, whichever it is', async () 
   for (const liar of [one, other]) {
     liar.twist(({ method }, answer) => (method === 'eth_chainId' ? '0x1' : answer));
     await expect(opened()).rejects.toMatchObject({ code: 'CHAIN_ID_MISMATCH', kind: 'rejected' });
+    liar.twist((_request, answer) => answer);
+  }
+});
+
+test('the next nonce is the lowest that an endpoint counts, and silence of one counts nothing', async () => {
+  const { account } = await mined();
+  const next = () => createEvmSigning(both()).nextNonce(CHAIN_ID, account.address, call());
+  for (const liar of [one, other]) {
+    liar.twist(({ method }, answer) => (method === 'eth_getTransactionCount' ? '0xf4240' : answer));
+    expect(await next()).toBe(1);
+    liar.twist(cut);
+    expect(await next()).toBe(1);
     liar.twist((_request, answer) => answer);
   }
 });

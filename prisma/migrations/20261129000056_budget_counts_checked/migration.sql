@@ -1,0 +1,3 @@
+-- online
+
+ALTER TABLE budget_reservations VALIDATE CONSTRAINT budget_reservations_amount_check;
