@@ -9,6 +9,7 @@ import { rootNodes } from '../graph/shape.ts';
 import type { GraphEdge } from '../graph/types.ts';
 import type { JsonValue } from '../json.ts';
 import { readDecimal } from '../money.ts';
+import { parseAmountSource } from '../plan/amount.ts';
 import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
 
 export const BURN_FINALITIES = ['fast', 'standard'] as const;
@@ -22,6 +23,10 @@ export interface BridgeLeg {
   readonly destination_chain_id: number | null;
   /** In upper case; null: the leg uses the movement's asset. */
   readonly asset: string | null;
+  /** The token that a burn-and-mint leg burns; null: the caller names it, or the bridge does. */
+  readonly token_address: string | null;
+  /** Whether the leg sends the amount of the movement. */
+  readonly sends_intent: boolean;
   /** Finality of a burn-and-mint leg; null on another bridge. */
   readonly finality: BurnFinality | null;
   /**
@@ -73,7 +78,7 @@ export function bridgeLegs(
 }
 
 function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
-  const { finality, max_fee = '0', asset } = config;
+  const { finality, max_fee = '0', asset, token_address: token } = config;
   const source_chain_id = chainId(config['source_chain_id']);
   const destination_chain_id = chainId(config['destination_chain_id']);
   // A template that leaves the chains to the caller also leaves the other fields to the caller, so
@@ -86,6 +91,8 @@ function readLeg({ node_key, config = {} }: TemplateNode, lane: BridgeLane) {
     source_chain_id,
     destination_chain_id,
     asset: typeof asset === 'string' ? asset.toUpperCase() : null,
+    token_address: burns && typeof token === 'string' ? token : null,
+    sends_intent: parseAmountSource(config).kind === 'intent',
     finality: burns ? (finality === 'fast' ? ('fast' as const) : ('standard' as const)) : null,
     max_fee: burns ? readDecimal(max_fee) : null,
   };

@@ -7,7 +7,7 @@ import type { BridgeRegistry } from '../bridges/registry.ts';
 import { fastAttestationSeconds } from '../chains/fast-attestation.ts';
 import { knownChain } from '../chains/finality-table.ts';
 import { add } from '../money.ts';
-import { carriedToken, type ChainEntry } from '../plan/tokens.ts';
+import { assetOf, carriedToken, type ChainEntry } from '../plan/tokens.ts';
 import type { BridgeLeg, BurnFinality } from './bridge-legs.ts';
 
 /** The source of a latency baseline. */
@@ -103,9 +103,9 @@ function feeOf(passed: readonly Passed[]): string | null {
 }
 
 function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
-  const { selector: _, on_the_way: __, after: ___, ...said } = leg;
+  const { node_key, lane, source_chain_id, destination_chain_id, asset, finality, max_fee } = leg;
   const unknown = {
-    ...said,
+    ...{ node_key, lane, source_chain_id, destination_chain_id, asset, finality, max_fee },
     latency_baseline_seconds: null,
     latency_source: null,
     fee_native_budget: null,
@@ -113,11 +113,11 @@ function lookAt(leg: BridgeLeg, world: BridgeWorld): RouteBridgeLeg {
     usable: null,
     problem: null,
   };
-  const { source_chain_id: from, destination_chain_id: to } = leg;
+  const [from, to] = [source_chain_id, destination_chain_id];
   if (from === null || to === null) return unknown;
   const problem = unbound([from, to], world) ?? withoutLane(leg, [from, to], world);
   const known = { ...unknown, usable: problem === null ? null : false, problem };
-  return LANES[leg.lane].paths === 'attested'
+  return LANES[lane].paths === 'attested'
     ? attested(leg, known, from)
     : registered(leg, known, { from, to }, world);
 }
@@ -194,7 +194,7 @@ function unbound(ids: readonly number[], { chains }: BridgeWorld): BridgeProblem
 
 /** Returns the problem for which the node would fail before it sends, if known here. */
 function withoutLane(
-  { lane, asset }: BridgeLeg,
+  { lane, asset, token_address: token }: BridgeLeg,
   ids: readonly number[],
   { chains }: BridgeWorld,
 ): BridgeProblem | null {
@@ -216,6 +216,11 @@ function withoutLane(
         error_code,
         reason: `venue ${end.venue_key} lists no token of ${asset} for its ${LANES[lane].entry} entry`,
       };
+  if (token !== null && assetOf(chains, source.chain_id, token) !== asset)
+    return {
+      error_code: 'TOKEN_ASSET_MISMATCH',
+      reason: `venue ${source.venue_key} does not list ${token} as ${asset}`,
+    };
   return null;
 }
 

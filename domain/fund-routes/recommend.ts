@@ -104,8 +104,18 @@ export function infeasibleReasons(
   return INFEASIBLE_REASONS.filter((reason) => found[reason]);
 }
 
-function isBelowMin(amount: string, { risk_controls: { min_amount: limit } }: FundRoute): boolean {
-  return typeof limit === 'string' && isDecimal(limit) && compare(amount, limit) < 0;
+/** A burn of the movement's amount is refused unless the amount exceeds the burn's fee. */
+function isBelowMin(
+  amount: string,
+  { risk_controls: { min_amount: limit }, bridge_legs }: FundRoute,
+): boolean {
+  const fees = bridge_legs.flatMap(({ on_the_way, sends_intent, max_fee }) =>
+    on_the_way && sends_intent && max_fee !== null ? [max_fee] : [],
+  );
+  return (
+    (typeof limit === 'string' && isDecimal(limit) && compare(amount, limit) < 0) ||
+    fees.some((fee) => compare(amount, fee) <= 0)
+  );
 }
 
 interface Judged<C extends Candidate> {

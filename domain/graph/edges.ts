@@ -1,6 +1,6 @@
 /** Computes which edges have fired, which never will, and which are still pending. */
 import { isSettled } from '../states/node.ts';
-import { isOwed } from './owed.ts';
+import { heldLegs } from './owed.ts';
 import { groupBy, inOrder } from './paths.ts';
 import type { GraphEdge } from './types.ts';
 import type { WalkEdge, WalkNode } from './walk-types.ts';
@@ -17,6 +17,8 @@ export interface Settled {
   readonly statuses: Map<WalkEdge, EdgeStatus>;
   /** BLOCKED nodes that became unreachable in the present branch, in the graph's order. */
   readonly unreachable: readonly string[];
+  /** BLOCKED second legs whose funds are or may be in transit, and that no path leads to now. */
+  readonly stranded: readonly string[];
 }
 
 /** Returns the targets of on_cancel edges: the only branch that continues after a cancel. */
@@ -32,32 +34,59 @@ export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
 }
 
 /**
- * Settles every edge and finds the unreachable nodes, in one pass along the graph. For the nodes
- * behind it, an unreachable node counts as skipped. In the main branch on_cancel edges are always
- * `dead`, so a node that only a cancel leads to is unreachable there. After a cancel only on_cancel
- * edges count, and every other edge is dead. A root is always reachable in the main branch.
+ * Settles every edge and finds the unreachable nodes. For the nodes behind it, an unreachable node
+ * counts as skipped. In the main branch on_cancel edges are always `dead`, so a node that only a
+ * cancel leads to is unreachable there. After a cancel only on_cancel edges count, and every other
+ * edge is dead. A root is always reachable in the main branch. A second leg that would be
+ * unreachable although its funds are or may be in transit is `stranded` instead.
  */
 export function settleGraph(input: SettleInput): Settled {
+  const all = settleHolding(input, new Set());
+  const held = heldLegs(input, new Set(all.unreachable));
+  return held.size === 0 ? all : settleHolding(input, held);
+}
+
+/** Settles the graph in one pass along it; no node of `held` counts as unreachable. */
+function settleHolding(input: SettleInput, held: ReadonlySet<string>): Settled {
   const into = groupBy(input.edges, (edge) => edge.to);
   const out = groupBy(input.edges, (edge) => edge.from);
   const statuses = new Map<WalkEdge, EdgeStatus>();
   const unreachable: string[] = [];
+  const stranded: string[] = [];
   const nodes = new Map(input.nodes.map((node) => [node.node_key, node]));
   for (const key of inOrder([...nodes.keys()], out)) {
     const node = nodes.get(key);
     if (node === undefined) continue;
     const incoming = into.get(node.node_key) ?? [];
-    const lost =
-      node.state === 'BLOCKED' &&
-      !(input.cancelled && isOwed(node, (other) => nodes.get(other)?.state)) &&
-      isOutOfReach(node, incoming, statuses, input.cancelled);
-    if (lost) unreachable.push(node.node_key);
+    const cut = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
+    const lost = cut && !held.has(node.node_key);
+    if (cut) (lost ? unreachable : stranded).push(node.node_key);
+    const way = input.cancelled ? 'fired' : wayOnFrom(node, incoming, statuses);
     const siblings = out.get(node.node_key) ?? [];
     const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;
-    for (const edge of siblings)
-      statuses.set(edge, statusOf(edge, source, siblings, input.cancelled));
+    for (const edge of siblings) {
+      const status = statusOf(edge, source, siblings, input.cancelled);
+      statuses.set(edge, status === 'fired' ? way : status);
+    }
   }
-  return { statuses, unreachable };
+  return { statuses, unreachable, stranded };
+}
+
+/**
+ * Returns what an edge that the node's outcome fires comes to. A second leg may run although the
+ * plan has not led to it, because its funds are in transit. What waits for its success then waits
+ * until the plan leads to the leg, and never starts if it does not: the plan may have paid in
+ * another way.
+ */
+function wayOnFrom(
+  node: WalkNode,
+  incoming: readonly WalkEdge[],
+  statuses: ReadonlyMap<WalkEdge, EdgeStatus>,
+): EdgeStatus {
+  const found = incoming.map((edge) => statuses.get(edge) ?? 'pending');
+  if (node.brings == null || node.state !== 'COMPLETED') return 'fired';
+  if (found.length === 0 || found.includes('fired')) return 'fired';
+  return found.includes('pending') ? 'pending' : 'dead';
 }
 
 /**

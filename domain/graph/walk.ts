@@ -5,7 +5,13 @@
  */
 import type { MovementState } from '../states/movement.ts';
 import { isSettled, type NodeState } from '../states/node.ts';
-import { onCancelTargets, settleEdges, settleGraph, type EdgeStatus } from './edges.ts';
+import {
+  onCancelTargets,
+  settleEdges,
+  settleGraph,
+  type EdgeStatus,
+  type Settled,
+} from './edges.ts';
 import { groupBy } from './paths.ts';
 import { failureOf } from './failure.ts';
 import { sentBefore } from './owed.ts';
@@ -54,7 +60,7 @@ export function walk(input: WalkInput): WalkResult {
 }
 
 function walkMain(input: WalkInput): WalkResult {
-  const { skip, statuses } = settleDead(input, false);
+  const { skip, statuses, stranded } = settleDead(input, false);
   const nodes = withStates(input.nodes, skip, 'SKIPPED');
   const failure = failureOf({ nodes, edges: input.edges, statuses });
   const open = (node: WalkNode): boolean => !isSettled(node.state) && node.state !== 'BLOCKED';
@@ -63,10 +69,15 @@ function walkMain(input: WalkInput): WalkResult {
   );
   const owed = owedLegs(nodes);
   // Funds in transit over a bridge are delivered even if other nodes have failed or lie between the
-  // two legs of the transfer.
+  // two legs of the transfer. Without an unhandled failure the plan may still lead to the second
+  // leg, which then waits for it.
   const startable =
     failure.unhandled.length === 0
-      ? satisfied.filter((node) => node.node_kind !== 'post_action')
+      ? nodes.filter(
+          (node) =>
+            (owed.has(node.node_key) && stranded.includes(node.node_key)) ||
+            (node.node_kind !== 'post_action' && satisfied.includes(node)),
+        )
       : nodes.filter(
           (node) =>
             owed.has(node.node_key) ||
@@ -171,20 +182,21 @@ function nothing(input: WalkInput): WalkResult {
 }
 
 /**
- * Returns the unreachable nodes and the edges' statuses. In the main branch a node that a cancel
- * could still reach stays BLOCKED; it is skipped when the movement ends.
+ * Returns the unreachable nodes, the stranded second legs and the edges' statuses. In the main
+ * branch a node that a cancel could still reach stays BLOCKED; it is skipped when the movement
+ * ends.
  */
 function settleDead(
   input: WalkInput,
   cancelled: boolean,
-): { skip: string[]; statuses: Map<WalkEdge, EdgeStatus> } {
-  const { statuses, unreachable } = settleGraph({
+): Omit<Settled, 'unreachable'> & { readonly skip: readonly string[] } {
+  const { statuses, unreachable, stranded } = settleGraph({
     nodes: input.nodes,
     edges: input.edges,
     cancelled,
   });
   const held = cancelled ? new Set<string>() : onCancelTargets(input.edges);
-  return { skip: unreachable.filter((key) => !held.has(key)), statuses };
+  return { skip: unreachable.filter((key) => !held.has(key)), statuses, stranded };
 }
 
 function incoming(node: WalkNode, edges: readonly WalkEdge[], cancelled: boolean): WalkEdge[] {

@@ -17,9 +17,9 @@ export const bridgeRules: readonly Rule[] = [
     rule: "After a cancel a bridge's second leg waits for a first that may have been sent, and then runs.",
     test: { file: WALKED, name: 'a burn that is %s is waited for, and then minted' },
     broken: {
-      file: 'domain/graph/edges.ts',
-      find: '!(input.cancelled && isOwed(',
-      replace: '!(!input.cancelled && isOwed(',
+      file: 'domain/graph/owed.ts',
+      find: "return node.state === 'BLOCKED' && sentBefore(node, stateOf) !== 'no';",
+      replace: "return node.state === 'BLOCKED' && sentBefore(node, stateOf) === 'sent';",
     },
   },
   {
@@ -42,6 +42,39 @@ export const bridgeRules: readonly Rule[] = [
       file: 'domain/graph/walk.ts',
       find: "owed.has(node.node_key) ||\n            (node.node_kind === 'compensation'",
       replace: "(node.node_kind === 'compensation'",
+    },
+  },
+  {
+    id: 'dead-paths-strand-no-second-leg',
+    section,
+    rule: 'A burn is minted although every path to its mint is dead.',
+    test: { file: WALKED, name: 'what is burnt is minted, and nothing behind it begins' },
+    broken: {
+      file: 'domain/graph/edges.ts',
+      find: 'return held.size === 0 ? all : settleHolding(input, held);',
+      replace: 'return held.size === 0 || !input.cancelled ? all : settleHolding(input, held);',
+    },
+  },
+  {
+    id: 'paths-lead-behind-a-second-leg',
+    section,
+    rule: 'Behind a mint to which no path leads nothing begins.',
+    test: { file: WALKED, name: 'a gate may pay in its place, and nothing behind the mint does' },
+    broken: {
+      file: 'domain/graph/edges.ts',
+      find: "statuses.set(edge, status === 'fired' ? way : status);",
+      replace: 'statuses.set(edge, status);',
+    },
+  },
+  {
+    id: 'one-second-leg-brings',
+    section,
+    rule: 'Of several second legs of one burn, one alone runs without a path that leads to it.',
+    test: { file: WALKED, name: 'of two mints the one that the plan chooses runs' },
+    broken: {
+      file: 'domain/graph/owed.ts',
+      find: '    if (taken.has(brings)) continue;\n',
+      replace: '',
     },
   },
   {

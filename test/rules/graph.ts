@@ -36,8 +36,8 @@ export const graphRules: readonly Rule[] = [
     test: { file: WALK, name: 'go on where one way is dead' },
     broken: {
       file: EDGES,
-      find: 'const lost =\n' + "      node.state === 'BLOCKED' &&",
-      replace: "const lost = node.node_key === '' &&",
+      find: "const cut = node.state === 'BLOCKED' &&",
+      replace: "const cut = node.node_key === '' &&",
     },
   },
   {

@@ -8,7 +8,13 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readReceipt, type EvmConnection } from '../evm/client.ts';
-import { isCanonical, observing, settledNumber, TRANSFER_ASSURANCES } from '../evm/landed.ts';
+import {
+  isCanonical,
+  observing,
+  settledNumber,
+  TRANSFER_ASSURANCES,
+  type LookPhase,
+} from '../evm/landed.ts';
 import {
   readSearched,
   searchedRecord,
@@ -37,6 +43,7 @@ export async function isNonceUsed(
 /** The search for a mint, as earlier calls left it. */
 export interface Looking {
   readonly assurance: CompletionAssurance;
+  readonly phase: LookPhase;
   /** The node's output so far; its `searched` names the blocks that need no further search. */
   readonly progress: JsonObject;
   readonly search: SearchLimits | undefined;
@@ -59,26 +66,41 @@ export async function byAnybody(
  * Returns COMPLETED with the mint that used the nonce, once the mint's block is deep enough;
  * OBSERVING before, with `MINT_SEARCH_UNFINISHED` while the search for the mint goes on. `known`:
  * the transaction that an earlier call found.
+ *
+ * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` if no block shows the mint.
  */
 export async function byOthers(
   connection: EvmConnection,
   plan: MintPlan,
-  { assurance, progress, search }: Looking,
+  { assurance, phase, progress, search }: Looking,
   known: Hash | null,
 ): Promise<ExecutionResult> {
+  const { searched, ...others } = progress;
   const before = known === null ? null : await readReceipt(connection, known);
   const seen =
     before !== null && (await isCanonical(connection, before))
       ? ({ kind: 'found', hash: before.transactionHash } as const)
-      : await mintOfNonce(connection, plan, readSearched(progress['searched']), search);
+      : await mintOfNonce(connection, plan, readSearched(searched), search);
   if (seen.kind === 'unfinished')
     return {
       next_state: 'OBSERVING',
-      output: { ...progress, searched: searchedRecord(seen.searched) },
+      output: { ...others, searched: { ...searchedRecord(seen.searched), by: phase } },
       error_code: 'MINT_SEARCH_UNFINISHED',
       error_message: 'the burn is minted; the search for the mint goes on in older blocks',
       retry_after_seconds: SEARCH_AGAIN_SECONDS,
     };
+  if (seen.kind === 'nowhere') {
+    if (phase === 'observe' || searched === undefined) throw unseen();
+    // A lagging endpoint may have hidden the mint, so the next recovery searches all blocks again.
+    const { code, message } = unseen();
+    return {
+      next_state: 'OBSERVING',
+      output: others,
+      error_code: code,
+      error_message: message,
+      retry_after_seconds: ASK_EVERY_SECONDS,
+    };
+  }
   const { hash } = seen;
   const receipt = before?.transactionHash === hash ? before : await readReceipt(connection, hash);
   if (receipt === null) throw unseen();
@@ -117,25 +139,19 @@ const RECEIVED = toEventSelector('MessageReceived(address,uint32,bytes32,bytes32
 /** Seconds between two steps of an unfinished search. */
 const SEARCH_AGAIN_SECONDS = 1;
 
-/**
- * Searches for the transaction that used the nonce, outside the `searched` blocks.
- *
- * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` if the nonce is used and no log
- *   shows by which transaction.
- */
-export async function mintOfNonce(
+/** Searches for the transaction that used the nonce, outside the `searched` blocks. */
+export function mintOfNonce(
   connection: EvmConnection,
   { destination, since, nonce }: MintPlan,
   searched: Searched | null,
   search?: SearchLimits,
-): Promise<Exclude<Found, { kind: 'nowhere' }>> {
+): Promise<Found> {
   const address = destination.cctp.message_transmitter;
   const wanted = { address, topics: [RECEIVED, null, nonce], since };
-  const seen = await searchLogs(connection, wanted, searched, search);
-  if (seen.kind !== 'nowhere') return seen;
-  throw unseen();
+  return searchLogs(connection, wanted, searched, search);
 }
 
+/** The nonce is used and no log shows by which transaction; the search is tried again. */
 function unseen(): ExecutorFault {
   return new ExecutorFault(
     'server_error',

@@ -4,11 +4,13 @@
  */
 import type { Address, Hash } from 'viem';
 import {
+  ExecutorFault,
   type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
 } from '../../domain/executor.ts';
+import { isObject, type JsonObject } from '../../domain/json.ts';
 import { createActExecutor, gasAside, type Drafting, type Ready } from '../evm/act-executor.ts';
 import { actDescriptor, type Act, type ActInput, type At } from '../evm/act.ts';
 import type { EvmVenue } from '../evm/config.ts';
@@ -64,8 +66,8 @@ function payeeOf({ emitted }: Burnt['plan']): Address {
 }
 
 /**
- * Returns where the search starts: recover searches all blocks again; observe continues outside the
- * searched blocks.
+ * Returns where the search starts: observe continues outside the searched blocks. Recover searches
+ * all blocks again, and then continues what a recover has begun.
  */
 function lookingOf(
   search: SearchLimits | undefined,
@@ -74,8 +76,10 @@ function lookingOf(
 ): Looking {
   const { searched } = prior?.prepared_action ?? {};
   const { searched: later = searched, ...output } = prior?.output ?? {};
-  const goesOn = phase === 'observe' && later !== undefined;
-  return { assurance, progress: { ...output, ...(goesOn ? { searched: later } : {}) }, search };
+  const goesOn =
+    later !== undefined && (phase === 'observe' || (isObject(later) && later['by'] === phase));
+  const progress = { ...output, ...(goesOn ? { searched: later } : {}) };
+  return { assurance, phase, progress, search };
 }
 
 export function createMintExecutor(lane: Lane): Executor {
@@ -146,17 +150,24 @@ async function mintReady(lane: Lane, burnt: Burnt, at: Drafting): Promise<Ready>
 
 /**
  * Finds the transaction that minted the burn; `minted_by` is null if the search must go on later.
+ * Nothing is sent either way, so a search that fails does not fail the node before its send: it is
+ * observed, where the search is repeated and a person may name the transaction.
  */
 async function mintedBy(
   { search }: Lane,
   { plan, minted_by: known }: Burnt,
   { connection }: Drafting,
-) {
-  if (known !== null && (await takes(connection, plan, known))) return { minted_by: known };
-  const seen = await mintOfNonce(connection, plan, null, search);
-  return seen.kind === 'found'
-    ? { minted_by: seen.hash }
-    : { minted_by: null, searched: searchedRecord(seen.searched) };
+): Promise<JsonObject> {
+  try {
+    if (known !== null && (await takes(connection, plan, known))) return { minted_by: known };
+    const seen = await mintOfNonce(connection, plan, null, search);
+    if (seen.kind === 'found') return { minted_by: seen.hash };
+    if (seen.kind === 'unfinished')
+      return { minted_by: null, searched: searchedRecord(seen.searched) };
+  } catch (error) {
+    if (!(error instanceof ExecutorFault)) throw error;
+  }
+  return { minted_by: null };
 }
 
 /**

@@ -81,7 +81,7 @@ async function judgeReverted(
 ): Promise<ExecutionResult> {
   const { act, receipt, signed } = landed;
   const instead = (await act.instead?.(connection)) ?? null;
-  if (instead !== null) return instead;
+  if (instead !== null) return withCost(instead, cost);
   if (!(await isAgreed(connection, receipt))) return observing(connection, signed);
   const why = await whyReverted(connection, landed);
   return {
@@ -91,6 +91,13 @@ async function judgeReverted(
     external_ref: signed.tx_hash,
     output: cost,
   };
+}
+
+/** Returns another account's act with what our own transaction, which moved nothing, has cost. */
+export function withCost(instead: ExecutionResult, cost: JsonObject = {}): ExecutionResult {
+  if (instead.next_state !== 'COMPLETED') return instead;
+  const { tx_hash: _hash, block_number: _block, ...fee } = cost;
+  return { ...instead, output: { ...fee, ...instead.output } };
 }
 
 const REVERTED = 'the transaction was mined and reverted; only gas was spent';

@@ -19,7 +19,14 @@ import type { ActOn, ChainAct } from './act.ts';
 import { broadcast, NO_STOPS, type AskStops } from './broadcast.ts';
 import { isHeld, readReceipt, type EvmChains, type EvmConnection } from './client.ts';
 import { heldBack } from './held.ts';
-import { judgeCancelled, judgeLanded, observing, undecided, type LookPhase } from './landed.ts';
+import {
+  judgeCancelled,
+  judgeLanded,
+  observing,
+  undecided,
+  withCost,
+  type LookPhase,
+} from './landed.ts';
 import { agreedFate } from './nonce-proof.ts';
 import { readVersion, type SignedTransaction } from './signed-bytes.ts';
 import { dearer, FEE_ABOVE_CAP, selfTransfer } from './versions.ts';
@@ -149,7 +156,8 @@ async function cancelledOr(
 ): Promise<ExecutionResult> {
   const cancelled = await judgeCancelled(connection, landed);
   if (cancelled.next_state !== 'FAILED') return cancelled;
-  return (await act.instead?.(connection)) ?? cancelled;
+  const instead = (await act.instead?.(connection)) ?? null;
+  return instead === null ? cancelled : withCost(instead, cancelled.output);
 }
 
 async function findLanded(

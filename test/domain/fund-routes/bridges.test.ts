@@ -180,6 +180,23 @@ describe('a burn', () => {
     });
   });
 
+  test('carries no asset but that of its token', () => {
+    const both = [
+      { asset: 'USDC', address: '0xAA' },
+      { asset: 'EURC', address: '0xBB' },
+    ];
+    const bridges = { burn_and_mint: { endpoint_identity: null, carriers: both } };
+    const listing = [ETHEREUM, BASE].map((id) => bound(id, { tokens: both, bridges }));
+    const carries = (asset: string) =>
+      leg(burn('burn', { token_address: '0xaa' }), { asset, chains: listing });
+    expect(carries('USDC')).toMatchObject({ usable: true, problem: null });
+    expect(carries('EURC')).toMatchObject({
+      usable: false,
+      problem: { error_code: 'TOKEN_ASSET_MISMATCH' },
+    });
+    expect(carries('USDC')).not.toHaveProperty('token_address');
+  });
+
   test('whose chains the caller says promises nothing', () => {
     const config = { asset: 'USDC', max_fee: '1', finality: 'fast', source_chain_id: null };
     expect(leg(burn('burn', config))).toMatchObject({

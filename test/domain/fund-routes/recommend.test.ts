@@ -46,6 +46,20 @@ describe('a route is infeasible', () => {
     expect(infeasibleReasons(candidate({ controls }), amount)).toEqual(reasons);
   });
 
+  test.each([
+    ['10', true],
+    ['10.000001', false],
+  ])('with %s where a burn of the amount may cost 10: %s', (amount, refused) => {
+    const isRefused = (config: Record<string, string>): boolean => {
+      const burns = { source_chain_id: 1, destination_chain_id: 8453, max_fee: '10', ...config };
+      const route = candidate({ nodes: [node('cctp_burn', { config: burns })] });
+      return infeasibleReasons(route, amount).includes('amount_below_min');
+    };
+    expect(isRefused({})).toBe(refused);
+    // This burn does not send the request's amount.
+    expect(isRefused({ amount: '50' })).toBe(false);
+  });
+
   test('when only its executors, or its graph, keep it from running', () => {
     expect(infeasibleReasons(candidate({ can_work: false }), '1')).toEqual([
       'executor_unavailable',

@@ -1,13 +1,13 @@
 /** What a bridge owes is brought: the second leg goes on where nothing else starts. */
 import { isRetryable } from '../../../domain/graph/retry.ts';
-import type { WalkNode } from '../../../domain/graph/walk-types.ts';
+import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';
 import { edge, node, Run } from './build.ts';
 
 const MINT = node('mint', { brings: 'burn' });
-const run = (nodes: readonly (string | WalkNode)[], edges: readonly string[]): Run => {
+const run = (nodes: readonly (string | WalkNode)[], edges: readonly (string | WalkEdge)[]): Run => {
   const made = new Run(
     nodes.map((each) => (typeof each === 'string' ? node(each) : each)),
-    edges.map((each) => edge(each)),
+    edges.map((each) => (typeof each === 'string' ? edge(each) : each)),
   );
   made.step();
   return made;
@@ -105,6 +105,120 @@ describe('beside a failure without a failure path', () => {
     );
     expect(made.settle('burn', 'COMPLETED')).toEqual([]);
     expect(made.at('mint').state).toBe('BLOCKED');
+  });
+});
+
+describe('where every path to a second leg is dead', () => {
+  const chosen = (text: string, condition: WalkEdge['condition']): WalkEdge =>
+    edge(text, { condition_expr: `${text} is chosen`, condition });
+  const looked = (others: readonly string[] = [], more: readonly string[] = []): Run => {
+    const made = run(
+      ['burn', 'look', MINT, 'on', ...others],
+      ['burn>look', 'look>mint', 'mint>on', ...more],
+    );
+    made.settle('burn', 'COMPLETED');
+    return made;
+  };
+
+  test('what is burnt is minted, and nothing behind it begins', () => {
+    const made = looked();
+    expect(made.settle('look', 'FAILED')).toEqual(['mint']);
+    made.settle('mint', 'COMPLETED');
+    expect([made.state, made.failure, made.at('on').state]).toEqual([
+      'FAILED',
+      'look_failed',
+      'SKIPPED',
+    ]);
+    expect(made.retry('look')).toEqual(['look']);
+    expect(made.settle('look', 'COMPLETED')).toEqual(['on']);
+    made.settle('on', 'COMPLETED');
+    expect([made.state, made.ended]).toEqual(['COMPLETED', true]);
+  });
+
+  test('a gate may pay in its place, and nothing behind the mint does', () => {
+    const made = looked(
+      ['ask:manual_gate', 'pay'],
+      ['look>ask:on_failure', 'ask>pay:on_manual_resume'],
+    );
+    expect(made.settle('look', 'FAILED')).toEqual(['mint']);
+    expect(made.state).toBe('WAITING_MANUAL_ACTION');
+    made.settle('mint', 'COMPLETED');
+    expect(made.at('on').state).toBe('SKIPPED');
+    expect(made.settle('ask', 'COMPLETED', { resumed: true })).toEqual(['pay']);
+    made.settle('pay', 'COMPLETED');
+    expect([made.state, made.ended]).toEqual(['COMPLETED', true]);
+  });
+
+  test('its own failure opens its gate, and is retried', () => {
+    const made = looked(['ask:manual_gate'], ['look>ask:on_failure', 'mint>ask:on_failure']);
+    expect(made.settle('look', 'FAILED')).toEqual(['mint']);
+    made.settle('mint', 'FAILED');
+    expect(made.state).toBe('WAITING_MANUAL_ACTION');
+    expect(isRetryable(made.input, made.at('mint'))).toBe(true);
+    expect(made.retry('mint')).toEqual(['mint']);
+    made.settle('mint', 'COMPLETED');
+    made.settle('ask', 'COMPLETED', { resumed: true });
+    expect([made.state, made.ended]).toEqual(['COMPLETED', true]);
+  });
+
+  test.each([false, 'error'] as const)('a condition that is %s does not keep it', (condition) => {
+    const made = run(['burn', MINT], [chosen('burn>mint', condition)]);
+    expect(made.settle('burn', 'COMPLETED')).toEqual(['mint']);
+    made.settle('mint', 'COMPLETED');
+    expect(made.state).toBe(condition === false ? 'COMPLETED' : 'FAILED');
+  });
+
+  test('it waits for a burn that is at work, and is skipped where that was not sent', () => {
+    const started = (): Run => {
+      const made = run(
+        ['start', 'burn', 'check', MINT, 'ask:manual_gate'],
+        ['start>burn', 'start>check', 'check>mint', 'check>ask:on_failure'],
+      );
+      made.settle('start', 'COMPLETED');
+      made.set('burn', { state: 'OBSERVING' });
+      made.settle('check', 'FAILED');
+      expect(made.at('mint').state).toBe('BLOCKED');
+      return made;
+    };
+    expect(started().settle('burn', 'COMPLETED')).toEqual(['mint']);
+    const unsent = started();
+    unsent.settle('burn', 'FAILED');
+    expect(unsent.at('mint').state).toBe('SKIPPED');
+  });
+
+  test('a burn between that never began is skipped with its mint', () => {
+    const made = run(
+      ['burn', 'look', 'again', node('last', { brings: 'again' })],
+      ['burn>look', 'look>again', 'again>last'],
+    );
+    made.settle('burn', 'COMPLETED');
+    made.settle('look', 'FAILED');
+    expect(made.states()).toMatchObject({ again: 'SKIPPED', last: 'SKIPPED' });
+    expect(made.state).toBe('FAILED');
+  });
+
+  const OTHER = node('other', { brings: 'burn' });
+
+  test('of two mints the one that the plan chooses runs', () => {
+    const made = run(
+      ['burn', OTHER, MINT],
+      [chosen('burn>other', false), chosen('burn>mint', true)],
+    );
+    expect(made.settle('burn', 'COMPLETED')).toEqual(['mint']);
+    expect(made.at('other').state).toBe('SKIPPED');
+    const neither = run(
+      ['burn', OTHER, MINT],
+      [chosen('burn>other', false), chosen('burn>mint', false)],
+    );
+    expect(neither.settle('burn', 'COMPLETED')).toEqual(['other']);
+    expect(neither.at('mint').state).toBe('SKIPPED');
+  });
+
+  test('a mint for the failure of another one does not run beside it', () => {
+    const made = run(['burn', MINT, OTHER], ['burn>mint', 'mint>other:on_failure']);
+    made.settle('burn', 'COMPLETED');
+    made.settle('mint', 'COMPLETED');
+    expect([made.state, made.at('other').state]).toEqual(['COMPLETED', 'SKIPPED']);
   });
 });
 

@@ -2,7 +2,11 @@
 import { concat, encodeErrorResult, keccak256, parseAbi, slice, toHex, type Hex } from 'viem';
 import { MESSAGE_TRANSMITTER } from '../../../dev/simulators/bridge/contracts/artifacts.ts';
 import { ATTESTERS } from '../../../dev/simulators/bridge/lanes.ts';
-import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
+import {
+  ExecutorFault,
+  type ExecutionContext,
+  type ExecutionResult,
+} from '../../../domain/executor.ts';
 import { recordsOf } from '../../../domain/plan/legs.ts';
 import type { Attested } from '../../../venues/burn-mint/attester.ts';
 import {
@@ -312,7 +316,43 @@ describe("somebody else's mint", () => {
     });
   });
 
-  it('is found over several looks, however long ago it was', async () => {
+  it.each([
+    ['shows no event', { result: [] }],
+    ['answers no search', { error: { code: -32000, message: 'logs are not served here' } }],
+  ])('is looked for later where the endpoint %s, and nothing is signed', async (what, logs) => {
+    const mined = await burnt(lanes, executors());
+    const own = await attest(mined.message, nonceOf(what));
+    says.attested = [own];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const { far } = lanes;
+    const receipt = await far.send(mintCall(far, own.message, own.attestation), STRANGER);
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    const { journal } = mined;
+    const hiding = await startAnswering(
+      far.rpcUrl,
+      () => null,
+      (method) => (method === 'eth_getLogs' ? logs : null),
+    );
+    try {
+      const { mint } = executorsOf(lanes, says, { far: hiding.url });
+      const prepared = await mint.prepare(context, call());
+      expect(prepared.sign_request).toBeUndefined();
+      const { prepared_action = {} } = prepared;
+      expect(prepared_action).toMatchObject({ minted_by: null });
+      const sent = await mint.submit({ context, prepared_action, journal }, call());
+      expect(sent).toEqual({ next_state: 'SUBMITTED' });
+      const looking = { ...context, prior: { prepared_action } };
+      await expect(mint.observe(looking, call(), journal)).rejects.toThrow(ExecutorFault);
+      expect(await executors().mint.observe(looking, call(), journal)).toMatchObject({
+        next_state: 'COMPLETED',
+        external_ref: receipt.transactionHash,
+      });
+    } finally {
+      await hiding.close();
+    }
+  });
+
+  it('is found over several looks of a phase, however long ago it was', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('long ago'));
     says.attested = [own];
@@ -329,20 +369,22 @@ describe("somebody else's mint", () => {
     const journal = mined.journal;
     const sent = await mint.submit({ context, prepared_action, journal }, call());
     expect(sent).toEqual({ next_state: 'SUBMITTED' });
-    let answer: ExecutionResult = sent;
-    let looks = 0;
-    for (; answer.next_state !== 'COMPLETED' && looks < 20; looks += 1) {
-      const kept = answer.output === undefined ? {} : { output: answer.output };
-      const prior = { prepared_action, ...kept };
-      answer = await mint.observe({ ...context, prior }, call(), journal);
-      if (answer.next_state === 'COMPLETED') continue;
-      expect(answer).toMatchObject({
-        next_state: 'OBSERVING',
-        error_code: 'MINT_SEARCH_UNFINISHED',
-      });
+    for (const phase of ['observe', 'recover'] as const) {
+      let answer: ExecutionResult = sent;
+      let looks = 0;
+      for (; answer.next_state !== 'COMPLETED' && looks < 20; looks += 1) {
+        const kept = answer.output === undefined ? {} : { output: answer.output };
+        const prior = { prepared_action, ...kept };
+        answer = await mint[phase]({ ...context, prior }, call(), journal);
+        if (answer.next_state === 'COMPLETED') continue;
+        expect(answer).toMatchObject({
+          next_state: 'OBSERVING',
+          error_code: 'MINT_SEARCH_UNFINISHED',
+        });
+      }
+      expect(answer).toMatchObject({ external_ref: receipt.transactionHash });
+      expect(looks).toBeGreaterThan(2);
     }
-    expect(answer).toMatchObject({ external_ref: receipt.transactionHash });
-    expect(looks).toBeGreaterThan(2);
   }, 90_000);
 });
 
