@@ -43,7 +43,7 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   if (provider === undefined) return unbound(deps, row, epoch);
   if (!maySendTransfer(row, provider, epoch)) return;
   const apart = clocksApart(deps, row);
-  if (apart !== null) throw tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
+  if (apart !== null) return waitForClock(deps, row, apart);
   const window = transferWindow(provider);
   const deadline = deadlineOf(performance.now(), window);
   const fenced = await applyStep(deps, submitting(row, window));
@@ -68,6 +68,21 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     const isOver = provider.in_process;
     await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver }));
   }
+}
+
+/**
+ * Has a transfer tried again while clocks disagree; one that was never sent fails after
+ * `pendingSeconds`, since the order may be useless by the time they agree.
+ */
+async function waitForClock(
+  deps: TransferDependencies,
+  row: TransferRow,
+  message: string,
+): Promise<void> {
+  if (row.state !== 'CREATED' || row.age_ms <= deps.pendingSeconds * 1000)
+    throw tryAgain(CLOCK_DIFFERENCE, message, CLOCK_PAUSE_SECONDS);
+  const fault = { code: CLOCK_DIFFERENCE, message };
+  await applyStep(deps, failed(row, fault, { provider: null }));
 }
 
 /**

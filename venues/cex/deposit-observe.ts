@@ -10,8 +10,9 @@ import {
   type ExecutionContext,
   type ExecutionResult,
   type Executor,
+  type SubmitJournal,
 } from '../../domain/executor.ts';
-import { add } from '../../domain/money.ts';
+import { add, compare, readDecimal } from '../../domain/money.ts';
 import { readConfig } from '../node-plan.ts';
 import { createObserver, observerDescriptor } from '../observer.ts';
 import { checkAccounts, type CexAccounts } from './accounts.ts';
@@ -32,7 +33,8 @@ export const CEX_DEPOSIT_OBSERVE_DESCRIPTOR = observerDescriptor({
 });
 
 export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor {
-  const observe = (context: ExecutionContext, call: CallOptions) => look(accounts, context, call);
+  const observe: Executor['observe'] = (context, call, journal) =>
+    look(accounts, context, call, journal);
   return createObserver({
     descriptor: CEX_DEPOSIT_OBSERVE_DESCRIPTOR,
     preflight: (context) =>
@@ -49,13 +51,15 @@ export function createCexDepositObserveExecutor(accounts: CexAccounts): Executor
 
 /**
  * Returns COMPLETED with `{tx_hash, received_amount, deposits, network, payments}` once every
- * deposit of the transaction is credited, and withdrawable if the plan requires finality. Returns
- * FAILED `DEPOSIT_REJECTED` when the exchange rejected one of the deposits.
+ * deposit of the transaction that is this node's is credited, and withdrawable if the plan requires
+ * finality. Returns FAILED `DEPOSIT_REJECTED` when the exchange rejected one of them, and OBSERVING
+ * `PAYMENT_AMBIGUOUS` when only a person can say which deposits are this node's.
  */
 async function look(
   accounts: CexAccounts,
   context: ExecutionContext,
   call: CallOptions,
+  { arrivals }: Pick<SubmitJournal, 'arrivals'>,
 ): Promise<ExecutionResult> {
   const account = accounts.get(readConfig(depositObserveConfigSchema, context).venue);
   const asset = readAsset(context);
@@ -67,9 +71,13 @@ async function look(
     { transaction, asset, period: lifetimeOf(context) },
     call,
   );
-  const [first] = found;
+  const source = `cex:${account.venue.venue_key}`;
+  const free = found.length > 1 ? await unclaimed(found, source, arrivals) : found;
+  const own = ownOf(found, free, context.matched);
+  if (own === null) return { ...waiting, ...undecided(free) };
+  const [first] = own;
   if (first === undefined) return waiting;
-  const rejected = found.find(({ status }) => status === 'failed');
+  const rejected = own.find(({ status }) => status === 'failed');
   if (rejected !== undefined) {
     return {
       next_state: 'FAILED',
@@ -77,24 +85,67 @@ async function look(
       error_message: `the exchange did not credit the deposit: ${rejected.exchange_status}`,
     };
   }
-  if (!found.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;
-  const received_amount = found.reduce((sum, { amount }) => add(sum, amount), '0');
+  if (!own.every((deposit) => isEnough(deposit, context.completion_assurance))) return waiting;
+  const received_amount = totalOf(own);
   const output = {
     tx_hash: transaction,
     received_amount,
-    deposits: found.length,
+    deposits: own.length,
     network: first.network,
-    payments: found.map(({ id, amount }) => ({
-      source: `cex:${account.venue.venue_key}`,
-      reference: id,
-      amount,
-      total: amount,
-    })),
+    payments: own.map(({ id, amount }) => ({ source, reference: id, amount, total: amount })),
   };
-  const assurance = found.every(({ status }) => status === 'completed')
+  const assurance = own.every(({ status }) => status === 'completed')
     ? 'protocol_finalized'
     : 'destination_credited';
   return { next_state: 'COMPLETED', external_ref: first.id, output, assurance };
+}
+
+/** Returns the deposits that no other node has claimed. */
+async function unclaimed(
+  found: readonly DepositRecord[],
+  source: string,
+  arrivals: SubmitJournal['arrivals'],
+): Promise<readonly DepositRecord[]> {
+  // Claims are stored in lower case.
+  const references = found.map(({ id }) => id.toLowerCase());
+  const claimed = (await arrivals?.claimed(source.toLowerCase(), references)) ?? [];
+  const others = claimed.filter(({ own }) => !own).map(({ reference }) => reference);
+  return found.filter(({ id }) => !others.includes(id.toLowerCase()));
+}
+
+/**
+ * Returns the deposits that are this node's; null if only a person can say which they are. Since
+ * exchanges batch withdrawals, one transaction may also pay what other nodes wait for: of several
+ * deposits, this node's is the only one over the amount that the matched node reports, or all that
+ * are left if they add up to it.
+ */
+function ownOf(
+  found: readonly DepositRecord[],
+  free: readonly DepositRecord[],
+  matched: ExecutionContext['matched'],
+): readonly DepositRecord[] | null {
+  // If others have claimed all of them, the write of the completion says so.
+  if (found.length <= 1 || free.length === 0) return found;
+  const sent = readDecimal(matched?.output?.['received_amount']);
+  if (sent === null) return free.length === 1 ? free : null;
+  const exact = free.filter(({ amount }) => compare(amount, sent) === 0);
+  if (exact.length === 1) return exact;
+  return compare(totalOf(free), sent) === 0 ? free : null;
+}
+
+function totalOf(deposits: readonly DepositRecord[]): string {
+  return deposits.reduce((sum, { amount }) => add(sum, amount), '0');
+}
+
+/** Returns what the operator needs who decides. */
+function undecided(
+  free: readonly DepositRecord[],
+): Pick<ExecutionResult, 'output' | 'error_code' | 'error_message'> {
+  return {
+    output: { unclaimed: free.map(({ id }) => id) },
+    error_code: 'PAYMENT_AMBIGUOUS',
+    error_message: `the transaction brought several deposits, and the amount that was sent does not show which of the ${String(free.length)} unclaimed ones belong to this node: a person must decide`,
+  };
 }
 
 function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): boolean {

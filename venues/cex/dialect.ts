@@ -185,6 +185,8 @@ export interface Period {
 export interface SendGuarantee {
   readonly same_key_safe: boolean;
   readonly settle_seconds: number;
+  /** How far back a search for a send reaches, in milliseconds. */
+  readonly keeps: number;
 }
 
 /** Requests of one name are sent at least so many seconds apart. */

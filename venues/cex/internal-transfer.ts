@@ -18,10 +18,11 @@ import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { internalTransferConfigSchema, type InternalTransferConfig } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
-import type { ExchangeTransfer } from './dialect.ts';
+import type { ExchangeTransfer, SendGuarantee } from './dialect.ts';
 import { failWhenRefused } from './errors.ts';
 import {
   checkAssurance,
+  checkHistory,
   lifetimeOf,
   readAsset,
   recoverBy,
@@ -72,6 +73,7 @@ interface Planned {
   readonly config: InternalTransferConfig;
   readonly source: CexAccount;
   readonly transfer: ExchangeTransfer;
+  readonly guarantee: SendGuarantee;
 }
 
 function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
@@ -79,7 +81,8 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
   const source = accounts.get(config.venue);
   const destination = accounts.get(config.destination_venue);
   const scope = scopeOf(source);
-  if (source.dialect.transfers === null)
+  const { transfers: guarantee } = source.dialect;
+  if (guarantee === null)
     throw rejected(
       'TRANSFERS_NOT_SUPPORTED',
       `${source.venue.exchange} has no transfers between accounts that could be found again`,
@@ -106,16 +109,17 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
     asset: readAsset(context),
     amount: readAmount(context),
   };
-  return { config, source, transfer };
+  return { config, source, transfer, guarantee };
 }
 
 async function check(
-  { config, source, transfer }: Planned,
+  { config, source, transfer, guarantee }: Planned,
   context: ExecutionContext,
   call: CallOptions,
 ): Promise<void> {
   const { dialect, venue } = source;
   checkAssurance(context, 'destination_credited');
+  checkHistory(context, guarantee);
   if (toBaseUnits(transfer.amount, dialect.transfer_decimals) === null) {
     throw rejected(
       'AMOUNT_PRECISION',
@@ -152,10 +156,14 @@ async function submit(
 ): Promise<ExecutionResult> {
   const planned = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(planned));
-  const answer = await sendTransfer(planned.source, planned.transfer, call);
-  return answer.status === 'pending'
-    ? { next_state: 'SUBMITTED', ...reference(answer) }
-    : report(answer, context);
+  return failWhenRefused(async (): Promise<ExecutionResult> => {
+    // The node may have waited at its fence for long.
+    checkHistory(context, planned.guarantee);
+    const answer = await sendTransfer(planned.source, planned.transfer, call);
+    return answer.status === 'pending'
+      ? { next_state: 'SUBMITTED', ...reference(answer) }
+      : report(answer, context);
+  });
 }
 
 function report(answer: TransferAnswer, context: ExecutionContext): ExecutionResult {

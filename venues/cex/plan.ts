@@ -9,7 +9,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { idTime, isId } from '../../platform/ids.ts';
 import { rejected } from '../node-plan.ts';
-import type { Period } from './dialect.ts';
+import type { Period, SendGuarantee } from './dialect.ts';
 import { RecordFault } from './errors.ts';
 
 /**
@@ -51,6 +51,21 @@ const DAY_MS = 86_400_000;
 export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
   const isTimed = isId(movement_id) && movement_id[14] === '7';
   return periodSince(isTimed ? idTime(movement_id) : null, now);
+}
+
+/**
+ * Checks that the record of a send can be searched for during the next day at least. The search
+ * begins at the movement's creation, so it soon shows nothing for an old movement.
+ *
+ * @throws ExecutorFault `rejected` `HISTORY_TOO_OLD`.
+ */
+export function checkHistory(context: ExecutionContext, { keeps }: SendGuarantee): void {
+  const { from, to } = lifetimeOf(context);
+  if (to + DAY_MS - from <= keeps) return;
+  throw rejected(
+    'HISTORY_TOO_OLD',
+    `nothing was sent, since the movement is too old to find out what became of it: the exchange keeps its history for ${String(keeps / DAY_MS)} days; create a new movement`,
+  );
 }
 
 /**

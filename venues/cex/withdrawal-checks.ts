@@ -14,14 +14,15 @@ import { requireBoundKey } from './binding.ts';
 import type { BookEntry, WithdrawalOrder, WithdrawalTerms } from './dialect.ts';
 import { checkFeeLimit, requireFeeLimit } from './fee-limit.ts';
 import { fits } from './patterns.ts';
-import { checkAssurance } from './plan.ts';
+import { checkAssurance, checkHistory } from './plan.ts';
 
 /**
  * Returns null if the withdrawal is possible, and READY if the exchange does not make it at present
  * (`VENUE_SUSPENDED`, `WITHDRAWAL_QUOTA_EXHAUSTED`). Throws a `rejected` fault if it is not
- * possible: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `NETWORK_UNKNOWN`, `ADDRESS_INVALID`,
- * `TAG_INVALID`, `FEE_LIMIT_MISSING`, `FEE_ABOVE_LIMIT`, `AMOUNT_TOO_SMALL`, `AMOUNT_TOO_LARGE`,
- * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `ADDRESS_NOT_WHITELISTED` or `EXCHANGE_KEY_REFUSED`.
+ * possible: `COMPLETION_ASSURANCE_NOT_SUPPORTED`, `HISTORY_TOO_OLD`, `NETWORK_UNKNOWN`,
+ * `ADDRESS_INVALID`, `TAG_INVALID`, `FEE_LIMIT_MISSING`, `FEE_ABOVE_LIMIT`, `AMOUNT_TOO_SMALL`,
+ * `AMOUNT_TOO_LARGE`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `ADDRESS_NOT_WHITELISTED` or
+ * `EXCHANGE_KEY_REFUSED`.
  */
 export async function checkWithdrawal(
   account: CexAccount,
@@ -30,6 +31,7 @@ export async function checkWithdrawal(
 ): Promise<ExecutionResult | null> {
   checkAssurance(context, 'provider_completed');
   const { dialect } = account;
+  checkHistory(context, dialect.withdrawals);
   if (dialect.fee_after_send) requireFeeLimit(order);
   const connection = await account.own();
   await requireBoundKey(dialect, { connection, venue: account.venue }, call);

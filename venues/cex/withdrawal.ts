@@ -30,7 +30,14 @@ import {
   netAmount,
   requireFeeLimit,
 } from './fee-limit.ts';
-import { lifetimeOf, readAsset, recoverBy, requirePrepared, stillObserving } from './plan.ts';
+import {
+  checkHistory,
+  lifetimeOf,
+  readAsset,
+  recoverBy,
+  requirePrepared,
+  stillObserving,
+} from './plan.ts';
 import { checkWithdrawal, networkUnknown } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
@@ -168,6 +175,8 @@ async function submit(
   const { account, order } = plan(accounts, context);
   requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenNotSent(async () => {
+    // The node may have waited at its fence for long.
+    checkHistory(context, account.dialect.withdrawals);
     const { quote, fee_read_at } = sendTermsSchema.parse(prepared_action);
     // The fee may have risen above its limit since then.
     if (fee_read_at !== undefined && Date.now() > Date.parse(fee_read_at) + FEE_VALID_MS)
@@ -265,7 +274,7 @@ function report(
       error_message: `the exchange ended the withdrawal: ${record.exchange_status}`,
     };
   }
-  checkFigures(account, record, order);
+  checkFigures(account, record, { order, context });
   const output = outputOf(account, record, { order, context });
   return { next_state: 'COMPLETED', external_ref, output };
 }
@@ -275,30 +284,33 @@ function report(
  * not be known, or may still change.
  *
  * @throws RecordFault `WITHDRAWAL_MISMATCH` if something else was sent than planned, or if the fee
- *   is in another asset than its limit, `WITHDRAWAL_FEE_ABOVE_LIMIT` for a fee above the limit,
- *   which no call could prevent: a person must look.
+ *   is in another asset than its limit, `WITHDRAWAL_FEE_ABOVE_LIMIT` for a fee above the limit, or
+ *   with which more left than was approved, which no call could prevent: a person must look.
  */
 function checkFigures(
   { dialect }: CexAccount,
   record: WithdrawalRecord,
-  order: WithdrawalOrder,
+  { order, context }: Planned,
 ): void {
   const { id, net_amount, fee, asset, fee_asset = asset } = record;
-  if (dialect.fee_after_send && compare(net_amount, netAmount(order)) !== 0)
+  const { amount, fee_limit } = order;
+  const sent = sentAmount(dialect, { order, context });
+  if (sent !== null && compare(net_amount, sent) !== 0)
     throw new RecordFault(
       'WITHDRAWAL_MISMATCH',
-      `the exchange's record shows ${net_amount} ${asset} as sent, not ${netAmount(order)}`,
+      `the exchange's record shows ${net_amount} ${asset} as sent, not ${sent}`,
       id,
     );
-  if (order.fee_limit === null) return;
-  if (fee_asset !== asset)
+  if (fee_limit !== null && fee_asset !== asset)
     throw new RecordFault(
       'WITHDRAWAL_MISMATCH',
-      `the exchange charged a fee of ${fee} ${fee_asset}, and config.fee_limit is ${order.fee_limit} ${asset}`,
+      `the exchange charged a fee of ${fee} ${fee_asset}, and config.fee_limit is ${fee_limit} ${asset}`,
       id,
     );
-  if (compare(fee, order.fee_limit) <= 0) return;
-  const charged = `the exchange charged a fee of ${fee} ${asset}, and config.fee_limit is ${order.fee_limit}`;
+  const isAboveLimit = fee_limit !== null && compare(fee, fee_limit) > 0;
+  const isBeyondAmount = dialect.fee_on_top && compare(leftBy(record), amount) > 0;
+  if (!isAboveLimit && !isBeyondAmount) return;
+  const charged = `the exchange charged a fee of ${fee} ${asset}, and config.fee_limit is ${fee_limit ?? 'not set'}`;
   throw new RecordFault(
     WITHDRAWAL_FEE_ABOVE_LIMIT,
     `${charged}; ${effectOfFee(dialect, record, order)}`,
@@ -306,15 +318,35 @@ function checkFigures(
   );
 }
 
+/**
+ * Returns what the exchange was to send, to which it adds its fee; null if it keeps its fee from
+ * the amount, or if nothing says which fee was expected.
+ */
+function sentAmount(
+  { fee_on_top, fee_after_send }: Dialect,
+  { order, context }: Planned,
+): string | null {
+  if (fee_after_send) return netAmount(order);
+  const { data } = sendTermsSchema.safeParse(context.prior?.prepared_action);
+  const fee = fee_on_top ? data?.quote?.['fee'] : undefined;
+  return fee === undefined ? null : subtract(order.amount, fee);
+}
+
+/** Returns what left the account in the record's asset; a fee in another asset is no part of it. */
+function leftBy({ net_amount, fee, asset, fee_asset = asset }: WithdrawalRecord): string {
+  return fee_asset === asset ? add(net_amount, fee) : net_amount;
+}
+
 /** Returns what a fee above its limit means: a fee that is kept from the amount takes no more. */
 function effectOfFee(
   { fee_on_top }: Dialect,
-  { net_amount, fee, asset }: WithdrawalRecord,
+  record: WithdrawalRecord,
   { amount }: WithdrawalOrder,
 ): string {
+  const { asset } = record;
   if (!fee_on_top)
     return `it is kept from the ${amount} ${asset} that was approved, so less arrived`;
-  const beyond = subtract(add(net_amount, fee), amount);
+  const beyond = subtract(leftBy(record), amount);
   const more = isPositive(beyond) ? beyond : '0';
   return `${more} ${asset} more left the account than the ${amount} that was approved`;
 }
@@ -328,10 +360,9 @@ function outputOf(
   { order, context }: Planned,
 ): JsonObject {
   const { asset, fee_asset = asset } = record;
-  // A fee in another asset is not part of what left in this one.
-  const left = fee_asset === asset ? add(record.net_amount, record.fee) : record.net_amount;
-  // A fee below its limit leaves the rest in the account; what was sent has been compared.
-  const submitted_amount = dialect.fee_after_send ? left : order.amount;
+  const left = leftBy(record);
+  // A lower fee leaves the rest in the account; what was sent has been compared.
+  const submitted_amount = dialect.fee_on_top ? left : order.amount;
   const agrees = compare(left, submitted_amount) === 0;
   const within = record.tx_hash === null && compare(record.net_amount, order.amount) === 0;
   return {

@@ -148,13 +148,20 @@ describe.each(EXCHANGES)('the balances of %s', (_exchange, format) => {
 });
 
 describe.each(EXCHANGES)('a deposit at %s', (_exchange, format) => {
-  const look = (world: World, completion_assurance: CompletionAssurance) =>
+  const look = (
+    world: World,
+    completion_assurance: CompletionAssurance,
+    received_amount = '100.25',
+  ) =>
     observe(
       world.executorOf('cex_deposit_observe'),
       contextOf(
         'cex_deposit_observe',
         { venue: 'cex-main', match_from: 'pay' },
-        { completion_assurance, matched: { node_key: 'pay', output: { tx_hash: HASH } } },
+        {
+          completion_assurance,
+          matched: { node_key: 'pay', output: { tx_hash: HASH, received_amount } },
+        },
       ),
     );
   const arrives = ({ books }: World, changes: Partial<Deposit> = {}) =>
@@ -188,7 +195,7 @@ describe.each(EXCHANGES)('a deposit at %s', (_exchange, format) => {
     expect(await look(world, 'provider_completed')).toMatchObject({ next_state: 'OBSERVING' });
     arrives(world, { amount: '0.10000001' });
     arrives(world, { amount: '99.9' });
-    expect(await look(world, 'provider_completed')).toMatchObject({
+    expect(await look(world, 'provider_completed', '100.00000001')).toMatchObject({
       next_state: 'COMPLETED',
       output: { tx_hash: HASH, received_amount: '100.00000001', deposits: 2 },
     });

@@ -9,6 +9,7 @@ import {
   ADDRESS,
   call,
   freshBooks,
+  idAt,
   NO_JOURNAL,
   observe,
   openDesk,
@@ -424,7 +425,7 @@ describe('recover', () => {
   });
 
   test('searches from the movement on, in windows that the exchange takes', async () => {
-    const movement_id = at(Date.now() - 20 * 86_400_000);
+    const movement_id = idAt(Date.now() - 20 * 86_400_000);
     const context = withdrawal({}, { movement_id });
     await send(executor, context);
     books().withdrawals[0] = { ...books().withdrawals[0]!, time: Date.now() - 13 * 86_400_000 };
@@ -436,7 +437,7 @@ describe('recover', () => {
     'finds what an exchange paid whose clock is %d hours from ours',
     async (hours) => {
       // The movement's id has the time of whoever made it, the record that of the exchange.
-      const movement_id = at(Date.now() + hours * 3_600_000);
+      const movement_id = idAt(Date.now() + hours * 3_600_000);
       const context = withdrawal({}, { movement_id });
       await send(executor, context);
       expect(books().withdrawals).toHaveLength(1);
@@ -445,7 +446,7 @@ describe('recover', () => {
   );
 
   test('cannot tell of what the exchange no longer keeps', async () => {
-    const context = withdrawal({}, { movement_id: at(Date.now() - 120 * 86_400_000) });
+    const context = withdrawal({}, { movement_id: idAt(Date.now() - 120 * 86_400_000) });
     expect(await recover(executor, context)).toMatchObject({
       next_state: 'UNKNOWN',
       error_code: 'HISTORY_TOO_OLD',
@@ -453,11 +454,19 @@ describe('recover', () => {
   });
 });
 
-/** An id of that time. */
-function at(time: number): string {
-  const hex = time.toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`;
-}
+test.each([
+  [86, true],
+  [88, false],
+])('what is sent in a movement of %d days can still be found: %s', async (days, can) => {
+  const context = withdrawal({}, { movement_id: idAt(Date.now() - days * 86_400_000) });
+  const refused = { next_state: 'FAILED', error_code: 'HISTORY_TOO_OLD' };
+  const checked = await preflight(context);
+  if (can) expect(checked).toBeNull();
+  else expect(checked).toMatchObject(refused);
+  // Also when it has waited at its fence since.
+  expect(await send(executor, context)).toMatchObject(can ? { next_state: 'SUBMITTED' } : refused);
+  expect([applied(), books().withdrawals.length]).toEqual(can ? [1, 1] : [0, 0]);
+});
 
 describe('cancel and health', () => {
   test('cancel tells how it stands, since nothing can be called back', async () => {

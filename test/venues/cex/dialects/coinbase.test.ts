@@ -100,7 +100,7 @@ describe('an error', () => {
 
 test('nothing is promised of a repeat, and neither sandbox, transfers nor a book are used', () => {
   // A token is valid for 120 s.
-  expect(coinbase.withdrawals).toEqual({ same_key_safe: false, settle_seconds: 180 });
+  expect(coinbase.withdrawals).toMatchObject({ same_key_safe: false, settle_seconds: 180 });
   expect(coinbase.transfers).toBeNull();
   expect(coinbase.sandbox_fault).toContain('sandbox');
   expect([coinbase.addressBook, coinbase.book_enforced]).toEqual([undefined, undefined]);

@@ -108,7 +108,7 @@ describe('an error', () => {
 });
 
 test('nothing is promised of a repeat, nonces grow, and no sandbox is used', () => {
-  expect(kraken.withdrawals).toEqual({ same_key_safe: false, settle_seconds: 300 });
+  expect(kraken.withdrawals).toMatchObject({ same_key_safe: false, settle_seconds: 300 });
   expect(kraken.transfers).toBeNull();
   expect(kraken.growing_nonce).toBe(true);
   expect(kraken.sandbox_fault).toContain('no test network');

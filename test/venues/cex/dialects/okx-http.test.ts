@@ -1,12 +1,22 @@
 /** What is particular to OKX, over HTTP against the local exchange. */
+import type { JsonObject } from '../../../../domain/json.ts';
 import { createCexTransfers } from '../../../../venues/cex/account-transfers.ts';
+import { createCexInternalTransferExecutor } from '../../../../venues/cex/internal-transfer.ts';
 import { createCexWithdrawalExecutor } from '../../../../venues/cex/withdrawal.ts';
 import { started } from '../../../support/started.ts';
-import { call, freshBooks, NO_JOURNAL, observe, openDesk, withdrawal } from '../support/desk.ts';
+import {
+  call,
+  contextOf,
+  freshBooks,
+  idAt,
+  observe,
+  openDesk,
+  withdrawal,
+} from '../support/desk.ts';
 import { withdrawalView } from '../support/formats/okx-views.ts';
 import { okx } from '../support/formats/okx.ts';
 import { madeDeposit } from '../support/made.ts';
-import { recovered, runOnce } from '../support/run.ts';
+import { prepareOnce, recovered, runOnce } from '../support/run.ts';
 import { faultOf } from './okx-script.ts';
 
 const NETWORK = okx.books.networks.open;
@@ -87,20 +97,66 @@ describe('a withdrawal', () => {
     expect(await observe(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
   });
 
-  test('pays what its quote says after the fee has risen, and reports what was charged', async () => {
+  /** A withdrawal of 100.5 with a quoted fee of 0.25, whose fee is another one at the send. */
+  async function paidAt(fee: string, config: JsonObject = {}) {
     const executor = createCexWithdrawalExecutor(desk.accounts());
-    const context = node();
-    const { prepared_action = {} } = await executor.prepare(context, call());
+    const { context, prepared_action, journal } = await prepareOnce(executor, node(config));
     expect(prepared_action).toMatchObject({ quote: { fee: '0.25', step: '0.000001' } });
-    books().assets.get('USDC')![0]!.fee = '0.5';
-    await executor.submit({ context, prepared_action, journal: NO_JOURNAL }, call());
-    const observed = await observe(executor, context);
-    expect(observed).toMatchObject({
+    books().assets.get('USDC')![0]!.fee = fee;
+    await executor.submit({ context, prepared_action, journal }, call());
+    expect(books().withdrawals).toMatchObject([{ net_amount: '100.25', fee }]);
+    return { executor, context };
+  }
+
+  test('pays what its quote says after the fee has fallen, and less leaves', async () => {
+    const { executor, context } = await paidAt('0.2');
+    expect(await observe(executor, context)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { submitted_amount: '100.5', reported_amount: '100.25', fee_amount: '0.5' },
+      output: {
+        requested_amount: '100.5',
+        submitted_amount: '100.45',
+        fee_amount: '0.2',
+        received_amount: '100.25',
+      },
     });
-    // 100.75 left the account: the figures do not add up to what was sent.
-    expect(observed.output).not.toHaveProperty('received_amount');
+    expect(books().get(null, 'SPOT', 'USDC')).toBe('899.55');
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ['without a limit', {}, 'not set'],
+    ['within its limit', { fee_limit: '0.5' }, '0.5'],
+  ])('leaves a fee to a person that has risen since its quote, %s', async (_, config, limit) => {
+    const { executor, context } = await paidAt('0.5', config);
+    const { error_message, ...rest } = await recovered(executor, context);
+    expect(rest).toEqual({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+      external_ref: books().withdrawals[0]!.id,
+    });
+    for (const part of ['a fee of 0.5 USDC', `is ${limit};`, '0.25 USDC more left the account'])
+      expect(error_message).toContain(part);
+    await expect(observe(executor, context)).rejects.toMatchObject({
+      code: 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+    });
+  });
+
+  test('is left to a person when the record shows another amount than was sent', async () => {
+    const { executor, context } = await paidAt('0.25');
+    books().withdrawals[0] = { ...books().withdrawals[0]!, net_amount: '99' };
+    expect(await recovered(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+      error_message: expect.stringContaining('shows 99 USDC as sent, not 100.25'),
+    });
+  });
+
+  test('within OKX, which takes no fee, arrives as it was sent', async () => {
+    const { executor, context } = await paidAt('0.25');
+    books().withdrawals[0] = { ...books().withdrawals[0]!, within: true, fee: '0' };
+    expect(await observe(executor, context)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { submitted_amount: '100.25', fee_amount: '0', received_amount: '100.25' },
+    });
   });
 });
 
@@ -129,7 +185,12 @@ describe('a fee in another currency', () => {
     const { executor, context } = await paidWith({});
     expect(await observe(executor, context)).toMatchObject({
       next_state: 'COMPLETED',
-      output: { fee_amount: '0.001', fee_asset: 'ETH', reported_amount: '100.25' },
+      output: {
+        submitted_amount: '100.25',
+        fee_amount: '0.001',
+        fee_asset: 'ETH',
+        received_amount: '100.25',
+      },
     });
   });
 });
@@ -159,4 +220,35 @@ test('a transfer within a sub-account is refused, and moves nothing', async () =
   });
   expect(await provider!.find(order, call())).toBeNull();
   expect(books().transfers).toEqual([]);
+});
+
+describe('a node that transfers, of which OKX shows the last two weeks', () => {
+  const HOUR = 3_600_000;
+  const transferAfter = (hours: number) =>
+    contextOf(
+      'cex_internal_transfer',
+      { venue: 'cex-main', destination_venue: 'cex-sub' },
+      { movement_id: idAt(Date.now() - hours * HOUR) },
+    );
+
+  test('is sent while it can be found for another day', async () => {
+    const executor = createCexInternalTransferExecutor(desk.accounts());
+    const transfer = transferAfter(11 * 24 - 1);
+    expect(await executor.preflight(transfer, call())).toBeNull();
+    const { reported, context } = await runOnce(executor, transfer);
+    expect(reported).toMatchObject({ next_state: 'SUBMITTED' });
+    expect(await observe(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
+    expect(books().get(SUB, 'SPOT', 'USDC')).toBe('100.5');
+  });
+
+  test('is not sent later, also if it has waited at its fence until then', async () => {
+    const executor = createCexInternalTransferExecutor(desk.accounts());
+    const transfer = transferAfter(11 * 24 + 1);
+    const refused = { next_state: 'FAILED', error_code: 'HISTORY_TOO_OLD' };
+    expect(await executor.preflight(transfer, call())).toMatchObject(refused);
+    expect((await runOnce(executor, transfer)).reported).toMatchObject(refused);
+    expect(books().transfers).toEqual([]);
+    const paths = desk.exchange.requests.map(({ path }) => path);
+    expect(paths).not.toContain(okx.paths.transfer);
+  });
 });

@@ -90,7 +90,7 @@ describe('an error', () => {
 
 test('nothing is promised of a repeat, and no sandbox is used', () => {
   const open = { same_key_safe: false, settle_seconds: 60 };
-  expect([okx.withdrawals, okx.transfers]).toEqual([open, open]);
+  expect([okx.withdrawals, okx.transfers]).toMatchObject([open, open]);
   expect(okx.sandbox_fault).toContain('demo trading');
   expect(okx.addressBook).toBeUndefined();
   expect(okx.book_enforced).toBe(true);

@@ -166,6 +166,12 @@ export function freshBooks({ exchange: { books, format, reset } }: Desk): void {
   Object.assign(books, settings());
 }
 
+/** The id of a movement that was created at this time. */
+export function idAt(time: number): string {
+  const hex = time.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000001`;
+}
+
 export function contextOf(
   action_type: string,
   config: JsonObject,

@@ -95,8 +95,8 @@ export const binance: Dialect = {
   },
   refusals: BINANCE_REFUSALS,
   transfer_decimals: 8,
-  withdrawals: { same_key_safe: false, settle_seconds: 60 },
-  transfers: { same_key_safe: false, settle_seconds: 60 },
+  withdrawals: { same_key_safe: false, settle_seconds: 60, keeps: BY_CLIENT_ID.keeps },
+  transfers: { same_key_safe: false, settle_seconds: 60, keeps: BY_CLIENT_ID.keeps },
 
   async time(connection, call) {
     return (await ask(connection, 'publicGetTime', {}, call, answers.serverTime)).serverTime;

@@ -23,6 +23,7 @@ import * as answers from './answers.ts';
 import { readBalances, readSubBalances } from './balances.ts';
 import { findDeposits } from './deposits.ts';
 import { readError } from './errors.ts';
+import { KEEPS } from './history.ts';
 import { bindingFault, keyFault } from './key.ts';
 import { UID } from './names.ts';
 import { readRecords } from './records.ts';
@@ -52,8 +53,8 @@ export const bybit: Dialect = {
   budget: { capacity: 10, units_per_second: 40 },
   // More may be cut or refused (18.16).
   transfer_decimals: 8,
-  withdrawals: { same_key_safe: false, settle_seconds: 300 },
-  transfers: { same_key_safe: false, settle_seconds: 300 },
+  withdrawals: { same_key_safe: false, settle_seconds: 300, keeps: KEEPS },
+  transfers: { same_key_safe: false, settle_seconds: 300, keeps: KEEPS },
 
   async time(connection, call) {
     return (await ask(connection, 'publicGetV5MarketTime', {}, call, answers.serverTime)).time;

@@ -12,7 +12,7 @@ import * as answers from './answers.ts';
 import { DAY } from './names.ts';
 
 /** No limit is documented; 90 days are a cautious one (9). */
-const KEEPS = 90 * DAY;
+export const KEEPS = 90 * DAY;
 const PAGE = 50;
 const SECOND = 1_000;
 /** Longest windows: below 30 days, and 7 days for transfers. Seconds count (9). */

@@ -47,7 +47,7 @@ export const coinbase: Dialect = {
   rate_limit_codes: COINBASE_RATE_LIMITS,
   // There are no transfers to have decimals.
   transfer_decimals: 0,
-  withdrawals: { same_key_safe: false, settle_seconds: 180 },
+  withdrawals: { same_key_safe: false, settle_seconds: 180, keeps: Number.POSITIVE_INFINITY },
   transfers: null,
   fee_after_send: true,
   fee_on_top: true,

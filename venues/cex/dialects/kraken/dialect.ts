@@ -22,6 +22,7 @@ import * as answers from './answers.ts';
 import { readBalances } from './balances.ts';
 import { findDeposits } from './deposits.ts';
 import { readError } from './errors.ts';
+import { KEPT } from './history.ts';
 import { keyFault } from './key.ts';
 import { readOutlook } from './outlook.ts';
 import { readRecords } from './records.ts';
@@ -57,7 +58,7 @@ export const kraken: Dialect = {
   growing_nonce: true,
   // There are no transfers to have decimals.
   transfer_decimals: 0,
-  withdrawals: { same_key_safe: false, settle_seconds: 300 },
+  withdrawals: { same_key_safe: false, settle_seconds: 300, keeps: KEPT.keeps },
   transfers: null,
 
   async time(connection, call) {

@@ -13,7 +13,7 @@ import type { Page } from './answers.ts';
 
 const DAY = 86_400_000;
 /** Kraken names no longest period. It documented once that it keeps 90 days (7). */
-const KEPT = { longest: Number.POSITIVE_INFINITY, keeps: 90 * DAY };
+export const KEPT = { longest: Number.POSITIVE_INFINITY, keeps: 90 * DAY };
 /** The largest page that no source excludes. */
 const LIMIT = 50;
 /** The smallest size of a page in any source: a smaller page is the last one. */

@@ -21,10 +21,11 @@ import { findDeposits } from './deposits.ts';
 import { readOutlook } from './outlook.ts';
 import { readRecords } from './records.ts';
 import { OKX_REFUSALS } from './refusals.ts';
-import { findTransfers, transfer, transferId } from './transfers.ts';
+import { findTransfers, KEPT_TRANSFERS, transfer, transferId } from './transfers.ts';
 import {
   cancelWithdrawal,
   findWithdrawals,
+  KEPT,
   quoteWithdrawal,
   withdraw,
   withdrawalTerms,
@@ -54,8 +55,8 @@ export const okx: Dialect = {
   refusals: OKX_REFUSALS,
   rate_limit_codes: ['50011', '50013', '50040', '58102'],
   transfer_decimals: 8,
-  withdrawals: { same_key_safe: false, settle_seconds: 60 },
-  transfers: { same_key_safe: false, settle_seconds: 60 },
+  withdrawals: { same_key_safe: false, settle_seconds: 60, keeps: KEPT.keeps },
+  transfers: { same_key_safe: false, settle_seconds: 60, keeps: KEPT_TRANSFERS.keeps },
   fee_on_top: true,
 
   async time(connection, call) {

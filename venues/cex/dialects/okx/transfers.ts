@@ -11,7 +11,7 @@ import { ACCOUNT_OF, DAY, poolName } from './names.ts';
 import { transferStatus } from './states.ts';
 
 /** "The last 2 weeks" (docs/okx-facts.md, 9). */
-const KEPT = { longest: Number.POSITIVE_INFINITY, keeps: 14 * DAY };
+export const KEPT_TRANSFERS = { longest: Number.POSITIVE_INFINITY, keeps: 14 * DAY };
 /** No such transfer, or one of another `type` (docs/okx-facts.md, 1). */
 const NO_SUCH_TRANSFER = '58129';
 
@@ -56,7 +56,7 @@ export async function findTransfers(
   period: Period,
   call: CallOptions,
 ): Promise<readonly TransferRecord[]> {
-  windows(period, KEPT);
+  windows(period, KEPT_TRANSFERS);
   const route = routeOf(order);
   // Nothing is ever sent without a route.
   if (route === null) return [];
