@@ -11,6 +11,11 @@ const PAUSE_MS = 500;
 
 const AWAY: readonly ErrorCode[] = ['dependency_unavailable', 'outcome_unknown', 'overloaded'];
 
+/** Returns whether the error says that the database is unavailable. */
+export function isAway(error: unknown): boolean {
+  return error instanceof ServiceError && AWAY.includes(error.code);
+}
+
 /** Repeats `work` while the database is unavailable; `work` must be safe to run twice. */
 export async function whileAway<T>(work: () => Promise<T>): Promise<T> {
   const since = performance.now();
@@ -18,8 +23,7 @@ export async function whileAway<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const isAway = error instanceof ServiceError && AWAY.includes(error.code);
-      if (!isAway || performance.now() - since > LONGEST_MS) throw error;
+      if (!isAway(error) || performance.now() - since > LONGEST_MS) throw error;
     }
     await sleep(PAUSE_MS);
   }

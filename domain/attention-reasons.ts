@@ -13,6 +13,7 @@ export const ATTENTION_REASONS = [
   'manual_gate',
   'failed',
   'lane_stuck',
+  'clock_difference',
   'lane_blocked',
   'delivery_late',
   'executor_unavailable',
@@ -48,8 +49,8 @@ export const LANE_STUCK = 'LANE_STUCK';
 export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 
 /**
- * Marks an UNKNOWN node whose exchange paid, and charged a fee above the limit of the plan: only
- * what a person makes of that is open.
+ * Marks an UNKNOWN node whose exchange paid, and charged a fee above the limit of the plan or one
+ * with which more left than was approved: only what a person makes of that is open.
  */
 export const WITHDRAWAL_FEE_ABOVE_LIMIT = 'WITHDRAWAL_FEE_ABOVE_LIMIT';
 

@@ -116,7 +116,7 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return `The gate ${node} waits for a person to resume it.`;
     case 'unknown_outcome':
       if (facts.error_code === WITHDRAWAL_FEE_ABOVE_LIMIT)
-        return `${node} was paid; its fee was above the limit of the plan: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
+        return `${node} was paid; its fee was higher than the plan allows: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
@@ -136,6 +136,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
         return `${node} waits for a transaction nonce that cannot be used up.`;
       return `${node} cannot continue before nonce ${String(at.nonce)} of ${at.address} on chain ${String(at.chain_id)} is used up. The zero-value transaction that should use up the nonce cannot be sent: ${at.why}. Send native coins of the chain to the account, raise the caps of its nonce lane (fundctl signers raise-caps), or make its signer available.`;
     }
+    case 'clock_difference':
+      return `${node} waits before its send: ${facts.error_message ?? 'clocks differ by more than a minute'}. It goes on by itself then; cancel the movement if it must not wait, and its plan allows that.`;
     case 'delivery_late':
       return `${node} waits longer than its bridge path allows: ${facts.error_message ?? 'the funds were not delivered'}. The service keeps checking, since a bridge never returns the funds by itself.`;
     case 'executor_unavailable':

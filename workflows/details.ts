@@ -147,6 +147,8 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ` · ${node} waits in a stuck nonce lane`;
     case 'lane_blocked':
       return ` · ${node} waits for an earlier transaction of its account`;
+    case 'clock_difference':
+      return ` · ${node} waits until clocks agree`;
     case 'delivery_late':
       return ` · ${node} waits for a bridge, longer than it should`;
     case 'executor_unavailable':

@@ -4,47 +4,57 @@ import { tokensOf, withoutKnown } from '../../domain/allowlist/declared.ts';
 import { destinationsOf } from '../../domain/allowlist/destinations.ts';
 import type { Destination } from '../../domain/allowlist/destination.ts';
 import { problemOf, type AllowlistCode, type PayeeAddress } from '../../domain/allowlist/match.ts';
-import { paysDepositAddress, type USE_PERP_DEPOSIT } from '../../domain/perps/deposit-address.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
+import { paysDepositAddress } from '../../domain/perps/deposit-address.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
 import { signerAddresses } from '../../platform/signer-addresses.ts';
 import { readListed } from '../../store/allowlist.ts';
 import { readPlanNodes, type PhaseRow } from '../../store/phases.ts';
 import type { PhaseDependencies } from './context.ts';
 
-export interface NotAllowed {
-  readonly code: AllowlistCode | typeof USE_PERP_DEPOSIT;
-  readonly message: string;
-}
-
 /** Dependencies that are needed to find the payees of a node. */
 type AllowlistSources = Pick<PhaseDependencies, 'db' | 'executors' | 'signers' | 'chains'>;
 
-/** Returns the payee addresses that must be on the allowlist, or why the node may pay none. */
+/**
+ * Returns the payee addresses that must be on the allowlist, or why the node may pay none now. The
+ * fault is `unreachable` while a signer is silent whose own address may be the one that is not on
+ * the list: then nothing is proven, and the node waits.
+ */
 export async function payeesOf(
   deps: AllowlistSources,
   row: PhaseRow,
 ): Promise<
   | { readonly ok: true; readonly addresses: readonly PayeeAddress[] }
-  | ({ readonly ok: false } & NotAllowed)
+  | { readonly ok: false; readonly fault: ExecutorFault }
 > {
   const addresses: PayeeAddress[] = [];
-  const paid = await paidBy(deps, row);
+  const maybeOwn: PayeeAddress[] = [];
+  const { paid, silent } = await paidBy(deps, row);
   const misdirected = paysDepositAddress(row.node.action_type, paid, deps.chains);
-  if (misdirected !== null) return { ok: false, ...misdirected };
+  if (misdirected !== null)
+    return { ok: false, fault: refusal(misdirected.code, misdirected.message) };
   for (const destination of paid) {
+    const isMaybeOwn = destination.aside === true && silent.length > 0;
     const question = questionOf(destination, readEvmAddress);
-    if ('problem' in question)
-      return { ok: false, code: 'ADDRESS_NOT_ALLOWLISTED', message: question.problem };
+    if ('problem' in question) {
+      const refused = refusal('ADDRESS_NOT_ALLOWLISTED', question.problem);
+      return { ok: false, fault: isMaybeOwn ? noAddressOf(silent) : refused };
+    }
     addresses.push(question.payee);
+    if (isMaybeOwn) maybeOwn.push(question.payee);
   }
-  return { ok: true, addresses: addresses };
+  const unlisted = await problemNow(deps, maybeOwn);
+  return unlisted === null ? { ok: true, addresses } : { ok: false, fault: noAddressOf(silent) };
 }
 
 /**
  * Returns the node's payees. Reads the rest of the plan only when an address may belong to the plan
- * itself (its tokens or signers).
+ * itself (its tokens or signers). `silent`: signers of the plan that did not return their address.
  */
-async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly Destination[]> {
+async function paidBy(
+  deps: AllowlistSources,
+  row: PhaseRow,
+): Promise<{ readonly paid: readonly Destination[]; readonly silent: readonly string[] }> {
   const { node, plan, prepared_action, output, sign_request } = row;
   const { intent, input_params } = plan;
   const executor = deps.executors.describe(node.executor_binding.executor_key);
@@ -57,26 +67,43 @@ async function paidBy(deps: AllowlistSources, row: PhaseRow): Promise<readonly D
     output,
     sign_request,
   });
-  if (!found.some(({ aside }) => aside === true)) return found;
+  if (!found.some(({ aside }) => aside === true)) return { paid: found, silent: [] };
   const nodes = await readPlanNodes(deps.db, row.movement_id);
-  const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
-  return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
+  const { addresses, silent } = await signerAddresses(nodes, (key) => deps.signers.get(key));
+  const known = [...tokensOf(nodes, input_params, deps.chains), ...addresses];
+  return { paid: withoutKnown(found, known), silent };
 }
 
-/** Returns why the node may not pay now; null when it may. A node without payees needs no query. */
+/** Returns why the node may not pay now; null when it may. */
 export async function notAllowed(
   deps: PhaseDependencies,
   row: PhaseRow,
-): Promise<NotAllowed | null> {
+): Promise<ExecutorFault | null> {
   const by = await payeesOf(deps, row);
-  if (!by.ok) return by;
-  if (by.addresses.length === 0) return null;
-  const { now, rows } = await readListed(deps.db, by.addresses);
-  for (const payee of by.addresses) {
+  return by.ok ? problemNow(deps, by.addresses) : by.fault;
+}
+
+/** Returns why one of the payees may not be paid now; null when all may. None need no query. */
+async function problemNow(
+  { db }: Pick<AllowlistSources, 'db'>,
+  payees: readonly PayeeAddress[],
+): Promise<ExecutorFault | null> {
+  if (payees.length === 0) return null;
+  const { now, rows } = await readListed(db, payees);
+  for (const payee of payees) {
     const code = problemOf(rows, payee, now);
-    if (code !== null) return { code, message: sentenceOf(code, payee.address) };
+    if (code !== null) return refusal(code, sentenceOf(code, payee.address));
   }
   return null;
+}
+
+function refusal(code: string, message: string): ExecutorFault {
+  return new ExecutorFault('rejected', code, message);
+}
+
+function noAddressOf(silent: readonly string[]): ExecutorFault {
+  const message = `an address that is not on the allowlist may be the own address of a signer of the plan that does not answer: ${silent.join(', ')}`;
+  return new ExecutorFault('unreachable', 'SIGNER_UNREACHABLE', message);
 }
 
 const SENTENCES: Readonly<Record<AllowlistCode, string>> = {

@@ -6,10 +6,10 @@ import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import type { PhaseArgs } from '../../domain/messages.ts';
 import { IN_FLIGHT_NODE_STATES } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
-import { repeatable } from '../leaving.ts';
 import { amountOf } from './amount.ts';
 import { executorOf } from './bound-executor.ts';
 import { contextOf, type PhaseDependencies } from './context.ts';
+import { repeatableCall } from './phase.ts';
 import { phaseRow } from './row.ts';
 import { writeNode } from './write.ts';
 
@@ -29,20 +29,32 @@ export async function cancellable(
 
 /** Sends one cancel request. If it is lost, nothing changes: the node is observed anyway. */
 export async function cancel(deps: PhaseDependencies, args: PhaseArgs): Promise<void> {
-  try {
+  const answer = await nullIfLost(deps, args, async () => {
     const open = await cancellable(deps, args);
-    if (open === null) return;
+    if (open === null) return null;
     const { row, context } = open;
-    await repeatable(deps, (options) => executorOf(deps, row).cancel(context, options));
+    const executor = executorOf(deps, row);
+    return repeatableCall(deps, row, (options) => executor.cancel(context, options));
+  });
+  if (answer !== null) await noteCancelRequested(deps, args);
+}
+
+/** Returns the result of `work`; null, and logs why, when an {@link ExecutorFault} ends it. */
+export async function nullIfLost<T>(
+  deps: PhaseDependencies,
+  { movement_id, node_key }: PhaseArgs,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work();
   } catch (error) {
     if (!(error instanceof ExecutorFault)) throw error;
     deps.log.warn(
-      { err: error, movement_id: args.movement_id, node_key: args.node_key },
+      { err: error, movement_id, node_key },
       'the cancel request did not reach the executor',
     );
-    return;
+    return null;
   }
-  await noteCancelRequested(deps, args);
 }
 
 /** Writes the cancel request on the movement's timeline. */

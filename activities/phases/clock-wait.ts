@@ -7,7 +7,7 @@ import { waitBeforeFence } from './wait-before-fence.ts';
 
 /** Returns which clock is too far off for this node to be sent now; null when none is. */
 export function clockStops(
-  { clocks, chains }: PhaseDependencies,
+  { clocks, chains }: Pick<PhaseDependencies, 'clocks' | 'chains'>,
   { node, sign_request }: PhaseRow,
 ): string | null {
   if (clocks === undefined) return null;

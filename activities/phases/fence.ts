@@ -73,7 +73,7 @@ async function askFence(
   const amount = amountToSend(row, deps.chains);
   if (!amount.ok) throw new ExecutorFault('rejected', amount.code, amount.message);
   const payees = await payeesOf(deps, row);
-  if (!payees.ok) throw new ExecutorFault('rejected', payees.code, payees.message);
+  if (!payees.ok) throw payees.fault;
   const descriptor = descriptorOf(deps, row);
   // When the plan was compiled, the executor's registry entry said `sends: false`. So the approval
   // does not cover funds that the node would move now.

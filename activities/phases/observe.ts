@@ -89,6 +89,7 @@ async function conclude(
       answer.error_code ?? 'VENUE_FAILED',
       message,
       movesTo(row, 'FAILED'),
+      answer,
     );
   }
   if (isOver(row)) return timedOut(deps, row);

@@ -10,9 +10,11 @@ import {
   type Executor,
 } from '../../domain/executor.ts';
 import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
+import { databaseFault } from '../../store/faults.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
 import { callOptions } from '../call.ts';
+import { isAway } from '../kept.ts';
 import { repeatable, sending } from '../leaving.ts';
 import { executorOf } from './bound-executor.ts';
 import { ownerOf, type PhaseDependencies } from './context.ts';
@@ -98,14 +100,40 @@ export function callExecutor(
       steps.call(deps, executor, question, options);
     if (steps.name === 'submit') return call(callOptions());
     const { timeout_seconds } = executor.descriptor;
-    return repeatable(deps, call, steps.endsInTime === true ? timeout_seconds : undefined);
+    const seconds = steps.endsInTime === true ? timeout_seconds : undefined;
+    return repeatableCall(deps, question.row, call, seconds);
   });
 }
 
 /**
- * Turns a thrown {@link ExecutorFault} into an outcome; any other error is a defect of the service
- * and is thrown.
+ * Makes a call of the node's executor as {@link repeatable} does. An unexpected error becomes a
+ * fault, which is counted: otherwise the call would be repeated without end, and no person would
+ * ever see it. Thrown as it is: an error of an aborted call or of our database, which says nothing
+ * about the executor.
  */
+export function repeatableCall<T>(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  call: (options: CallOptions) => Promise<T>,
+  seconds?: number,
+): Promise<T> {
+  const counted = async (options: CallOptions): Promise<T> => {
+    try {
+      return await call(options);
+    } catch (error) {
+      const isOurs = isAway(error) || databaseFault(error) === 'conflict';
+      if (error instanceof ExecutorFault || options.signal.aborted || isOurs) throw error;
+      deps.log.error({ err: error, ...ownerOf(row) }, 'an executor failed unexpectedly');
+      const name = error instanceof Error ? error.name : 'Error';
+      // Only the name: the error's message may hold a secret.
+      const message = `the executor failed unexpectedly (${name}); see the log of the worker`;
+      throw new ExecutorFault('protocol', 'EXECUTOR_BROKE', message, { cause: error });
+    }
+  };
+  return repeatable(deps, counted, seconds);
+}
+
+/** Turns a thrown {@link ExecutorFault} into an outcome; any other error is thrown. */
 export async function outcomeOf(call: () => Promise<ExecutionResult | null>): Promise<CallOutcome> {
   try {
     return { answer: await call() };

@@ -26,9 +26,7 @@ export const preflight: PhaseSteps = {
     const question = await beforeSend(deps, args, preflight, left);
     if ('next' in question) return question;
     const refused = await notAllowed(deps, question.row);
-    return refused === null
-      ? question
-      : stopBeforeSend(deps, question.row, refused.code, refused.message);
+    return refused === null ? question : preSendFault(deps, question.row, refused);
   },
   call: (_deps, executor, { context }, options) => executor.preflight(context, options),
   async finish(deps, _args, row, outcome) {

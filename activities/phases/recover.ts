@@ -124,6 +124,7 @@ async function conclude(
         failureCode(row, answer),
         answer.error_message ?? 'the venue ended it',
         movesTo(row, 'FAILED'),
+        answer,
       );
     case 'READY':
       return handedOverInVain(deps, row, answer)
@@ -372,6 +373,7 @@ async function stillUnknown(
         failureCode(row, answer),
         answer.error_message ?? 'the venue ended it',
         ['FAILED'],
+        answer,
       );
     case 'READY':
       if (handedOverInVain(deps, row, answer))
@@ -394,7 +396,7 @@ async function stillUnknown(
     case 'OBSERVING':
       if (!isLate(row)) return landed(deps, row, answer);
       await keepReported(deps, row, answer);
-      return waits(deps, row, inDoubt(UNDER_WAY), 0);
+      return waits(deps, row, doubtOf({ error_message: UNDER_WAY, ...answer }), 0);
   }
 }
 

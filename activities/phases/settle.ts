@@ -46,7 +46,8 @@ export function movesTo(row: PhaseRow, end: NodeState): readonly NodeState[] {
 
 /**
  * Settles the node as FAILED. The caller has proof that nothing landed, or that the venue ended the
- * send.
+ * send. `answer`: what the executor reported of it, such as the transaction that moved nothing and
+ * what it cost.
  */
 export async function failNode(
   deps: PhaseDependencies,
@@ -54,6 +55,7 @@ export async function failNode(
   code: string,
   message: string,
   moves: readonly NodeState[],
+  answer: ExecutionResult = { next_state: 'FAILED' },
 ): Promise<PhaseResult> {
   // A stop caused the cancellation, since no person requested one; failure edges of the plan then
   // do not fire.
@@ -67,6 +69,7 @@ export async function failNode(
     moves,
     ...(conditions === null ? {} : { conditions }),
     set: {
+      ...reported(withEarlier(row, answer)),
       error_code: code,
       error_message: storable(message, 1_000),
       completed_at: NOW,
@@ -82,6 +85,12 @@ export async function failNode(
     ...(ended_by_stop ? { ended_by_stop: true } : {}),
     ...(conditions === null ? {} : { conditions: conditions.results }),
   };
+}
+
+/** Returns the answer with what the node's output has beside it. */
+function withEarlier({ output: earlier }: PhaseRow, answer: ExecutionResult): ExecutionResult {
+  const { output } = answer;
+  return output === undefined ? answer : { ...answer, output: { ...earlier, ...output } };
 }
 
 export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';

@@ -9,10 +9,11 @@ import { readStops } from '../../store/stops.ts';
 import { requiredFor, signerOnRecord } from '../requirements/list.ts';
 import type { Leaving, RequirementSources } from '../requirements/requirement.ts';
 import { payeesOf } from './allowlist.ts';
+import { clockStops } from './clock-wait.ts';
 import type { PhaseDependencies } from './context.ts';
 
 /** Dependencies that are needed to find a node's stops. */
-export type StopSources = RequirementSources & Pick<PhaseDependencies, 'executors'>;
+export type StopSources = RequirementSources & Pick<PhaseDependencies, 'executors' | 'clocks'>;
 
 /**
  * Whether a stop holds a send back (`held`; null when none does), and what the database must check.
@@ -57,10 +58,12 @@ export async function standingOf(
     addresses: payees.ok ? payees.addresses : [],
     requirements: needed.requirements,
   };
+  const apart = clockStops(deps, row);
   const stops: readonly Stopped[] = [
     ...(await readStops(deps.db, row, required)),
-    ...(payees.ok ? [] : [{ stop: 'payee_unusable' as const, why: payees.message }]),
+    ...(payees.ok ? [] : [{ stop: 'payee_unusable' as const, why: payees.fault.message }]),
     ...needed.stops,
+    ...(apart === null ? [] : [{ stop: 'clock' as const, why: apart }]),
   ];
   return { held: heldBy(way, stops), required };
 }

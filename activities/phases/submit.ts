@@ -190,6 +190,7 @@ async function recordAnswer(
       answer.error_code ?? 'SUBMIT_FAILED',
       answer.error_message ?? 'the executor refused',
       ['FAILED'],
+      answer,
     );
   }
   return accepted(deps, row, answer);

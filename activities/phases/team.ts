@@ -21,7 +21,7 @@ import type { PhaseRow } from '../../store/phases.ts';
 import { closeQuestion, isOpenQuestion, openQuestion } from '../../store/questions.ts';
 import { backoffSeconds, delayOf, lookPauseSeconds, Overtaken } from '../failures.ts';
 import { measured, notePhaseStart, takePhaseStart } from '../phase-metrics.ts';
-import { cancellable, noteCancelRequested } from './cancel.ts';
+import { cancellable, noteCancelRequested, nullIfLost } from './cancel.ts';
 import { descriptorOf } from './bound-executor.ts';
 import type { PhaseDependencies } from './context.ts';
 import { phaseRow } from './row.ts';
@@ -74,7 +74,7 @@ function lookAgain(row: PhaseRow): PhaseResult {
 }
 
 async function askCancel(deps: PhaseDependencies, args: AskArgs): Promise<AskResult> {
-  const open = await cancellable(deps, args);
+  const open = await nullIfLost(deps, args, () => cancellable(deps, args));
   return open === null
     ? { result: { state: 'OBSERVING', next: 'stop', error_code: null } }
     : { ask: { input: open.context, ...(await limits(deps, 'cancel', open.row)) } };

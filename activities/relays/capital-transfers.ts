@@ -6,6 +6,7 @@ import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import { claimTransfers } from '../../store/capital-transfers.ts';
+import { createLateLog } from './late.ts';
 
 const BATCH = 50;
 
@@ -21,6 +22,7 @@ export function startTransferRelay(options: {
   readonly pauseMs?: number;
 }): Loop {
   const { db, temporal, log, sweepIdleSeconds, pauseMs = 500 } = options;
+  const logLate = createLateLog(log);
   const revive = async (transferId: string, unseen: boolean): Promise<void> => {
     if (!unseen && (await temporal.isRunning({ transferId }))) return;
     if (!unseen)
@@ -36,6 +38,8 @@ export function startTransferRelay(options: {
     log,
     work: async () => {
       const due = await claimTransfers(db, { idleSeconds: sweepIdleSeconds, limit: BATCH });
+      const late = due.find((each) => each.late);
+      if (late !== undefined) logLate({ transfer_id: late.transfer_id });
       await Promise.all(
         due.map(({ transfer_id, unseen }) =>
           revive(transfer_id, unseen).catch((error: unknown) => {

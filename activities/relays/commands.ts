@@ -6,6 +6,7 @@ import type { Temporal } from '../../platform/temporal.ts';
 import { continueTrace } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
 import { claimCommands, noteTaken } from '../../store/commands.ts';
+import { createLateLog, LATE_SECONDS } from './late.ts';
 
 const BATCH = 50;
 /** Calls to Temporal that are under way at the same time. */
@@ -24,6 +25,7 @@ export interface CommandRelayOptions {
  */
 export function startCommandRelay(options: CommandRelayOptions): Loop {
   const { db, temporal, log, pauseMs = 500 } = options;
+  const logLate = createLateLog(log);
   return startLoop({
     name: 'command relay',
     pauseMs,
@@ -31,6 +33,10 @@ export function startCommandRelay(options: CommandRelayOptions): Loop {
     work: async () => {
       const due = await claimCommands(db, BATCH);
       if (due.length === 0) return false;
+      const { movement_id, command_id, kind, waited_seconds } = due.reduce((oldest, each) =>
+        each.waited_seconds > oldest.waited_seconds ? each : oldest,
+      );
+      if (waited_seconds > LATE_SECONDS) logLate({ movement_id, command_id, kind, waited_seconds });
       const outcomes = await settleEach(due, AT_ONCE, (command) =>
         continueTrace(command.trace_parent, () =>
           temporal.wake({

@@ -58,7 +58,8 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
   let running = false;
-  const refreshOnce = (): Promise<boolean> => refresh(options);
+  const down = new Set<string>();
+  const refreshOnce = (): Promise<boolean> => refresh(options, down);
   const turn = (): void => {
     current = refreshOnce().then((recorded) => {
       const pauseMs = options.intervalSeconds * 1_000;
@@ -84,7 +85,8 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   };
 }
 
-async function refresh(options: HealthRefresherOptions): Promise<boolean> {
+/** `down`: keys of the executors that the log has as down. */
+async function refresh(options: HealthRefresherOptions, down: Set<string>): Promise<boolean> {
   const { db, executors, signers, log } = options;
   const recorded = (what: Record<string, string>, work: Promise<void>): Promise<boolean> =>
     work.then(
@@ -100,7 +102,10 @@ async function refresh(options: HealthRefresherOptions): Promise<boolean> {
     ...executors.list().map((descriptor) =>
       recorded(
         { executor_key: descriptor.executor_key },
-        healthOf(options, descriptor).then((state) => saveExecutorHealth(db, descriptor, state)),
+        healthOf(options, descriptor).then((health) => {
+          logChange(log, down, { executor_key: descriptor.executor_key, ...health });
+          return saveExecutorHealth(db, descriptor, health.state);
+        }),
       ),
     ),
     ...descriptors.map((descriptor) =>
@@ -125,24 +130,44 @@ async function refresh(options: HealthRefresherOptions): Promise<boolean> {
   return !done.includes(false);
 }
 
+/** An executor's health, with the error of a health check that failed. */
+type Health = ExecutorHealth & { readonly err?: unknown };
+
 async function healthOf(
   { executors, temporal }: HealthRefresherOptions,
   descriptor: ExecutorDescriptor,
-): Promise<ExecutorHealth['state']> {
+): Promise<Health> {
   const { executor_key, task_queue } = descriptor;
   if (task_queue !== undefined) {
     const polled = await within(temporal.hasPollers(task_queue), ANSWER_LIMIT_MS).catch(() => null);
-    return polled === null ? 'unknown' : polled ? 'up' : 'down';
+    if (polled === null) return { state: 'unknown' };
+    return polled
+      ? { state: 'up' }
+      : { state: 'down', detail: `no worker polls the task queue ${task_queue}` };
   }
   const executor = executors.get(executor_key);
-  if (executor === undefined) return 'unknown';
+  if (executor === undefined) return { state: 'unknown' };
   const limit = new AbortController();
   try {
-    return (await within(executor.health({ signal: limit.signal }), ANSWER_LIMIT_MS)).state;
-  } catch {
-    return 'down';
+    return await within(executor.health({ signal: limit.signal }), ANSWER_LIMIT_MS);
+  } catch (error) {
+    return { state: 'down', err: error };
   } finally {
     limit.abort();
+  }
+}
+
+/** Logs why an executor goes down, once until it is up again. */
+function logChange(
+  log: Logger,
+  down: Set<string>,
+  { executor_key, state, detail, err }: Health & { readonly executor_key: string },
+): void {
+  if (state === 'up') {
+    if (down.delete(executor_key)) log.info({ executor_key, state }, 'an executor is up again');
+  } else if (state === 'down' && !down.has(executor_key)) {
+    down.add(executor_key);
+    log.warn({ executor_key, state, detail, err }, 'an executor is down');
   }
 }
 

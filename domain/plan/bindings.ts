@@ -61,13 +61,16 @@ export interface ReplacedSigner {
 /**
  * Returns the signers of the selector's chain family, and of its profile if it names one. A
  * replaced signer counts as the signer that replaced it, so that the two are never two matches.
+ * `signer_key`: the one signer that may match, whatever profiles others have.
  */
 export function matchSigners(
   selector: SignerSelector,
   signers: readonly SignerDescriptor[],
   replaced: readonly ReplacedSigner[] = [],
+  signer_key?: string,
 ): readonly string[] {
   const keys = [...signers, ...replaced]
+    .filter((signer) => signer_key === undefined || signer.signer_key === signer_key)
     .filter((signer) => signer.chain_family === selector.chain_family)
     .filter((signer) => selector.profile === undefined || signer.profile === selector.profile)
     .map((signer) => successorOf(signer.signer_key, replaced));
@@ -89,6 +92,8 @@ export function resolveBindings(
     readonly executors: readonly ExecutorDescriptor[];
     readonly signers: readonly SignerDescriptor[];
     readonly replaced?: readonly ReplacedSigner[];
+    /** The only signer that may be bound, or what replaced it. */
+    readonly signer?: string | undefined;
   },
 ): ResolvedBindings {
   const bindings = new Map<string, NodeBindings>();
@@ -107,7 +112,12 @@ export function resolveBindings(
       const signers =
         node.signer_selector === undefined
           ? []
-          : matchSigners(node.signer_selector, registry.signers, registry.replaced);
+          : matchSigners(
+              node.signer_selector,
+              registry.signers,
+              registry.replaced,
+              registry.signer,
+            );
       const signer = only(signers);
       if (signer === null) unresolved.push(fault(node, 'signer', signers));
       else signer_binding = { signer_key: signer };

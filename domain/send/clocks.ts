@@ -10,7 +10,10 @@ import type { ChainAssets } from '../plan/tokens.ts';
 /** Largest difference in milliseconds; beyond it nothing new is sent. */
 export const MOST_APART_MS = 60_000;
 
-/** Error code of a node that waits before its send fence because clocks differ. */
+/**
+ * Error code of a node that waits before its send fence because clocks differ. The SQL function
+ * `attention_of` reads this code.
+ */
 export const CLOCK_DIFFERENCE = 'CLOCK_DIFFERENCE';
 
 /** The name of the database's clock, whose difference stops sends to all venues. */

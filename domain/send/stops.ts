@@ -16,7 +16,10 @@ export const STOPS = [
   'cancel_requested',
   /** A payee is revoked, or was never on the allowlist. */
   'payee_revoked',
-  /** A payee is in its cooling period, needs a row that names its chain, or cannot be read. */
+  /**
+   * A payee is in its cooling period, needs a row that names its chain, or cannot be read; or an
+   * address may be the own one of a signer that does not answer.
+   */
   'payee_unusable',
   'executor_inactive',
   'signer_inactive',
@@ -27,6 +30,8 @@ export const STOPS = [
   'bridge_path',
   /** The perps strategy or master account is not the one that the node was prepared for. */
   'perp_terms',
+  /** A clock that the send depends on differs too much from this host's. */
+  'clock',
   /**
    * The node is UNKNOWN, and no operator has retried it; a resume only checks the outcome of the
    * send.
@@ -76,6 +81,7 @@ const NEVER_TAKEN: Row = {
   signer_mismatch: 'waits',
   bridge_path: 'waits',
   perp_terms: 'waits',
+  clock: 'waits',
   unknown: 'waits',
 };
 
@@ -89,8 +95,8 @@ function all(effect: Effect): Row {
 }
 
 export const EFFECTS: Readonly<Record<Way, Row>> = {
-  // This send has used no nonce yet, so none must be used up: the node waits while frozen, else it
-  // ends FAILED.
+  // This send has used no nonce yet, so none must be used up: the node waits while frozen or while
+  // clocks differ, else it ends FAILED.
   send: {
     ...NEVER_TAKEN,
     paused: 'ends',
@@ -98,6 +104,7 @@ export const EFFECTS: Readonly<Record<Way, Row>> = {
     executor_inactive: 'ends',
     signer_inactive: 'ends',
     signer_mismatch: 'ends',
+    bridge_path: 'ends',
     perp_terms: 'ends',
   },
   repeat_unaccepted: NEVER_TAKEN,
@@ -109,6 +116,7 @@ export const EFFECTS: Readonly<Record<Way, Row>> = {
     cancelled: 'passes',
     payee_revoked: 'waits',
     signer_retired: 'waits',
+    clock: 'passes',
   },
   cancel_transaction: passing({}),
   resume: all('refused'),

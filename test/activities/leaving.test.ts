@@ -1,9 +1,11 @@
-/** How calls end: by themselves, at their time limit, or with their worker. */
+/** How calls end: by themselves, with an error, at their time limit, or with their worker. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { withDeadline } from '../../activities/call.ts';
 import { Leaving } from '../../activities/leaving.ts';
-import type { CallOptions } from '../../domain/executor.ts';
+import { repeatableCall } from '../../activities/phases/phase.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { inActivity } from '../support/activity-environment.ts';
 
 /** A call that never ends and ignores its signal, with the options of each time it was made. */
@@ -90,4 +92,45 @@ test('what comes after the end of a send does not abort its signal', async () =>
   activity.abort();
   await sleep(60);
   expect(signal.aborted).toBe(false);
+});
+
+/** Makes a call of a node's executor; returns what it throws, and the errors that are logged. */
+async function failing(call: (options: CallOptions) => Promise<never>, signal?: AbortSignal) {
+  const logged: unknown[] = [];
+  const deps = { log: { error: ({ err }: { err: unknown }) => logged.push(err) } };
+  const thrown = await inActivity(() => {
+    if (signal !== undefined) Reflect.set(Context.current(), 'cancellationSignal', signal);
+    return repeatableCall(deps as never, {} as never, call);
+  }).catch((error: unknown) => error);
+  return { thrown, logged };
+}
+
+test("an unexpected error of an executor's code is a fault, and the log has the error", async () => {
+  const defect = new TypeError('x is not a function');
+  const { thrown, logged } = await failing(() => {
+    throw defect;
+  });
+  expect(thrown).toBeInstanceOf(ExecutorFault);
+  expect(thrown).toMatchObject({ kind: 'protocol', code: 'EXECUTOR_BROKE', cause: defect });
+  expect((thrown as Error).message).not.toContain('x is not');
+  expect(logged).toEqual([defect]);
+});
+
+test.each([
+  ['its own fault', new ExecutorFault('rejected', 'NO', 'no')],
+  ['our database that is away', new ServiceError('dependency_unavailable')],
+  ['a deadlock', Object.assign(new Error('deadlock detected'), { code: '40P01' })],
+])('an error stays as it is where it says: %s', async (_what, error) => {
+  const { thrown, logged } = await failing(() => Promise.reject(error));
+  expect(thrown).toBe(error);
+  expect(logged).toEqual([]);
+});
+
+test('an error of a call whose activity was cancelled stays as it is', async () => {
+  const [activity, error] = [new AbortController(), new Error('the socket was closed')];
+  const { thrown } = await failing(() => {
+    activity.abort(new Error('cancelled'));
+    return Promise.reject(error);
+  }, activity.signal);
+  expect(thrown).toBe(error);
 });

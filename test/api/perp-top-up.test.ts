@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { low } from '../dev/perp-stack.ts';
 import { waitForLocks } from '../store/support.ts';
-import { at, startPerpDesk } from '../support/perp-desk.ts';
+import { at, startPerpDesk, type DeskOptions } from '../support/perp-desk.ts';
 import { started } from '../support/started.ts';
 
 const desk = started(() => startPerpDesk('perp-master'));
@@ -38,13 +38,18 @@ async function strategy(name: string, max_agent_balance: string | null): Promise
   return sub;
 }
 
-const topUp = (name: string, amount: string, key: string = randomUUID()) =>
-  desk.call('POST', at(name, `/agent-wallets/${name}/top-up`), {
-    asset: 'usdc',
-    amount,
-    reason: 'more margin',
-    idempotency_key: key,
-  });
+const topUp = (
+  name: string,
+  amount: string,
+  key: string = randomUUID(),
+  options: DeskOptions = {},
+) =>
+  desk.call(
+    'POST',
+    at(name, `/agent-wallets/${name}/top-up`),
+    { asset: 'usdc', amount, reason: 'more margin', idempotency_key: key },
+    options,
+  );
 
 test('of many at once there are no more than the strategy may have, with what it has', async () => {
   const sub = await strategy('capped', '100');
@@ -123,4 +128,16 @@ test('a plan pays the sub-account of its strategy alone, and waits for a person'
       subs[index]?.toLowerCase(),
     ]);
   }
+});
+
+test('the master’s signer signs it, also beside others of its chains and profile', async () => {
+  await strategy('shared', null);
+  const others = [desk.signer('another')];
+  const { status, body } = await topUp('shared', '7', randomUUID(), { others });
+  expect(status).toBe(200);
+  const nodes = await desk.bench.sql(
+    'SELECT signer_binding FROM movement_nodes WHERE movement_id = $1::uuid',
+    (body as unknown as { movement_id: string }).movement_id,
+  );
+  expect(nodes).toEqual([{ signer_binding: { signer_key: 'perp-master' } }]);
 });

@@ -803,6 +803,27 @@ describe("a record of a team's answer that runs again", () => {
     expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 2 });
   });
 
+  test('of a cancel is not waited for where the request cannot be made', async () => {
+    const { executor } = memory;
+    const prepare: Executor['prepare'] = async () => ({
+      next_state: 'SUBMITTING',
+      prepared_action: {},
+    });
+    memory = { ...memory, executor: { ...executor, prepare } };
+    const { args } = await executing(SIGN);
+    await worker().preflight({ ...args, chained: true });
+    await openQuestion(args, 'submit');
+    await db.sql`UPDATE movements SET request_state = 'CANCELLED'
+      WHERE movement_id = ${args.movement_id}::uuid`;
+    const cancel = { ...args, phase: 'cancel' } as const;
+    expect(await worker().ask(cancel)).toHaveProperty('ask');
+    const gone = () => Promise.reject(new SignerFault('SIGNER_UNREACHABLE', 'it is down'));
+    slow.signer = { ...slow.signer, identity: gone, recentIdentity: gone };
+    expect(await worker().ask(cancel)).toEqual({
+      result: { state: 'OBSERVING', next: 'stop', error_code: null },
+    });
+  });
+
   test('of a phase that the node has left behind says where it is now', async () => {
     const { args } = await executing(PAY);
     const passing = await openQuestion(args, 'preflight');
@@ -1296,6 +1317,57 @@ describe('a load that decides', () => {
       state: 'CANCELLED',
       version,
     });
+  });
+});
+
+describe('an executor whose own code breaks', () => {
+  const breaks = (): never => {
+    throw new TypeError('x is not a function');
+  };
+  const BROKE = { type: 'EXECUTOR_BROKE' };
+
+  test.each(['preflight', 'prepare'] as const)(
+    'in %s uses up the attempts of its node',
+    async (phase) => {
+      const { movement, args } = await executing(FEW);
+      if (phase === 'prepare') await worker().preflight(args);
+      memory.executor[phase] = breaks;
+      await expect(worker()[phase](args)).rejects.toMatchObject(BROKE);
+      expect(await node(movement)).toMatchObject({ state: 'READY', error_count: 1 });
+      expect(await worker()[phase](args)).toMatchObject({
+        state: 'FAILED',
+        error_code: 'EXECUTOR_BROKE',
+      });
+      await events(movement);
+    },
+  );
+
+  test('in recover is for a person once no answer has come for long', async () => {
+    const { movement, args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    memory.answers.submit = () => Promise.reject(new Error('the answer was lost'));
+    expect(await worker().submit(args)).toMatchObject({ next: 'recover' });
+    memory.answers.recover = breaks;
+    await expect(worker().recover(args)).rejects.toMatchObject(BROKE);
+    expect(await node(movement)).toMatchObject({
+      state: 'SUBMITTING',
+      error_code: 'EXECUTOR_BROKE',
+      unanswered: 1,
+    });
+    await db.sql`UPDATE movement_nodes SET unanswered_since = svc_now() - interval '1 hour'
+      WHERE movement_id = ${args.movement_id}::uuid`;
+    expect(await worker().recover(args)).toMatchObject({ state: 'UNKNOWN', next: 'settled' });
+    await events(movement);
+  });
+
+  test('in a cancel request ends the request alone', async () => {
+    const { args } = await executing(PAY);
+    await worker().preflight({ ...args, chained: true });
+    expect(await worker().submit(args)).toMatchObject({ state: 'SUBMITTED' });
+    await db.sql`UPDATE movements SET request_state = 'CANCELLED'
+      WHERE movement_id = ${args.movement_id}::uuid`;
+    memory.executor.cancel = breaks;
+    expect(await worker().cancel(args)).toBeUndefined();
   });
 });
 

@@ -842,6 +842,7 @@ test('what a restored database may have forgotten is not signed again: a person 
       audit: [],
       send_seconds: 1,
       signature_seconds: LONGEST_AUTHORIZATION_SECONDS,
+      drain: { mode: 'drain' },
     }),
   ]);
   await own.api.act('resume', movement.movement_id);

@@ -24,6 +24,7 @@ const rule = (
   applies_to,
   when,
   require: Object.entries(required).map(([group, threshold]) => ({ group, threshold })),
+  initiator_may_approve: false,
 });
 
 const RULES = rule('rules', {}, {}, 'approval_rules');
@@ -59,6 +60,56 @@ test('a rule that needs more people than its groups have cannot be met', () => {
   expect(faultsAfter([ANN, BOB], [DESK], rules)).toEqual([
     expect.stringMatching(/^rule_unsatisfiable: The rule large cannot be met: .*1 more in desk/),
   ]);
+});
+
+test.each<StandingRule['applies_to']>(['allowlist', 'approval_rules', 'capital_transfer'])(
+  'a rule for %s must be met without whoever makes the request, unless the rule lets them approve',
+  (kind) => {
+    const two = rule('two', { desk: 2 }, {}, kind);
+    const three = { name: 'desk', members: ['ann', 'bob', 'cid'] };
+    const people = [ANN, BOB, person('cid', 'dashboard:cid')];
+    expect(faultsAfter(people, [DESK], guarded(two))).toEqual([
+      expect.stringMatching(/^rule_unsatisfiable: The rule two cannot be met: .*1 more in desk/),
+    ]);
+    expect(faultsAfter(people, [three], guarded(two))).toEqual([]);
+    const mild = { ...two, initiator_may_approve: true };
+    expect(faultsAfter(people, [DESK], guarded(mild))).toEqual([]);
+    // Bob alone is in both groups: without him one of them lacks a person.
+    const both = guarded(rule('both', { desk: 1, risk: 1 }, {}, kind));
+    expect(faultsAfter(people, [three, RISK], both)).toEqual([
+      expect.stringContaining('1 more in risk'),
+    ]);
+    const signing = people.map((each) => ({ ...each, has_passkey: each !== ANN }));
+    expect(faultsAfter(signing, [three], guarded({ ...two, evidence: 'passkey' }))).toEqual([
+      expect.stringMatching(/1 more in desk.* a passkey /),
+    ]);
+  },
+);
+
+test('a rule that could not be met before stops only what takes more from it', () => {
+  const all = rule('all', { desk: 2 });
+  const rules = guarded(all);
+  const before = { people: [ANN, person('bob')], groups: [DESK], rules };
+  const after = (change: Partial<typeof before>) => {
+    const { people, groups, rules: made } = { ...before, ...change };
+    return faultsAfter(people, groups, made, before);
+  };
+  expect(faultsAfter(before.people, before.groups, rules)).toHaveLength(1);
+  expect(after({ groups: [DESK, RISK] })).toEqual([]);
+  expect(after({ people: [ANN, BOB] })).toEqual([]);
+  expect(after({ people: [] })).toEqual([expect.stringContaining('2 more in desk')]);
+  // Set anew, it must be met.
+  expect(after({ rules: guarded({ ...all }) })).toHaveLength(1);
+  expect(after({ rules: guarded(all, rule('other', { risk: 1 })) })).toEqual([
+    expect.stringContaining('The rule other cannot be met'),
+  ]);
+});
+
+test('rules that were avoidable or unguarded before stop no other change', () => {
+  const avoidable = [rule('some', { desk: 1 }, { origins: ['api'] })];
+  const before = { people: [ANN], groups: [DESK], rules: avoidable };
+  expect(faultsAfter([ANN], [DESK], avoidable)).toHaveLength(2);
+  expect(faultsAfter([ANN, BOB], [DESK], avoidable, before)).toEqual([]);
 });
 
 test('a person counts for one group of a rule', () => {
@@ -110,11 +161,11 @@ test.each<StandingRule['applies_to']>(['movement', 'capital_transfer', 'allowlis
   (kind) => {
     const all = rule('all', { desk: 1 }, {}, kind);
     for (const rules of [[all], [all, KEYS], [all, RULES]])
-      expect(faultsAfter([ANN], [DESK], rules)).toEqual([
+      expect(faultsAfter([ANN, BOB], [DESK], rules)).toEqual([
         expect.stringMatching(/^rules_unguarded: /),
       ]);
     for (const rules of [guarded(all), guarded(), [KEYS], [RULES]])
-      expect(faultsAfter([ANN], [DESK], rules)).toEqual([]);
+      expect(faultsAfter([ANN, BOB], [DESK], rules)).toEqual([]);
   },
 );
 

@@ -120,4 +120,13 @@ describe('resolveBindings', () => {
     ])
       expect(bound(selector)).toEqual({ signer_key: 'cold' });
   });
+
+  it('binds the one signer that may be bound, or who replaced it, whoever else matches', () => {
+    const pay = node('evm_native_transfer', { signer_selector: { chain_family: 'evm' } });
+    const replaced = [{ signer_key: 'gone', chain_family: 'evm', replaced_by: 'cold' }];
+    const bound = (signer: string) =>
+      resolveBindings([pay], { executors, signers, replaced, signer }).bindings.get('n')
+        ?.signer_binding;
+    expect([bound('hot'), bound('gone')]).toEqual([{ signer_key: 'hot' }, { signer_key: 'cold' }]);
+  });
 });

@@ -25,9 +25,9 @@ describe('what is stopped', () => {
     expect(held).toEqual(['cancel_requested', 'unknown']);
   });
 
-  test('is signed anew, once it was taken, only while all but freeze and cancel are clear', () => {
+  test('is signed anew, once it was taken, only while all but freeze, cancel and clocks are clear', () => {
     const free = STOPS.filter((stop) => heldBy('replace_accepted', on(stop)) === null);
-    expect(free).toEqual(['frozen', 'cancelled']);
+    expect(free).toEqual(['frozen', 'cancelled', 'clock']);
   });
 
   test('goes where nothing stops it', () => {

@@ -85,7 +85,7 @@ export async function topUp(
         input_params: {},
       },
       deps,
-      { reserved: true },
+      { reserved: true, signer: master.signer_key },
     );
     const made = await makeMovement(
       {
