@@ -94,18 +94,18 @@ async function rendered(helm: string, version: string): Promise<string[]> {
   const api = { grace: '60', secret: 'fund-api' };
   const worker = { grace: '55', secret: 'fund-worker' };
   const ways = {
-    example: { set: '', roles: [api, worker], migrates: true },
+    example: { set: '', roles: [api, worker], owned: true },
     bare: {
-      set: 'networkPolicy.enabled=false,migrate.enabled=false',
+      set: 'networkPolicy.enabled=false,migrate.enabled=false,admin.secretName=',
       roles: [api, worker],
-      migrates: false,
+      owned: false,
     },
-    api: { set: 'worker.replicas=0', roles: [api], migrates: true },
-    workers: { set: 'api.replicas=0', roles: [worker], migrates: true },
+    api: { set: 'worker.replicas=0', roles: [api], owned: true },
+    workers: { set: 'api.replicas=0', roles: [worker], owned: true },
   };
   const files: string[] = [];
   const named = new Map<string, readonly string[]>();
-  for (const [name, { set, roles, migrates }] of Object.entries(ways)) {
+  for (const [name, { set, roles, owned }] of Object.entries(ways)) {
     // A build's workers are a release beside that of the API.
     const release = name === 'workers' ? 'fund-next' : 'fund';
     const args = template(version, set === '' ? [] : ['--set', set], release);
@@ -120,9 +120,20 @@ async function rendered(helm: string, version: string): Promise<string[]> {
     const images = all(/^ {4}fund\/image: (\S+)$/gm);
     if (images.length !== roles.length || images.some((image) => !image.startsWith(IMAGE)))
       throw new Error(`images that the Deployments of ${name} note: ${images.join()}`);
-    const secrets = all(/secretName: ([\w-]+)/g).join();
-    const expected = [...roles.map(({ secret }) => secret), ...(migrates ? ['fund-owner'] : [])];
-    if (secrets !== expected.join()) throw new Error(`Secrets of ${name}: ${secrets}`);
+    const secrets = all(/secretName: ([\w-]+)/g);
+    const expected = [
+      ...roles.map(({ secret }) => secret),
+      ...(owned ? ['fund-admin', 'fund-owner'] : []),
+    ];
+    if (secrets.sort().join() !== expected.sort().join())
+      throw new Error(`Secrets of ${name}: ${secrets.join()}`);
+    const ports = all(/\{ name: ([\w-]+), containerPort: \d+ \}/g);
+    if (ports.includes('sdk-metrics') !== roles.includes(worker))
+      throw new Error(`ports of ${name}: ${ports.join()}`);
+    const allowed = all(/- (?:ports: \[\{ )?port: ([a-z-]+)/g);
+    const closed = ports.filter((port) => allowed.length > 0 && !allowed.includes(port));
+    if (closed.length > 0)
+      throw new Error(`ports of ${name} that its network policy closes: ${closed.join()}`);
     const releases = new Set(all(/app\.kubernetes\.io\/instance: (\S+)/g));
     if ([...releases].join() !== release)
       throw new Error(`releases that ${name} selects: ${[...releases].join()}`);
@@ -229,6 +240,12 @@ async function refusals(helm: string): Promise<void> {
     'api.secretName=',
     'migrate.grantTo=',
     'settings.SVC_DATABASE_URL=postgresql://in-plain-sight',
+    'settings.SVC_TEMPORAL_HEADERS=authorization=in-plain-sight',
+    'settings.TEMPORAL_API_KEY=in-plain-sight',
+    'settings.TEMPORAL_GRPC_META_AUTHORIZATION=in-plain-sight',
+    'worker.settings.AWS_SECRET_ACCESS_KEY=in-plain-sight',
+    // No program reads TEMPORAL_API_KEY_FILE.
+    'worker.files.TEMPORAL_API_KEY=api-key',
     'worker.files.SVC_DATABASE_OWNER_URL=owner-url',
     'misspelt=1',
     'api.replicas=-1',

@@ -13,6 +13,11 @@ const CLIENT_NAMES = [
   'SVC_AGENT_NAMESPACE',
   'SVC_AUTHORITY_KEY',
   'SVC_OUTPUT',
+  'SVC_APPROVER',
+  'SVC_DASHBOARD_OPERATOR',
+  'SVC_DASHBOARD_SECRET',
+  'SVC_DASHBOARD_SECRET_FILE',
+  'SVC_CLIENT_CONFIG',
 ] as const;
 
 /** Names that the embedded stack reads; it starts the service with its own environment. */

@@ -1,11 +1,19 @@
 /** Settings: what is taken, what stops the start, and that no fault shows a secret. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PORT_SETTINGS } from '../../dev/stack/ports.ts';
+import { PORT_SETTINGS, ROOT } from '../../dev/stack/ports.ts';
 import { ConfigError, readConfig, type Config } from '../../platform/config.ts';
 import type { ProcessRole } from '../../platform/config/role.ts';
-import { fileNameOf } from '../../platform/config/names.ts';
+import { fileNameOf, IGNORED_NAMES } from '../../platform/config/names.ts';
 import { SETTING_LIST, SETTINGS } from '../../platform/config/settings.ts';
 
 const BASE = { SVC_DATABASE_URL: 'postgresql://localhost/x', SVC_AUTH_ENABLED: 'false' };
@@ -248,19 +256,16 @@ describe('names', () => {
   });
 
   it('of clients and of the embedded stack are known and ignored', () => {
-    const clients = [
-      'KEY_ID',
-      'HMAC_SECRET',
-      'HMAC_SECRET_FILE',
-      'API_URL',
-      'AGENT_NAMESPACE',
-      'AUTHORITY_KEY',
-      'OUTPUT',
-    ];
-    const names = [
-      ...clients.map((name) => `SVC_${name}`),
-      ...Object.values(PORT_SETTINGS).map(({ setting }) => setting),
-    ];
+    const sources = join(ROOT, 'clients');
+    const clients = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => readFileSync(join(sources, path), 'utf8').match(/\bSVC_[A-Z_]+/g) ?? []);
+    expect([...new Set(clients)].sort()).toEqual(
+      Object.keys(IGNORED_NAMES)
+        .filter((name) => IGNORED_NAMES[name] === 'client tools')
+        .sort(),
+    );
+    const names = [...clients, ...Object.values(PORT_SETTINGS).map(({ setting }) => setting)];
     expect(faults(Object.fromEntries(names.map((name) => [name, '5001'])))).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Builds docs/configuration.md from the settings. `npm run docs:tables` writes the file. */
 import { IGNORED_NAMES } from '../../platform/config/names.ts';
-import type { Setting } from '../../platform/config/setting.ts';
+import { FILE, type Setting } from '../../platform/config/setting.ts';
 import type { Duty } from '../../platform/config/role.ts';
 import { SECTIONS, SETTING_LIST } from '../../platform/config/settings.ts';
 
@@ -63,7 +63,8 @@ const NAMED_IN_FILES = [
 const OF_FUNDADMIN: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'yes, or `--database-url`',
   SVC_DATABASE_OWNER_URL: '`database migrate`, `database grant`, `database status`',
-  SVC_SECRETS_KEY: '`keys issue`, `keys audit-key`; others where `SVC_AUDIT_KEY` is unset',
+  SVC_SECRETS_KEY:
+    '`keys issue`, `keys audit-key`, `dashboard confirm`; others where `SVC_AUDIT_KEY` is unset',
   SVC_AUDIT_KEY: 'commands that leave audit rows, `audit verify`',
 };
 
@@ -88,9 +89,10 @@ function secretsByRole(): readonly string[] {
     '',
     '| secret | API | worker | `fundadmin` |',
     '|---|---|---|---|',
-    ...SETTING_LIST.filter(([, { secret, openedBy }]) => secret || openedBy !== 'all').map(
-      ([name, { openedBy, openedWithout }]) => row(name, openedBy, openedWithout),
-    ),
+    // A file that one role alone opens holds secrets, too.
+    ...SETTING_LIST.filter(
+      ([, { secret, openedBy, type }]) => secret || (openedBy !== 'all' && type === FILE.type),
+    ).map(([name, { openedBy, openedWithout }]) => row(name, openedBy, openedWithout)),
     ...NAMED_IN_FILES.map((name) => row(name, ['worker'])),
     '',
   ];

@@ -280,14 +280,14 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
   svc_callbacks: {
     type: 'gauge',
     labels: { status: ['pending', 'dead_letter'] },
-    meaning: 'Callbacks that are not delivered.',
+    meaning: 'Callbacks and messages of webhooks that are not delivered.',
   },
   svc_relay_lag_seconds: {
     type: 'gauge',
     unit: 'seconds',
-    labels: { relay: ['commands', 'transfers', 'callbacks'] },
+    labels: { relay: ['commands', 'transfers', 'callbacks', 'webhooks'] },
     meaning:
-      'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen (`transfers`), and of the oldest callback that is still to be delivered; 0 when none is. A wake of a transfer is such a change and no step: `transfers` may then be longer than the change has waited.',
+      'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen (`transfers`), and of the oldest callback and the oldest message of a webhook that are still to be delivered; 0 when none is. A wake of a transfer is such a change and no step: `transfers` may then be longer than the change has waited.',
   },
   svc_nodes_unanswered: {
     type: 'gauge',

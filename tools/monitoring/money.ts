@@ -253,7 +253,7 @@ const record: Section = {
       title: 'Callbacks that are not delivered',
       unit: 'count',
       rising:
-        'dead_letter: a caller never learned how its movement ended, and may create it a second time.',
+        'dead_letter: a caller never learned how its movement ended, and may create it a second time. All that wait count here; the alert is about new ones.',
       alert: 'DeadLetters',
       queries: [query(shared('svc_callbacks', 'status'), '{{status}}')],
     },
@@ -267,11 +267,14 @@ const record: Section = {
       ],
     },
     {
-      title: 'Age of the oldest callback to deliver',
+      title: 'Age of the oldest callback or message of a webhook to deliver',
       unit: 'seconds',
-      rising: 'Callers learn late how their movements ended.',
+      rising:
+        'Callers learn late how their movements ended, and people that something waits for them.',
       alert: 'CallbacksLate',
-      queries: [query(shared('svc_relay_lag_seconds{relay="callbacks"}', 'relay'), '{{relay}}')],
+      queries: [
+        query(shared('svc_relay_lag_seconds{relay=~"callbacks|webhooks"}', 'relay'), '{{relay}}'),
+      ],
     },
     {
       title: 'Age of the oldest audit row that is not sealed',

@@ -40,6 +40,13 @@ seccompProfile: { type: RuntimeDefault }
 {{- toYaml (mergeOverwrite (deepCopy .root.Values.settings) ((index .root.Values .role).settings | default dict)) -}}
 {{- end -}}
 
+{{/* Port of the metrics of Temporal's SDK, which a worker alone serves; empty: none. Takes root, role. */}}
+{{- define "fund.sdkMetricsPort" -}}
+{{- if eq .role "worker" -}}
+{{- (include "fund.settings" . | fromYaml).SVC_SDK_METRICS_PORT | default "" -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Plain settings of a role, then those that a mounted file gives. Takes root, settings, files. */}}
 {{- define "fund.environment" -}}
 {{- range $name, $value := .settings }}
@@ -83,6 +90,36 @@ be replayed by other code. Only Helm itself sees what is installed; `helm templa
 {{- fail (printf "the workers of the release %s are of the build %q with the image %s, and this would give the same build the image %s: runs that stay on the build would be replayed by other code. Set another SVC_TEMPORAL_BUILD_ID and install that build as a release of its own with api.replicas=0 (docs/deploy.md, On Kubernetes)" .Release.Name $is $was $image) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The pod of a command with the owner's rights. Takes root, name, args, settings, values. */}}
+{{- define "fund.ownersPod" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  {{- include "fund.podSecurity" .root | nindent 2 }}
+containers:
+  - name: {{ .name }}
+    image: {{ include "fund.image" .root }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: {{ toJson .args }}
+    env:
+      {{- include "fund.environment" (dict "settings" .settings "files" .values.files) | nindent 6 }}
+    resources:
+      {{- toYaml .values.resources | nindent 6 }}
+    securityContext:
+      {{- include "fund.containerSecurity" .root | nindent 6 }}
+    volumeMounts:
+      - { name: secrets, mountPath: /run/secrets/fund, readOnly: true }
+volumes:
+  - name: secrets
+    secret: { secretName: {{ .values.secretName }}, defaultMode: 0440 }
 {{- end -}}
 
 {{/* Deployment, disruption budget of a role. Takes root, role. */}}
@@ -174,6 +211,9 @@ spec:
             - { name: api, containerPort: 8100 }
             {{- end }}
             - { name: operations, containerPort: 9465 }
+            {{- with include "fund.sdkMetricsPort" . }}
+            - { name: sdk-metrics, containerPort: {{ . }} }
+            {{- end }}
           startupProbe:
             httpGet: { path: /healthz, port: operations }
             periodSeconds: 2
