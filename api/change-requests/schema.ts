@@ -18,7 +18,7 @@ export const changeView = z
     kind,
     state: state.meta({
       description:
-        '`applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile.',
+        '`applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile, or the database was restored.',
     }),
     hash: z.string().meta({ description: 'SHA-256 of the document; an approval names it.' }),
     author: z.string().nullable().meta({

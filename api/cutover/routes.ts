@@ -53,8 +53,9 @@ export const cutoverRoutes: readonly Route[] = [
     description:
       '`drain`: no new movements or capital transfers; what runs goes on. `frozen`: moreover nothing passes the fence before a ' +
       'send; nodes wait there, which does not count into `execution_seconds`, and go on after `normal` or `drain`. What passed ' +
-      'its fence before may still go out until its `send_not_after`, and is followed to its end. It holds in every process once ' +
-      'this is answered.',
+      'its fence before may still go out until its `send_not_after`, and is followed to its end. ' +
+      'An authorization that a team’s executor already has can be used until its `validBefore`, ' +
+      'an hour after its fence at most. It holds in every process once this is answered.',
     body,
     handler: async ({ body: { mode, reason }, requester }, { db }) => {
       const { client_id, key_id, role } = requester.caller;

@@ -70,11 +70,15 @@ export interface OperatorAuthentication {
   /** Returns whether a request carries a signature or a session, valid or not. */
   claims(request: SignedRequest): boolean;
   /**
-   * Returns the operator who signed with an issued nonce, or whose session a GET carries. A
-   * signature takes precedence over a session. With `isUse: false`, or with `X-SVC-Background` (no
-   * person caused the read), the read does not keep the session from its idle timeout.
+   * Returns the operator who signed, with an issued nonce unless `issued` is false (see
+   * {@link signed}), or whose session a GET carries. A signature takes precedence over a session.
+   * With `isUse: false`, or with `X-SVC-Background` (no person caused the read), the read does not
+   * keep the session from its idle timeout.
    */
-  known(request: SignedRequest, options?: { readonly isUse: boolean }): Promise<Authenticated>;
+  known(
+    request: SignedRequest,
+    options?: { readonly isUse?: boolean; readonly issued?: boolean },
+  ): Promise<Authenticated>;
   /** Returns an operator with the rights of now; null for one who has no confirmed key. */
   present(operator: string): Promise<Caller | null>;
 }
@@ -135,8 +139,9 @@ export function createOperatorAuthentication({
         worth === 'expired' ? 'nonce_expired' : 'nonce_not_issued',
         keyId,
       );
-    // All operators share the issued nonces; any other nonce is used once by each operator.
-    if (!(await takeNonce(db, { key_id: worth === 'good' ? ISSUED : keyId, nonce })))
+    // All operators share the issued nonces, also expired ones: under another name, one could be
+    // used a second time. Any other nonce is used once by each operator.
+    if (!(await takeNonce(db, { key_id: worth === 'foreign' ? keyId : ISSUED, nonce })))
       throw new AuthenticationError('nonce_replayed', keyId);
     return operator;
   };
@@ -178,13 +183,13 @@ export function createOperatorAuthentication({
       }
     },
     claims: (request) => isSigned(request.headers) || sessions.claims(request),
-    known: async (request, { isUse } = { isUse: true }) => {
+    known: async (request, { isUse = true, issued = true } = {}) => {
       const session =
         request.method !== 'GET' || isSigned(request.headers)
           ? null
           : await recorded(request, () => sessions.read(request, isUse && !isBackground(request)));
       return session === null
-        ? { caller: await signed(request, { issued: true }), by: 'signature' }
+        ? { caller: await signed(request, { issued }), by: 'signature' }
         : { caller: session, by: 'session' };
     },
     present: async (operator) => {

@@ -92,19 +92,21 @@ export function createDoor(
     signed: SignedRequest,
   ): Promise<Caller | null> => {
     if (typeof access === 'object') return access.find(signed);
+    const nonces = { issued: older !== true };
     switch (access) {
       case 'open':
         return null;
       case 'local':
-        if (authentication.claims(signed)) return (await authentication.known(signed)).caller;
+        if (authentication.claims(signed))
+          return (await authentication.known(signed, nonces)).caller;
         assertLocal(request, checkHost);
         return null;
       case 'known':
-        return (await authentication.known(signed)).caller;
+        return (await authentication.known(signed, nonces)).caller;
       case 'signed':
-        return authentication.signed(signed, { issued: older !== true });
+        return authentication.signed(signed, nonces);
       case 'allowlist': {
-        const caller = await authentication.signed(signed, { issued: older !== true });
+        const caller = await authentication.signed(signed, nonces);
         if (caller.dashboard?.allowlist === true) return caller;
         const { request_id } = signed;
         return refuse(

@@ -100,8 +100,9 @@ export async function paidBy(
   );
   if (found === null) return null;
   if (!found.some(({ aside }) => aside === true)) return found;
-  const signers = await signerAddresses(nodes, (key) => deps.signers.get(key));
-  return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...signers]);
+  // The address of a silent signer counts as a payee here; before a send the node waits for it.
+  const { addresses } = await signerAddresses(nodes, (key) => deps.signers.get(key));
+  return withoutKnown(found, [...tokensOf(nodes, input_params, deps.chains), ...addresses]);
 }
 
 const plannedDestinations = kept(

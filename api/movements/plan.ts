@@ -58,7 +58,7 @@ export interface AssessOptions {
   readonly reserved?: boolean;
   /** The caller; an agent may create only what its authority covers. */
   readonly caller?: Caller;
-  /** The only signer that may be bound, whatever profiles other signers have. */
+  /** The only signer that may be bound, or what replaced it, whatever profiles others have. */
   readonly signer?: string;
 }
 
@@ -78,10 +78,9 @@ export async function assess(
   );
   const resolved = resolveBindings(template.nodes, {
     executors: deps.executors.list(),
-    signers: deps.signers
-      .list()
-      .filter(({ signer_key }) => signer === undefined || signer_key === signer),
+    signers: deps.signers.list(),
     replaced: signs ? await readReplacedSigners(deps.db) : [],
+    signer,
   });
   const reasons = await judged(deps.db, template.template_id, template);
   const refusals = [

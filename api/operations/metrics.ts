@@ -122,12 +122,13 @@ function showWork(read: OperationFigures, gauge: MakeGauge): void {
   callbacks.set({ status: 'dead_letter' }, read.callbacks_dead_letter);
   const lag = gauge(
     'svc_relay_lag_seconds',
-    'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen, and of the oldest callback that is still to be delivered; 0 when none is.',
+    'Age of the oldest command that no run has applied, of the last step of the oldest capital transfer with a change that no run has seen, and of the oldest callback and the oldest message of a webhook that are still to be delivered; 0 when none is.',
     ['relay'],
   );
   lag.set({ relay: 'commands' }, read.oldest_command);
   lag.set({ relay: 'transfers' }, read.oldest_transfer);
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
+  lag.set({ relay: 'webhooks' }, read.oldest_webhook);
   gauge('svc_nodes_unanswered', 'Nodes whose last look returned no answer.').set(read.unanswered);
   gauge(
     'svc_nodes_unanswered_oldest_seconds',

@@ -19,7 +19,7 @@ export const searchRoutes: readonly Route[] = [
     tag: 'Service',
     summary: 'Find what an id, hash, reference, key or address names',
     description:
-      'Whole and exact; hexadecimal in either case. Ids of movements, capital transfers and proposals, transaction hashes, external references, idempotency ' +
+      'Whole and exact; hexadecimal in either case. Ids of movements, capital transfers, proposals and change requests, transaction hashes, external references, idempotency ' +
       "keys of the caller's own client, and addresses: of the allowlist, and those that movements were created for. An agent finds its own namespace's movements and proposals.",
     params: noParams,
     query: z.strictObject({

@@ -110,7 +110,7 @@ function overTheBridge(chain: ChainInfo, { near, far }: Sides) {
     executor_selector: { action_type, chain_family: 'evm' },
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
     config: { asset, ...config },
-    timeout_policy: { execution_seconds: 600, observe_seconds: 600 },
+    timeout_policy: { execution_seconds: 600 },
   });
   const burnt = (side: BridgeSide) => side.contracts.burnToken;
   const allowance = {
@@ -190,7 +190,7 @@ function atThePerpsVenue(
     executor_selector: { action_type, provider: 'perp' },
     signer_selector: { chain_family: 'evm', profile: 'treasury' },
     config: { venue, asset, chain_id, ...config },
-    timeout_policy: { execution_seconds: 600, observe_seconds: 3_600 },
+    timeout_policy: { execution_seconds: 600 },
   });
   const plan = (template_key: string, name: string, moves: Moves) => ({
     template_key,

@@ -973,28 +973,32 @@ describe('fundadmin', () => {
     expect(await fundadmin(...key('jan'))).toMatchObject({ status: 0 });
     expect((await read(real.change_request_id)).state).toBe('applied');
 
-    // After a restore what was approved before is approved again, for the present installation.
+    // After a restore what was requested before is made again, for the present installation.
     const later = await requested('kay');
-    const sign = async (who: string, counter: number) => {
-      const of = `/change-requests/${later.change_request_id}`;
+    const sign = async (who: string, counter: number, { change_request_id: id, hash }: Change) => {
+      const of = `/change-requests/${id}`;
       const { body } = await as<Ceremony>(who, 'POST', `${of}/challenge`, { decision: 'approve' });
       const assertion = passkeys.get(who)?.assert(body, { counter });
-      return as(who, 'POST', `${of}/approve`, { hash: later.hash, assertion });
+      return as(who, 'POST', `${of}/approve`, { hash, assertion });
     };
-    expect(await sign('bob', 101)).toMatchObject({
+    expect(await sign('bob', 101, later)).toMatchObject({
       status: 200,
       body: { approvals: { required: [{ missing: 1 }] } },
     });
-    expect(await fundadmin('after-restore')).toMatchObject({ status: 0 });
-    expect((await read(later.change_request_id)).approvals.required).toMatchObject([
-      { missing: 2 },
-    ]);
-    expect((await fundadmin(...key('kay'))).status).toBe(1);
+    const restored = await fundadmin('after-restore');
+    expect(restored).toMatchObject({ status: 0 });
+    expect(JSON.parse(restored.out)).toMatchObject({ cutover_mode: 'drain' });
+    expect(await read(later.change_request_id)).toMatchObject({
+      state: 'outdated',
+      approvals: { required: [] },
+    });
+    await as('ann', 'POST', '/admin/cutover-mode', { mode: 'normal', reason: 'compared' });
+    const anew = await requested('kay');
     for (const [who, counter] of [
       ['bob', 102],
       ['cid', 101],
     ] as const)
-      expect((await sign(who, counter)).status).toBe(200);
+      expect((await sign(who, counter, anew)).status).toBe(200);
     expect(await fundadmin(...key('kay'))).toMatchObject({ status: 0 });
   });
 

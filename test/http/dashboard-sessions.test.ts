@@ -355,6 +355,15 @@ describe('a session', () => {
     }
   });
 
+  test('reads the list, for which an enrolled key needs an issued nonce', async () => {
+    const signer = await enrolled();
+    const path = '/dashboard/allowed-addresses';
+    expect((await ask('GET', path, dashboardHeaders('GET', path, '', signer))).status).toBe(401);
+    expect((await signed(signer, 'GET', path)).status).toBe(200);
+    const cookie = cookieOf(await session(signer));
+    expect((await ask('GET', path, { ...cookie, ...SAME })).status).toBe(200);
+  });
+
   test('of a key of the file is one of that key', async () => {
     const [operator = '', secret = ''] = Object.entries(shared.dashboardKeys)[0] ?? [];
     const set = await session({ operator, secret });

@@ -8,7 +8,7 @@ import { getAddress } from 'viem';
 import { createApi } from '../../api/app.ts';
 import type { DashboardParts } from '../../api/dashboard/routes.ts';
 import { createOperatorAuthentication } from '../../api/dashboard/authenticate.ts';
-import { createNonces } from '../../api/dashboard/nonces.ts';
+import { createNonces, type Nonces } from '../../api/dashboard/nonces.ts';
 import { fileKeys } from '../../api/dashboard/operators.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { listen, type Listening } from '../../api/http/server.ts';
@@ -202,6 +202,9 @@ describe('with a cooling period', () => {
   const COOLING = 7_200;
   let db: Database;
   let server: Listening;
+  let nonces: Nonces;
+  /** By how much the clock of the nonces is ahead. */
+  let laterMs = 0;
   beforeAll(async () => {
     db = connectDatabase({ url: shared.databaseUrl });
     const log = pino({ level: 'silent' });
@@ -218,7 +221,7 @@ describe('with a cooling period', () => {
       log,
       settings: { apiPrefix: '/v3', authEnabled: true },
     } as unknown as ApiDependencies;
-    const nonces = createNonces([createSecretKey(randomBytes(32))]);
+    nonces = createNonces([createSecretKey(randomBytes(32))], () => Date.now() + laterMs);
     const authentication = createOperatorAuthentication({
       db,
       log,
@@ -240,14 +243,16 @@ describe('with a cooling period', () => {
     await db?.$disconnect();
   });
 
-  const write = async (path: string, sent: object): Promise<RowView> => {
-    const text = JSON.stringify(sent);
-    const headers = { 'content-type': 'application/json', ...dashboardHeaders('POST', path, text) };
-    const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, {
+  const post = (path: string, text: string, signing: Signing = {}): Promise<Response> => {
+    const headers = dashboardHeaders('POST', path, text, signing);
+    return fetch(`http://127.0.0.1:${String(server.port)}${path}`, {
       method: 'POST',
-      headers,
+      headers: { 'content-type': 'application/json', ...headers },
       body: text,
     });
+  };
+  const write = async (path: string, sent: object): Promise<RowView> => {
+    const response = await post(path, JSON.stringify(sent));
     expect(response.status).toBe(200);
     return (await response.json()) as RowView;
   };
@@ -275,6 +280,18 @@ describe('with a cooling period', () => {
     // A row that is in force already keeps its time.
     expect((await again(row)).usable_after).toBe(back.usable_after);
   });
+
+  test('an issued nonce that was used counts as used also once it has expired', async () => {
+    const text = JSON.stringify(body());
+    const { nonce } = nonces.issue();
+    expect((await post(ROWS, text, { nonce })).status).toBe(200);
+    laterMs = 6 * 60_000;
+    try {
+      expect((await post(ROWS, text, { nonce })).status).toBe(401);
+    } finally {
+      laterMs = 0;
+    }
+  });
 });
 
 describe('a list', () => {
@@ -290,6 +307,12 @@ describe('a list', () => {
     expect([...first.allowed_addresses, ...second.allowed_addresses]).toEqual(
       all.allowed_addresses.slice(0, 4),
     );
+  });
+
+  test('is read with a key of the file and a nonce of its own, once', async () => {
+    const headers = dashboardHeaders('GET', ROWS, '');
+    expect((await toDashboard('GET', ROWS, undefined, headers)).status).toBe(200);
+    expectRefusal(await toDashboard('GET', ROWS, undefined, headers), 401, 'unauthenticated');
   });
 
   test.each([

@@ -129,6 +129,28 @@ test('capital transfers and entries of the allowlist are found, by no agent', as
   }
 });
 
+test('a change request is found by its id, by no agent', async () => {
+  const id = randomUUID();
+  const call = { method: 'POST', path: '/v3/registry/keys', body: null };
+  const row = { kinds: ['keys'], author: {}, subject: 'made_up' };
+  const document = JSON.stringify({ ...call, ...row, id, before: null, after: {} });
+  await sql(
+    `INSERT INTO change_requests (request_id, kinds, author, method, path, subject, row_after,
+       document, hash, rules, created_at)
+     VALUES ($1::uuid, '{keys}', '{}', $2, $3, 'made_up', '{}', $4,
+       encode(sha256(convert_to($4, 'UTF8')), 'hex'), '[]', now())`,
+    [id, call.method, call.path, document],
+  );
+  await sql(
+    `UPDATE change_requests SET state = 'withdrawn', ended_at = now() WHERE request_id = $1::uuid`,
+    [id],
+  );
+  expect(await found(id)).toEqual([
+    { kind: 'change_request', id, matched: 'id', title: 'keys, POST /v3/registry/keys' },
+  ]);
+  expect(await hits(id, await agent())).toEqual([]);
+});
+
 test('a key is found by its own client alone', async () => {
   const idempotency_key = randomUUID();
   const { movement_id } = await create(plain, { idempotency_key });

@@ -390,7 +390,7 @@ describe('a movement within its policy', () => {
     });
   });
 
-  test('uses up what was sent of its own asset, and nothing for another asset that was sent beside it', async () => {
+  test('uses up what was sent of its own asset, and nothing but its count for another asset that was sent beside it', async () => {
     const other = (amount: string) =>
       withdrawal(own.stack.chain, 'other', { config: { amount, asset: 'USDT' } });
     const unlisted = withdrawal(own.stack.chain, 'unlisted', {
@@ -420,10 +420,12 @@ describe('a movement within its policy', () => {
     expect(await ends(other('9'), unlisted)).toMatchObject({
       reserved_amount: '0',
       consumed_amount: '0',
+      count_in_window: 1,
     });
     expect(await ends(own_asset, other('9'), unlisted)).toMatchObject({
       reserved_amount: '0',
       consumed_amount: '3',
+      count_in_window: 1,
     });
   });
 

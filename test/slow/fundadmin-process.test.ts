@@ -261,12 +261,15 @@ test('people, approver-groups and approval-rules', async () => {
   const two = ruleFile('two.json', requires(2));
   await refused(`approval-rules set --name all --file ${two}`, 'rules_unguarded');
   const glass = `--break-glass ${why}`;
-  const keys = { ...requires(1), applies_to: 'keys' };
+  // Both of the desk would have to approve, also who makes the request.
+  const both = ruleFile('both.json', { ...requires(2), applies_to: 'keys' });
+  await refused(`approval-rules set --name keys --file ${both}`, 'rule_unsatisfiable');
+  const keys = { ...requires(1), applies_to: 'keys', initiator_may_approve: true };
   expect(
     await fundadmin(`approval-rules set --name keys --file ${ruleFile('keys.json', keys)} ${why}`),
   ).toEqual({ before: null, after: expect.objectContaining(keys) });
   await refused('people remove --person bob', '--break-glass');
-  const rules = { ...requires(1), applies_to: 'approval_rules' };
+  const rules = { ...requires(1), applies_to: 'approval_rules', initiator_may_approve: true };
   expect(
     await fundadmin(
       `approval-rules set --name rules --file ${ruleFile('rules.json', rules)} ${glass}`,

@@ -38,6 +38,7 @@ const NO_SIGNER = none('no signer of ours signs for it');
 const NO_PERP = none('it is no send of the perps venue');
 const NO_BRIDGE = none('it is no send over the bridge');
 const NEVER_SENT = none('a node that never passed its fence is never UNKNOWN');
+const NO_CLOCK = none('no clock of the stack can be put wrong');
 
 const FIRST: Row = {
   frozen: 'waits',
@@ -52,6 +53,7 @@ const FIRST: Row = {
   signer_mismatch: 'ends',
   bridge_path: NO_BRIDGE,
   perp_terms: NO_PERP,
+  clock: NO_CLOCK,
   unknown: NEVER_SENT,
 };
 const STORED: Row = {
@@ -266,6 +268,7 @@ const COMES: Readonly<Record<Stop, readonly [Comes, Comes]>> = {
     everywhere(`UPDATE perp_master SET master_address = '0x${'1'.repeat(40)}'`),
     () => own.query('UPDATE perp_master SET master_address = $1', [own.stack.perp!.account]),
   ],
+  clock: [nothing, nothing],
   unknown: [nothing, nothing],
 };
 

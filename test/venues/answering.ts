@@ -9,10 +9,14 @@ export interface EthCall {
   readonly data: string;
 }
 
-/** An endpoint that answers some calls itself, and all else as that of a chain does. */
+/**
+ * An endpoint that answers some calls itself, and all else as that of a chain does. `others`: what
+ * it answers itself beside calls, by the method.
+ */
 export async function startAnswering(
   rpcUrl: string,
   answer: (rpcRequest: EthCall) => object | null,
+  others: (method: string) => object | null = () => null,
 ) {
   const server: Server = createServer((request, response) => {
     void (async () => {
@@ -29,7 +33,7 @@ export async function startAnswering(
       const own =
         rpcRequest.method === 'eth_call'
           ? answer({ to: to.toLowerCase(), from: from.toLowerCase(), data: data.toLowerCase() })
-          : null;
+          : others(rpcRequest.method);
       if (own !== null) {
         response
           .writeHead(200, headers)

@@ -1,6 +1,6 @@
 /**
- * Changes people, approver groups and approval rules for commands. A change after which a rule
- * could not be met, or every rule be avoided, is refused and writes nothing.
+ * Changes people, approver groups and approval rules for commands. A change that makes a rule one
+ * that cannot be met, or after which every rule could be avoided, is refused and writes nothing.
  */
 import type { ApprovalRule } from '../../domain/approval/rule.ts';
 import { faultsAfter } from '../../domain/approval/standing.ts';
@@ -243,7 +243,7 @@ async function change(
       );
     const planned = await plan(now, db);
     const { result, before, after } = planned;
-    const faults = faultsAfter(result.people, result.groups, result.rules);
+    const faults = faultsAfter(result.people, result.groups, result.rules, now);
     if (faults.length > 0) throw new ToolError(faults.join('\n'));
     const changed = {
       before,

@@ -1117,6 +1117,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "manual_gate",
        "failed",
        "lane_stuck",
+       "clock_difference",
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
@@ -1262,6 +1263,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
        "manual_gate",
        "failed",
        "lane_stuck",
+       "clock_difference",
        "lane_blocked",
        "delivery_late",
        "executor_unavailable",
@@ -1702,6 +1704,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "manual_gate",
      "failed",
      "lane_stuck",
+     "clock_difference",
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",
@@ -3216,7 +3219,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "outdated",
      "expired"
     ],
-    "description": "`applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile."
+    "description": "`applied`: done, exactly as approved. `failed`: the call was refused when it was made (`code`). `outdated`: what it names has changed meanwhile, or the database was restored."
    },
    "hash": {
     "type": "string",
@@ -6347,6 +6350,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "manual_gate",
      "failed",
      "lane_stuck",
+     "clock_difference",
      "lane_blocked",
      "delivery_late",
      "executor_unavailable",
@@ -7509,6 +7513,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
      "movement",
      "capital_transfer",
      "proposal",
+     "change_request",
      "allowed_address"
     ]
    },

@@ -13,6 +13,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   unknown_outcome: 'broken',
   failed: 'broken',
   lane_stuck: 'broken',
+  clock_difference: 'broken',
   lane_blocked: 'others',
   delivery_late: 'others',
   executor_unavailable: 'others',

@@ -4,6 +4,7 @@ export const KINDS: Readonly<Record<string, string>> = {
   movement: 'Movement',
   capital_transfer: 'Capital transfer',
   proposal: 'Proposal',
+  change_request: 'Change request',
   allowed_address: 'Allowed address',
 };
 
@@ -20,6 +21,7 @@ export const PLACES: Readonly<Record<string, string>> = {
   movement: '/movements/$id',
   capital_transfer: '/transfers/$id',
   proposal: '/proposals/$id',
+  change_request: '/changes/$id',
   allowed_address: '/allowlist',
 };
 
