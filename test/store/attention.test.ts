@@ -176,12 +176,12 @@ describe('a movement that a compromised key let go', () => {
     const id = await running('another', 'key', key);
     await set(id, 'movement_nodes', "state = 'FAILED'");
     await set(id, 'movements', "request_state = 'FAILED', ended_at = now()");
-    const told = () =>
+    const noted = () =>
       bench.sql('SELECT attention_told FROM movements WHERE movement_id = $1::uuid', id);
     await turn();
-    expect(await told()).toEqual([{ attention_told: null }]);
+    expect(await noted()).toEqual([{ attention_told: null }]);
     await mark(key);
     await turn();
-    expect(await told()).toEqual([{ attention_told: 'approval_compromised' }]);
+    expect(await noted()).toEqual([{ attention_told: 'approval_compromised' }]);
   });
 });

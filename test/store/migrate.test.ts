@@ -355,7 +355,7 @@ for (const state of readStates())
       if (isOld(name)) continue;
       write(name, sql);
       expect(await migrate({ grantTo })).toEqual([name]);
-      // The moment of its creation, too: then rules are asked about what waits for its approval.
+      // The moment of its creation, too: then rules are looked at for what waits for its approval.
       const { rowCount } = await service.query(
         `SELECT attention_of(m, looks.at)
          FROM movements m, unnest(ARRAY[m.created_at, svc_now()]) AS looks (at)

@@ -67,7 +67,7 @@ function payeeOf({ emitted }: Burnt['plan']): Address {
 
 /**
  * Returns where the search starts: observe continues outside the searched blocks. Recover searches
- * all blocks again, and then continues what a recover has begun.
+ * all blocks again, and then continues what a recover has started.
  */
 function lookingOf(
   search: SearchLimits | undefined,
