@@ -107,7 +107,7 @@ test('capital transfers and entries of the allowlist are found, by no agent', as
        request_state, source_venue, source_account_type, destination_venue,
        destination_account_type, asset, amount, reason, provider, created_by, version,
        seen_version, claimed_until, created_at, updated_at, ended_at)
-     SELECT $1::uuid, client_id::text, $2, '{}', 'COMPLETED', 'venue-a', 'SPOT', 'venue-b', 'SPOT',
+     SELECT $1::uuid, client_id::text, $2, '{}', 'FAILED', 'venue-a', 'SPOT', 'venue-b', 'SPOT',
        'USDC', 3, 'test', 'paper', '{}', 1, 1, now(), now(), now(), now()
      FROM api_client_keys WHERE key_id = $3`,
     [transfer, key, shared.keys.admin.keyId],
