@@ -43,7 +43,10 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   if (provider === undefined) return unbound(deps, row, epoch);
   if (!maySendTransfer(row, provider, epoch)) return;
   const apart = clocksApart(deps, row);
-  if (apart !== null) return waitForClock(deps, row, apart);
+  if (apart !== null) {
+    const again = tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
+    return tryAgainOrFail(deps, row, again, { code: CLOCK_DIFFERENCE, message: apart });
+  }
   const window = transferWindow(provider);
   const deadline = deadlineOf(performance.now(), window);
   const fenced = await applyStep(deps, submitting(row, window));
@@ -71,23 +74,22 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
 }
 
 /**
- * Has a transfer tried again while clocks disagree; one that was never sent fails after
- * `pendingSeconds`, since the order may be useless by the time they agree.
+ * Throws `again` for a transfer that cannot be sent yet; one that was never sent fails after
+ * `pendingSeconds`, since the order may be useless by then.
  */
-async function waitForClock(
+async function tryAgainOrFail(
   deps: TransferDependencies,
   row: TransferRow,
-  message: string,
+  again: Error,
+  fault: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  if (row.state !== 'CREATED' || row.age_ms <= deps.pendingSeconds * 1000)
-    throw tryAgain(CLOCK_DIFFERENCE, message, CLOCK_PAUSE_SECONDS);
-  const fault = { code: CLOCK_DIFFERENCE, message };
+  if (row.state !== 'CREATED' || row.age_ms <= deps.pendingSeconds * 1000) throw again;
   await applyStep(deps, failed(row, fault, { provider: null }));
 }
 
 /**
  * Handles a transfer whose venue accounts this worker lacks. It is tried again, since another
- * worker may have them; a transfer that was never sent fails after `pendingSeconds`.
+ * worker may have them.
  */
 async function unbound(deps: TransferDependencies, row: TransferRow, epoch: number): Promise<void> {
   if (
@@ -95,16 +97,8 @@ async function unbound(deps: TransferDependencies, row: TransferRow, epoch: numb
     (row.state !== 'CREATED' && row.state !== 'PENDING_PROVIDER_CONFIRMATION')
   )
     return;
-  if (row.state === 'PENDING_PROVIDER_CONFIRMATION' || row.age_ms <= deps.pendingSeconds * 1000) {
-    throw tryAgain(
-      'VENUE_NOT_BOUND',
-      'this worker is not bound to the accounts of the transfer',
-      1,
-    );
-  }
-  const fault = {
-    code: 'VENUE_NOT_BOUND',
-    message: `no worker is bound to both ${row.source_venue} and ${row.destination_venue}`,
-  };
-  await applyStep(deps, failed(row, fault, { provider: null }));
+  const code = 'VENUE_NOT_BOUND';
+  const message = `no worker is bound to both ${row.source_venue} and ${row.destination_venue}`;
+  const here = 'this worker is not bound to the accounts of the transfer';
+  await tryAgainOrFail(deps, row, tryAgain(code, here, 1), { code, message });
 }

@@ -118,8 +118,8 @@ export const perpLaneRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/submit.ts',
-      find: 'if (apart !== null) return',
-      replace: "if (apart === '') return",
+      find: 'if (apart !== null) {',
+      replace: "if (apart === '') {",
     },
   },
   {
