@@ -123,7 +123,7 @@ async function describedView(
   if (movement === null) return null;
   return {
     ...movement,
-    conduct: 4,
+    conduct: 5,
     nodes: movement.nodes.map(({ signs, ...node }) => {
       const descriptor = deps.executors.describe(node.executor_key);
       if (descriptor?.task_queue !== undefined) {

@@ -50,6 +50,8 @@ export function nextOf(view: LoadedMovement): WalkResult {
     state: view.state,
     nodes: view.nodes.map(walkNode),
     edges: withConditions(view.edges, view.conditions ?? {}),
+    // A view without a conduct is no load of a run, or one of 0.1.0, whose nodes are no legs.
+    skips_legs: (view.conduct ?? 5) < 5,
   });
 }
 

@@ -178,9 +178,10 @@ export interface LoadedMovement {
   readonly woken?: true;
   /**
    * The version of the workflow's behaviour for this load. Absent in histories of 0.1.0, 1 in
-   * histories of 0.2.0, 3 in histories of 0.3.0. See workflows/versions.ts.
+   * histories of 0.2.0, 3 in histories of 0.3.0, 4 in
+   * histories of 0.4.0. See workflows/versions.ts.
    */
-  readonly conduct?: 1 | 2 | 3 | 4;
+  readonly conduct?: 1 | 2 | 3 | 4 | 5;
 }
 
 /** Stored results of conditions, by the edge's position in the plan. */

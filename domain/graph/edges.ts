@@ -3,13 +3,11 @@ import { isSettled } from '../states/node.ts';
 import { heldLegs } from './owed.ts';
 import { groupBy, inOrder } from './paths.ts';
 import type { GraphEdge } from './types.ts';
-import type { WalkEdge, WalkNode } from './walk-types.ts';
+import type { WalkEdge, WalkInput, WalkNode } from './walk-types.ts';
 
 export type EdgeStatus = 'pending' | 'fired' | 'dead';
 
-export interface SettleInput {
-  readonly nodes: readonly WalkNode[];
-  readonly edges: readonly WalkEdge[];
+export interface SettleInput extends Omit<WalkInput, 'state'> {
   readonly cancelled: boolean;
 }
 
@@ -42,6 +40,7 @@ export function settleEdges(input: SettleInput): Map<WalkEdge, EdgeStatus> {
  */
 export function settleGraph(input: SettleInput): Settled {
   const all = settleHolding(input, new Set());
+  if (input.skips_legs === true && !input.cancelled) return all;
   const held = heldLegs(input, new Set(all.unreachable));
   return held.size === 0 ? all : settleHolding(input, held);
 }
@@ -61,7 +60,8 @@ function settleHolding(input: SettleInput, held: ReadonlySet<string>): Settled {
     const cut = node.state === 'BLOCKED' && isOutOfReach(node, incoming, statuses, input.cancelled);
     const lost = cut && !held.has(node.node_key);
     if (cut) (lost ? unreachable : stranded).push(node.node_key);
-    const way = input.cancelled ? 'fired' : wayOnFrom(node, incoming, statuses);
+    const asFired = input.cancelled || input.skips_legs === true;
+    const way = asFired ? 'fired' : wayOnFrom(node, incoming, statuses);
     const siblings = out.get(node.node_key) ?? [];
     const source: WalkNode = lost ? { ...node, state: 'SKIPPED' } : node;
     for (const edge of siblings) {

@@ -36,6 +36,11 @@ export interface WalkInput {
   readonly state: MovementState;
   readonly nodes: readonly WalkNode[];
   readonly edges: readonly WalkEdge[];
+  /**
+   * Set for a workflow history that was decided so: a second leg that no path leads to is skipped
+   * although its funds are in transit. See `conduct` 5 in workflows/versions.ts.
+   */
+  readonly skips_legs?: boolean;
 }
 
 /** Returns the key of a node; used with `map`. */

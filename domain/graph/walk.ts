@@ -190,11 +190,7 @@ function settleDead(
   input: WalkInput,
   cancelled: boolean,
 ): Omit<Settled, 'unreachable'> & { readonly skip: readonly string[] } {
-  const { statuses, unreachable, stranded } = settleGraph({
-    nodes: input.nodes,
-    edges: input.edges,
-    cancelled,
-  });
+  const { statuses, unreachable, stranded } = settleGraph({ ...input, cancelled });
   const held = cancelled ? new Set<string>() : onCancelTargets(input.edges);
   return { skip: unreachable.filter((key) => !held.has(key)), statuses, stranded };
 }

@@ -1,6 +1,8 @@
 /** What a bridge owes is brought: the second leg goes on where nothing else starts. */
+import { nextOf } from '../../../domain/decision.ts';
 import { isRetryable } from '../../../domain/graph/retry.ts';
 import type { WalkEdge, WalkNode } from '../../../domain/graph/walk-types.ts';
+import type { LoadedMovement } from '../../../domain/messages.ts';
 import { edge, node, Run } from './build.ts';
 
 const MINT = node('mint', { brings: 'burn' });
@@ -133,6 +135,22 @@ describe('where every path to a second leg is dead', () => {
     expect(made.settle('look', 'COMPLETED')).toEqual(['on']);
     made.settle('on', 'COMPLETED');
     expect([made.state, made.ended]).toEqual(['COMPLETED', true]);
+  });
+
+  test.each([
+    [4, [], ['mint', 'on']],
+    [5, ['mint'], []],
+    [undefined, ['mint'], []],
+  ] as const)('a history with conduct %s is decided as it was', (conduct, ready, skip) => {
+    const nodes = [node('burn'), node('look'), node('ask:manual_gate'), MINT, node('on')];
+    const states = ['COMPLETED', 'FAILED', 'READY', 'BLOCKED', 'BLOCKED'] as const;
+    const texts = ['burn>look', 'look>mint', 'look>ask:on_failure', 'mint>on'];
+    const view = {
+      ...{ state: 'WAITING_MANUAL_ACTION', edges: texts.map((text) => edge(text)) },
+      nodes: nodes.map((each, at) => ({ ...each, state: states[at] })),
+      ...(conduct === undefined ? {} : { conduct }),
+    };
+    expect(nextOf(view as unknown as LoadedMovement)).toMatchObject({ ready, skip });
   });
 
   test('a gate may pay in its place, and nothing behind the mint does', () => {
