@@ -867,6 +867,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   tryFence: 'is that transition with its checks, all by key',
   findFence: 'reads an event and its node by key',
   mayBeWritten: 'reads an error',
+  databaseFault: 'reads an error',
   readSendLane: 'reads its attempt by key, and those of a lane, which no attempt here has',
   readKept: 'commits nothing but a record of its own',
   applyTransferStep: BY_KEY,

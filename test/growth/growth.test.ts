@@ -2,28 +2,17 @@
  * What the service costs when it has a million movements behind it: the plan of every statement of
  * the API and the loops, and how long callers wait. `GROWTH_MOVEMENTS` makes it a smaller one.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
 import pg from 'pg';
-import { z } from 'zod';
 import { median } from '../../bench/stats.ts';
 import { connectDatabase, type Database } from '../../prisma/client.ts';
 import { readCountDifferences } from '../../store/counts.ts';
-import {
-  CALLS,
-  samplesOf,
-  STORE_WITHOUT_CALL,
-  WITHOUT_CALL,
-  type Call,
-  type Samples,
-} from './calls.ts';
+import { CALLS, samplesOf, type Call, type Samples } from './calls.ts';
 import { startScratchDatabase, type ScratchDatabase } from './database.ts';
 import { findingsOf, watchPlans, type Bounds, type Watched } from './plans.ts';
 import { seed } from './seed.ts';
-import { ALL_ROUTES, makePrototype, openWorld, type World } from './world.ts';
+import { makePrototype, openWorld, type World } from './world.ts';
 
-const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const MOVEMENTS = Number(process.env['GROWTH_MOVEMENTS'] ?? '1000000');
 /** What the million is compared with: as good as nothing, but its pages are full. */
 const FEW = 10_000;
@@ -226,51 +215,3 @@ describe('an index that is gone is missed', () => {
     return found;
   }
 });
-
-describe('nothing is left out', () => {
-  test('every route has a call, or a reason', () => {
-    const called = new Set(CALLS.map(({ route }) => route));
-    const missing = ALL_ROUTES.filter(
-      ({ id }) => !called.has(id) && !Object.hasOwn(WITHOUT_CALL, id),
-    );
-    expect(missing.map(({ id }) => id)).toEqual([]);
-    const known = new Set(ALL_ROUTES.map(({ id }) => id));
-    expect(Object.keys(WITHOUT_CALL).filter((id) => !known.has(id) || called.has(id))).toEqual([]);
-  });
-
-  test('every filter of every list is used', () => {
-    const missing = ALL_ROUTES.flatMap(({ id, query }) =>
-      Object.keys(query instanceof z.ZodObject ? query.shape : {})
-        .filter((name) => !CALLS.some((call) => call.route === id && call.query.includes(name)))
-        .map((name) => `${id} ${name}`),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  test('every function of the store that loops, activities and the service use has a call', () => {
-    const used = ['activities', 'service'].flatMap(storeFunctionsOf);
-    expect(used.length).toBeGreaterThan(30);
-    const called = new Set(CALLS.flatMap(({ store }) => store));
-    const missing = used.filter(
-      (name) => !called.has(name) && !Object.hasOwn(STORE_WITHOUT_CALL, name),
-    );
-    expect([...new Set(missing)]).toEqual([]);
-  });
-});
-
-/** Functions that the files of a folder import from the store; types have capitals. */
-function storeFunctionsOf(folder: string): readonly string[] {
-  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => {
-      const text = readFileSync(join(ROOT, folder, file), 'utf8');
-      return [...text.matchAll(/import \{([^}]*)\} from '[./]*\/store\/[^']+'/g)].flatMap(
-        ([, names = '']) =>
-          names
-            .split(',')
-            .map((name) => name.trim())
-            .filter((name) => /^[a-z]/.test(name) && !name.startsWith('type ')),
-      );
-    });
-}
