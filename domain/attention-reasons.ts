@@ -10,6 +10,7 @@ export const ATTENTION_REASONS = [
   'approval_unsatisfiable',
   'approval_compromised',
   'unknown_outcome',
+  'landed_late',
   'manual_gate',
   'failed',
   'lane_stuck',
@@ -53,6 +54,13 @@ export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
  * with which more left than was approved: only what a person makes of that is open.
  */
 export const WITHDRAWAL_FEE_ABOVE_LIMIT = 'WITHDRAWAL_FEE_ABOVE_LIMIT';
+
+/**
+ * Marks a FAILED node that a person has abandoned: no edge fires, it is never retried, its amount
+ * stays counted as sent, and its send is still looked for. The SQL function `is_abandoned` reads
+ * this code.
+ */
+export const ABANDONED = 'ABANDONED';
 
 /**
  * Payload of the attention signal: the reason, and the node that causes it (null: no single node).

@@ -12,7 +12,7 @@ import type { Requester } from './commands/context.ts';
 import { nameOf, type NamedNode } from './commands/named-node.ts';
 import { isCausedByPlan } from './commands/plan-cause.ts';
 import { reassignable, waitsAgain } from './commands/reassign.ts';
-import { isResolvable } from './commands/resolve.ts';
+import { openOutcomes, type Outcome } from './commands/resolve.ts';
 import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import {
@@ -47,7 +47,7 @@ export interface AttentionFacts {
   readonly next_look_at?: string | null;
   /** Timestamp in the text format of Postgres. */
   readonly observed_since?: string | null;
-  /** The venue's reference of a send that is observed for longer than usual. */
+  /** The venue's reference of a send that is observed for longer than usual, or landed late. */
   readonly external_ref?: string | null;
   readonly blocked_by?: LaneBlocker | null;
   readonly stuck_at?: StuckLane | null;
@@ -118,6 +118,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       if (facts.error_code === WITHDRAWAL_FEE_ABOVE_LIMIT)
         return `${node} was paid; its fee was higher than the plan allows: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
+    case 'landed_late':
+      return `${node} landed after a person had abandoned it${facts.external_ref == null ? '' : ` (${facts.external_ref})`}. Nothing follows from it by itself: settle what was done in its place.`;
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
         ? `A condition behind ${node} could not be evaluated, so the movement failed.`
@@ -251,7 +253,7 @@ export function offersFor(
 function besidesStuckRun(facts: AttentionFacts, { nodes }: MovementSnapshot): AttentionFacts {
   if (facts.reason !== 'run_stuck') return facts;
   const unknown = oldest(nodes.filter(({ state }) => state === 'UNKNOWN'));
-  const node = unknown ?? oldest(nodes.filter(isResolvable));
+  const node = unknown ?? oldest(nodes.filter((each) => openOutcomes(each).length > 0));
   if (node === undefined) return facts;
   const { node_key, error_code } = node;
   const reason = unknown === undefined ? 'observed_long' : 'unknown_outcome';
@@ -332,28 +334,33 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
   if (!allows('resolve', snapshot)) return [];
   const node = facts.node_key ?? '';
   const named = snapshot.nodes.find(({ node_key }) => node_key === node);
-  if (named === undefined || !isResolvable(named)) return [];
+  const outcomes = named === undefined ? [] : openOutcomes(named);
+  if (named === undefined || outcomes.length === 0) return [];
   const planned = snapshot.plan.nodes.find(({ node_key }) => node_key === node);
-  if (
+  const isBurnt =
     planned !== undefined &&
     legOn('attested', planned.action_type) === 1 &&
-    named.state !== 'UNKNOWN'
-  )
-    return [
-      {
-        action: 'resolve',
-        ...nameOf(named),
-        consequence: `If the burn of ${node} was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads that transaction and completes ${node}. If it was not minted, ${node} waits for the attestation; the burn is on the chain, so ${node} cannot be resolved as failed.`,
-      },
-    ];
+    named.state !== 'UNKNOWN';
+  const meanings = outcomes.map((outcome) =>
+    outcome === 'completed' && isBurnt
+      ? `If the burn of ${node} was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads that transaction and completes ${node}. If it was not minted, ${node} waits for the attestation.`
+      : MEANINGS[outcome],
+  );
   return [
     {
       action: 'resolve',
       ...nameOf(named),
-      consequence: `You state the outcome of ${node}, with evidence. Completed: its amount counts as sent, and the plan continues. Failed: its amount counts as not sent, and a retry pays under a new key. The command is refused while the send may be under way.`,
+      consequence: `You state the outcome of ${node}, with evidence. ${meanings.join(' ')} The command is refused while the send may be under way.`,
     },
   ];
 }
+
+const MEANINGS: Readonly<Record<Outcome, string>> = {
+  completed: 'Completed: its amount counts as sent, and the plan continues.',
+  failed: 'Failed: its amount counts as not sent, and a retry pays under a new key.',
+  abandoned:
+    'Abandoned: it ends FAILED and is never retried, no edge of it fires, and its amount stays counted as sent; if it lands late, the movement needs a person again.',
+};
 
 function cancelOffers(snapshot: MovementSnapshot, requester: Requester): readonly Offer[] {
   if (!allows('cancel', snapshot) || !isCancellable(snapshot)) return [];

@@ -112,6 +112,7 @@ export const ERROR_TABLE = {
   not_reassignable: row(409, 'never', 'The payment stays with the node that it completed; `reason` says why.'),
   nonce_open: row(409, 'after_change', 'What was signed for this node may still be mined. Cancel it with cancel-transaction, and resolve the node as failed once another transaction has used the nonce in a finalized block.'),
   payment_mined: row(409, 'never', 'What was signed for this node is mined (`tx_hash` on `chain`), so it cannot be resolved as failed; resolve it as completed.'),
+  send_still_open: row(409, 'safe', 'The venue has not ended this send, which its run observes, so it cannot be resolved as failed. Wait until the venue ends it, which ends the node by itself, or resolve it as abandoned.'),
   nothing_signed: row(409, 'never', 'No transaction of this node waits to be mined, so there is none to cancel.'),
   no_on_cancel_edge: row(409, 'never', 'The plan has no on_cancel edge, so it cannot be cancelled.'),
   node_differs: row(409, 'never', 'The command would act on another node, attempt or state than the request names (a resolve without `attempt` names attempt 1). See `node_key`, `attempt` and `state`, and decide about that one.'),

@@ -113,8 +113,8 @@ export interface LoadedNode {
   readonly attempt: number;
   readonly resumed: boolean;
   /**
-   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED. Absent in
-   * histories of 0.4.0.
+   * Whether a stop (domain/send/stops.ts) ended the send, or a person abandoned it, so that the
+   * node FAILED. Absent in histories of 0.4.0.
    */
   readonly ended_by_stop?: boolean;
   readonly recover_first: boolean;
@@ -269,8 +269,8 @@ export interface PhaseResult {
   readonly phase?: Phase;
   readonly error_code: string | null;
   /**
-   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED; no failure edge
-   * fires.
+   * Whether a stop (domain/send/stops.ts) ended the send, or a person abandoned it, so that the
+   * node FAILED; no failure edge fires.
    */
   readonly ended_by_stop?: boolean;
   /**

@@ -5,6 +5,7 @@
  * The models in test/ check the sums themselves.
  */
 import { specOf } from './actions/built-in.ts';
+import { ABANDONED } from './attention-reasons.ts';
 import type { JsonObject } from './json.ts';
 import { add, compare, isDecimal } from './money.ts';
 import { drawTerms, flowsOf, limitAmount, sumOf } from './plan/flow.ts';
@@ -31,6 +32,7 @@ export interface ReservingMovement {
 export interface ReservingNode {
   readonly node_key: string;
   readonly state: NodeState;
+  readonly error_code: string | null;
   readonly recover_first: boolean;
   readonly amount: string | null;
   readonly output: JsonObject | null;
@@ -38,7 +40,7 @@ export interface ReservingNode {
   readonly signer_pool: Pool | null;
 }
 
-/** A hold; with a node key, what that node is proven to have sent. */
+/** A hold; with a node key, what of that node counts as sent. */
 export interface ReservationRow extends Hold {
   readonly node_key: string | null;
   readonly status: 'held' | 'consumed';
@@ -181,7 +183,7 @@ interface Drawing {
   readonly pool: string | null;
   /** The amount that the node may still draw. */
   readonly open: string;
-  /** The amount that the node is proven to have sent. */
+  /** The amount that the node is proven to have sent, or that counts as sent: it was abandoned. */
   readonly sent: string;
   /** The amount that the node may have sent. */
   readonly doubtful: string;
@@ -207,7 +209,8 @@ function drawingNodes({ plan, nodes, request_state }: ReservingMovement): readon
       typeof reported === 'string' && isDecimal(reported) && compare(reported, amount) < 0
         ? reported
         : amount;
-    const sent = row.state === 'COMPLETED' ? part : '0';
+    const isAbandoned = row.state === 'FAILED' && row.error_code === ABANDONED;
+    const sent = row.state === 'COMPLETED' ? part : isAbandoned ? amount : '0';
     return [
       {
         node,

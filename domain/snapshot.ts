@@ -25,11 +25,13 @@ export interface NodeSnapshot {
   readonly restored: boolean;
   readonly resumed: boolean;
   /**
-   * Whether the node is UNKNOWN, or observed for longer than usual (`may_be_resolved` in
-   * prisma/functions).
+   * Whether a person may resolve the node as completed (`may_be_resolved` in prisma/functions):
+   * among others after an hour beyond its usual time.
    */
   readonly resolvable?: boolean;
-  /** Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED. */
+  /** Whether the node is observed for longer than usual. */
+  readonly overdue?: boolean;
+  /** Whether a stop (domain/send/stops.ts) or a person who abandoned it ended the node. */
   readonly ended_by_stop?: boolean;
   /** The amount that the node resolved when it started; null before. */
   readonly amount: string | null;

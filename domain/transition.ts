@@ -64,6 +64,10 @@ export interface NodeFields {
    * database clears it when the node's state changes.
    */
   readonly wait_overdue_at?: Stamp;
+  /** When an abandoned node is looked for next; null: it has landed. */
+  readonly next_late_look?: Stamp;
+  /** When an abandoned node was seen to land. */
+  readonly landed_late_at?: Stamp;
 }
 
 /** Identifies a node of a movement. */
@@ -181,7 +185,7 @@ export interface SendOver {
   readonly settle_seconds: number;
   /**
    * Whether the transactions that the attempt has signed must also be unable to land, because
-   * another, finalized transaction has used their nonce.
+   * another, finalized transaction has used their nonce, and no run may observe the send.
    */
   readonly nonces_closed: boolean;
 }
@@ -189,6 +193,8 @@ export interface SendOver {
 /** Why the outcome of a send is not final yet. */
 export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
+  /** The run of the node observes the send, and the venue has not ended it. */
+  | { readonly reason: 'send_still_open' }
   | {
       /**
        * The transaction that the node signed is in a final block, so "nothing was paid" would be
@@ -275,6 +281,7 @@ export const REFUSALS = [
   'send_not_over',
   'nonce_open',
   'payment_mined',
+  'send_still_open',
   'nothing_signed',
   'already_claimed',
   'claim_missing',
@@ -356,7 +363,7 @@ export type TransitionOutcome =
       readonly budget: BudgetProblem | null;
       /** Only for `withdrawable`. */
       readonly uncovered: UncoveredHold | null;
-      /** Only for `send_not_over`, `nonce_open` and `payment_mined`. */
+      /** Only for `send_not_over`, `nonce_open`, `payment_mined` and `send_still_open`. */
       readonly send: SendObstacle | null;
       /** Only for `already_claimed`. */
       readonly holder?: ClaimHolder | null;

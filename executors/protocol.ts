@@ -13,7 +13,7 @@ import {
   type ExecutionState,
   type ExecutorPhase,
 } from '../domain/executor.ts';
-import { LANE_BLOCKED, LANE_STUCK } from '../domain/attention-reasons.ts';
+import { ABANDONED, LANE_BLOCKED, LANE_STUCK } from '../domain/attention-reasons.ts';
 import { venueWaitOf } from '../domain/venue-waits.ts';
 import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
@@ -31,6 +31,7 @@ export const OWN_CODES: readonly string[] = [
   'TRANSACTION_CANCELLED',
   LANE_BLOCKED,
   LANE_STUCK,
+  ABANDONED,
 ];
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 

@@ -10,6 +10,7 @@ import { startTransferRelay } from '../activities/relays/capital-transfers.ts';
 import { startLeases } from '../activities/relays/leases.ts';
 import { startLooks } from '../activities/relays/looks.ts';
 import { startLaneTender } from '../activities/relays/lanes.ts';
+import { startLateLooks } from '../activities/relays/late-looks.ts';
 import { startCountFolder } from '../activities/relays/counts.ts';
 import { startProposalExpirer } from '../activities/relays/proposals.ts';
 import { NONCES_LEASE, startNonceCleaner } from '../activities/relays/request-nonces.ts';
@@ -109,6 +110,15 @@ export function startLoops({
       mayReplace: (claim, lost) =>
         mayReplaceLost({ db, executors, signers, chains: venues.chainAssets }, claim, lost),
       pauseMs: config.laneIntervalSeconds * 1_000,
+    }),
+    startLateLooks({
+      db,
+      log,
+      executors,
+      signers,
+      chains: venues.chainAssets,
+      bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
+      pauseMs: config.unhurriedSeconds * 1_000,
     }),
     ...venues.loops({ db, log, signers }),
     ...startBalanceLoops(desk, { log, leases }),

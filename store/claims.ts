@@ -61,7 +61,8 @@ export function readWaiting(
 
 /**
  * Returns other nodes' burns whose mint looks like this node's mint. Such a burn may have been
- * sent, and has the same message or, while no message is recorded, the same amount and payee.
+ * sent, or was abandoned within a week and not seen to land. It has the same message or, while no
+ * message is recorded, the same amount and payee.
  */
 export function readOpenBurns(
   db: Database,
@@ -71,10 +72,16 @@ export function readOpenBurns(
   return run(
     () => db.sql<Owner>`
       SELECT n.movement_id, n.node_key
-      FROM movement_nodes n JOIN movement_plans p USING (movement_id)
-      WHERE n.claims_when = 'output.attested_message'
-        AND (n.state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR n.recover_first)
-        AND NOT (n.movement_id = ${movement_id}::uuid AND n.node_key = ${node_key})
+      FROM (
+        -- Each part has its own index.
+        SELECT * FROM movement_nodes WHERE claims_when = 'output.attested_message'
+          AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+        UNION ALL
+        SELECT * FROM movement_nodes WHERE claims_when = 'output.attested_message'
+          AND next_late_look IS NOT NULL
+          AND completed_at > (SELECT svc_now()) - interval '7 days'
+      ) n JOIN movement_plans p USING (movement_id)
+      WHERE NOT (n.movement_id = ${movement_id}::uuid AND n.node_key = ${node_key})
         AND CASE WHEN n.output ? 'message' THEN lower(n.output ->> 'message') = lower(${burn.message})
           ELSE coalesce(n.amount = ${burn.amount}::numeric, true)
             AND right(lower(node_plan(n.own_plan, p.input_params) #>> '{config,mint_recipient}'), 40)

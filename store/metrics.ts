@@ -119,13 +119,15 @@ export async function readFigures(
         FROM (SELECT movement_id FROM movement_nodes WHERE state = 'UNKNOWN'
           ORDER BY movement_id LIMIT 500) n
         UNION ALL
-        SELECT 'failed', count(*)
+        SELECT CASE WHEN 'landed_late' = ANY (string_to_array(m.attention_told, '+'))
+          THEN 'landed_late' ELSE 'failed' END, count(*)
         FROM (SELECT request_state, acknowledged_at, attention_told FROM movements
           WHERE ended_badly_at > (SELECT svc_now()) - interval '7 days'
           ORDER BY ended_badly_at DESC LIMIT 500) m
         WHERE m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
           OR m.request_state = 'CANCELLED'
-            AND 'failed' = ANY (string_to_array(m.attention_told, '+'))) found
+            AND string_to_array(m.attention_told, '+') && '{failed,landed_late}'
+        GROUP BY 1) found
       GROUP BY reason),
     -- The newest seal may be of a row that was committed late, so the newest row of some is taken.
     sealed AS MATERIALIZED (

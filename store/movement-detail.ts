@@ -107,8 +107,7 @@ async function readMovements(
                 own_plan ->> 'asset' AS asset, prepared_action,
               coalesce(trim_scale(amount)::text, CASE WHEN flow ->> 'from' IS NULL
                 THEN flow ->> 'amount' END) AS amount, external_ref, output, error_code,
-                error_message, coalesce(error_code = 'TRANSACTION_CANCELLED'
-                  AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop, started_at,
+                error_message, fires_no_edge(movement_nodes) AS ended_by_stop, started_at,
                 updated_at, completed_at
             FROM movement_nodes WHERE movement_id = m.movement_id
           ) n

@@ -56,7 +56,7 @@ export interface NodeRecord {
   readonly attempt: number;
   /** Whether the present attempt completed after an operator's resume. */
   readonly resumed: boolean;
-  /** Whether the node FAILED because a stop ended its send; no failure edge fires. */
+  /** Whether a stop ended the send or a person abandoned it; no failure edge fires. */
   readonly ended_by_stop: boolean;
   readonly executor_binding: JsonObject;
   readonly signer_binding: JsonObject | null;

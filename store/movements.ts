@@ -333,9 +333,9 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
         SELECT json_agg(n ORDER BY n.position) FROM (
           SELECT position, node_key, node_kind, state, attempt, submit_epoch, recover_first,
             submitted_at IS NOT NULL AS accepted, restored, resumed,
-            coalesce(error_code = 'TRANSACTION_CANCELLED'
-              AND cancel_asked IS DISTINCT FROM attempt, false) AS ended_by_stop,
+            fires_no_edge(movement_nodes) AS ended_by_stop,
             may_be_resolved(movement_nodes, svc_now()) AS resolvable,
+            is_overdue(movement_nodes, svc_now()) AS overdue,
             trim_scale(amount)::text AS amount, output,
                  error_code, updated_at, completed_at,
             coalesce(signer_binding ->> 'signer_key', signer_binding #>> '{}') AS signer_key
@@ -367,6 +367,7 @@ export async function readSnapshot(db: Database, movementId: string): Promise<Mo
       restored: node.restored,
       resumed: node.resumed,
       resolvable: node.resolvable ?? false,
+      overdue: node.overdue ?? false,
       ended_by_stop: node.ended_by_stop === true,
       amount: node.amount,
       output: node.output,

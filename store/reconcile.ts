@@ -83,7 +83,9 @@ async function readSends(
   const rows = await run(
     () => db.sql<SendRow>`
       SELECT c.kind, a.idempotency_key AS send_key, n.movement_id::text, n.node_key, a.attempt,
-        CASE WHEN l.latest THEN n.state ELSE coalesce(a.outcome, 'UNKNOWN') END AS state,
+        -- The exchange may carry out at any later time what a person abandoned.
+        CASE WHEN is_abandoned(n) THEN 'UNKNOWN' WHEN l.latest THEN n.state
+          ELSE coalesce(a.outcome, 'UNKNOWN') END AS state,
         CASE WHEN l.latest THEN n.external_ref ELSE a.external_ref END AS external_ref,
         c.plan ->> 'asset' AS asset,
         -- A withdrawal within the exchange has no transaction hash, and its fee was returned.
@@ -98,7 +100,8 @@ async function readSends(
         c.config ->> 'destination_venue' AS destination_venue,
         upper(coalesce(c.config ->> 'destination_account_type', 'SPOT')) AS destination_type,
         a.started_at AS since,
-        CASE WHEN l.latest THEN least(n.submitted_at, a.ended_at) ELSE a.ended_at END AS until
+        CASE WHEN is_abandoned(n) THEN NULL WHEN l.latest THEN least(n.submitted_at, a.ended_at)
+          ELSE a.ended_at END AS until
       FROM node_attempts a
       JOIN movement_nodes n ON n.movement_id = a.movement_id AND n.node_key = a.node_key
       JOIN movement_plans p ON p.movement_id = n.movement_id
@@ -116,7 +119,7 @@ async function readSends(
           AND e.data ->> 'idempotency_key' = a.idempotency_key
         ORDER BY e.sequence DESC LIMIT 1) s ON true
       WHERE ${KINDS}::jsonb ? n.action_type AND a.started_at < ${before}::timestamptz
-        AND (a.ended_at IS NULL OR a.ended_at >= ${since}::timestamptz)
+        AND (a.ended_at IS NULL OR a.ended_at >= ${since}::timestamptz OR is_abandoned(n))
         AND CASE c.kind WHEN 'withdrawal' THEN c.config ->> 'venue' = ${venue_key}
           WHEN 'transfer' THEN ${accounts}::jsonb ? (c.config ->> 'venue')
             OR ${accounts}::jsonb ? (c.config ->> 'destination_venue')
@@ -156,7 +159,8 @@ async function readDeposits(
 ): Promise<readonly StoredRecord[]> {
   const rows = await run(
     () => db.sql<DepositRow>`
-      SELECT n.movement_id::text, n.node_key, n.attempt, n.state, n.external_ref,
+      SELECT n.movement_id::text, n.node_key, n.attempt,
+        CASE WHEN is_abandoned(n) THEN 'UNKNOWN' ELSE n.state END AS state, n.external_ref,
         w.plan ->> 'asset' AS asset, n.output ->> 'received_amount' AS amount,
         n.output ->> 'network' AS network, t.transaction,
         -- The deposit cannot be older than the send that it comes from.

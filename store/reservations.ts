@@ -78,7 +78,7 @@ export async function readReservingMovements(
       SELECT m.movement_id, m.request_state, m.approval_status, compiled_plan_of(m.movement_id) AS plan,
         (
           SELECT json_agg(json_build_object('node_key', n.node_key, 'state', n.state,
-            'recover_first', n.recover_first OR n.submitted_at IS NOT NULL,
+            'error_code', n.error_code, 'recover_first', n.recover_first OR n.submitted_at IS NOT NULL,
             'amount', trim_scale(n.amount)::text, 'output', n.output,
             'signer_pool', CASE WHEN n.signer_binding IS NOT NULL
               THEN nullif(n.flow -> 'pool', 'null') END))

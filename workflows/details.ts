@@ -118,7 +118,7 @@ function unknownLines({ movement_id, nodes }: LoadedMovement): readonly string[]
         '',
         `then: fundctl movements resolve ${plain(movement_id)} ${key}`,
         '',
-        `--outcome completed|failed${attempt} --reason … --evidence reference=…`,
+        `--outcome completed|failed|abandoned${attempt} --reason … --evidence reference=…`,
       ];
     });
 }
@@ -141,6 +141,8 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
       return ` · waits at gate ${node}`;
     case 'unknown_outcome':
       return ` · the outcome of ${node} is unknown`;
+    case 'landed_late':
+      return ` · ${node} landed after it was abandoned`;
     case 'failed':
       return ` · failed at ${node}`;
     case 'lane_stuck':

@@ -63,7 +63,7 @@ export interface PhaseDependencies extends Unhurried, Leaves, RequirementSources
  * @throws ExecutorFault as {@link signerOf} and the node's requirements do.
  */
 export async function contextOf(
-  deps: PhaseDependencies,
+  deps: RequirementSources,
   row: PhaseRow,
   amount: string,
   purpose: Purpose,

@@ -3,6 +3,7 @@
  * request.
  */
 import type { SubmitJournal } from '../../domain/executor.ts';
+import type { Database } from '../../prisma/client.ts';
 import { readClaimed, readWaiting } from '../../store/claims.ts';
 import {
   readTransactions,
@@ -18,14 +19,29 @@ import { ownerOf, type PhaseDependencies } from './context.ts';
 import { nextVersion } from './next-version.ts';
 import { heldNow } from './stops.ts';
 
+/** Returns the journal of this attempt for a look that sends, signs and writes nothing. */
+export function readingJournal(db: Database, row: PhaseRow): SubmitJournal {
+  const owner = ownerOf(row);
+  return {
+    transactions: () => readTransactions(db, owner),
+    displaced: () => wasDisplaced(db, owner),
+    arrivals: {
+      claimed: (source, references) => readClaimed(db, { source, references }, owner),
+      waiting: (place) => readWaiting(db, place, owner),
+    },
+    held: () => Promise.resolve({ ends: false, needs_retry: true, why: 'this only looks' }),
+    releaseNonce: () => Promise.resolve(false),
+    accepted: () => Promise.resolve(),
+  };
+}
+
 /** Returns the journal of this attempt: its transactions and claims, which the database stores. */
 export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal {
   const owner = ownerOf(row);
   return {
-    transactions: () => readTransactions(deps.db, owner),
+    ...readingJournal(deps.db, row),
     releaseNonce: (transaction) =>
       releaseNonce(deps.db, { ...owner, epoch: row.epoch }, transaction),
-    displaced: () => wasDisplaced(deps.db, owner),
     nextVersion: (version) => nextVersion(deps, row, version),
     laneRaise: ({ chain_id, from }) => readLaneRaise(deps.db, { chain_id, address: from }),
     held: ({ address, accepted, replaces = false }) => {
@@ -33,10 +49,6 @@ export function journalOf(deps: PhaseDependencies, row: PhaseRow): SubmitJournal
       return heldNow(deps, row, accepted ? `${way}_accepted` : `${way}_unaccepted`, address);
     },
     accepted: (tx_hash) => noteAccepted(deps.db, owner, tx_hash),
-    arrivals: {
-      claimed: (source, references) => readClaimed(deps.db, { source, references }, owner),
-      waiting: (place) => readWaiting(deps.db, place, owner),
-    },
     ...(row.restored
       ? {
           unknownNonces: (account: Account, count: number) =>

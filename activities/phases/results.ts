@@ -1,4 +1,5 @@
 /** Derives a phase's result from its node's row: how the run of the node continues. */
+import { ABANDONED } from '../../domain/attention-reasons.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { PhaseRow } from '../../store/phases.ts';
@@ -43,7 +44,9 @@ export function sendPrepared(row: PhaseRow): PhaseResult {
  */
 export function settled(row: PhaseRow): PhaseResult {
   const stopped =
-    row.state === 'FAILED' && row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked;
+    row.state === 'FAILED' &&
+    (row.error_code === ABANDONED ||
+      (row.error_code === 'TRANSACTION_CANCELLED' && !row.cancel_asked));
   const ended = {
     ...result(row.state, 'settled', row.error_code),
     ...(stopped ? { ended_by_stop: true } : {}),

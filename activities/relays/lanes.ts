@@ -11,6 +11,7 @@ import {
   type StoredTransaction,
   type TransactionKind,
 } from '../../domain/executor.ts';
+import { landedLate } from '../../domain/commands/landed-late.ts';
 import type { RaisedCaps } from '../../domain/lanes/caps.ts';
 import { dutiesOf, isDoneByOthers, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
@@ -205,7 +206,19 @@ async function settledBy(
       data: { nonce, tx_hash: mined.hash },
     });
   }
+  if (claim.abandoned && mined.kind === 'payment' && mined.succeeded)
+    await noteLanded(turn, claim, mined.hash);
   return mined.hash;
+}
+
+async function noteLanded(turn: Turn, claim: OpenClaim, tx_hash: string): Promise<void> {
+  const { movement_id, node_key, attempt, nonce } = claim;
+  if (movement_id === null || node_key === null || attempt === null) return;
+  turn.log.error({ movement_id, node_key, nonce }, 'the payment of an abandoned node was mined');
+  await applyTransition(
+    turn.db,
+    landedLate({ movement_id, node_key, attempt }, { external_ref: tx_hash }),
+  );
 }
 
 async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void> {

@@ -237,6 +237,7 @@ export function refusalError(
       return new ServiceError('binding_unavailable', { context: { bindings: outcome.problems } });
     case 'send_not_over':
     case 'payment_mined':
+    case 'send_still_open':
     case 'nonce_open': {
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });

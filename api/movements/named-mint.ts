@@ -62,7 +62,7 @@ export async function outputByMint(
   { db }: Pick<ApiDependencies, 'db'>,
 ): Promise<JsonObject | undefined> {
   const found = findNode(snapshot, node_key);
-  if (found === undefined || !isResolvable(found.node)) return undefined;
+  if (found === undefined || !isResolvable(found.node, 'completed')) return undefined;
   const { action_type } = found.planned;
   const leg = legOn('attested', action_type);
   const burn =

@@ -32,7 +32,8 @@ export const resolve = verb<ResolveBody, NodeRef>(
           node_key,
           action: 'resolve',
           allowed: ['UNKNOWN'],
-          besides: ', or that is observed for longer than usual',
+          besides:
+            ', or that is observed for longer than usual (for completed, an hour longer than that)',
         });
       const missing = missingRecord(snapshot, word);
       if (missing !== null) throw withoutRecord(snapshot, node_key, missing);

@@ -288,8 +288,10 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Resolve a node whose outcome no venue can report',
     description:
       'For a node in UNKNOWN whose venue can no longer report the outcome of its send, or one that is observed for longer than usual ' +
-      '(attention `observed_long`). `completed` continues on its success path, ' +
-      '`failed` on its failure path. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
+      '(attention `observed_long`). `completed` continues on its success path (of an observed node, once it takes an hour longer than usual), ' +
+      '`failed` on its failure path (of an observed node it is `send_still_open`: the venue has not ended its send). `abandoned` ends it FAILED ' +
+      'with `ABANDONED`: no edge fires, it is never retried, its amount stays counted as sent, and if it lands late the movement is in ' +
+      'attention as `landed_late`. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
       'until the send and the time in which its effect may appear are over; `failed` also while what it signed may still be mined. ' +
       'Name the `attempt` that was looked into where it is not the first, so that a word about an earlier one settles no later one. ' +
       'A burn that no attester signs for, or its mint, is completed by the transaction that minted it (`mint_tx_hashes`): the chain is read ' +
@@ -307,6 +309,7 @@ export const movementRoutes: readonly Route[] = [
       'send_not_over',
       'nonce_open',
       'payment_mined',
+      'send_still_open',
       'resolution_incomplete',
       'already_claimed',
     ],

@@ -1,5 +1,6 @@
 /** The wire contract of movements: requests. */
 import { z } from 'zod';
+import { OUTCOMES } from '../../domain/commands/resolve.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { foreignKeys, TEMPLATE_ONLY_KEYS } from '../../domain/plan/bounds.ts';
@@ -196,9 +197,10 @@ const transactionHash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a trans
 
 export const resolveBody = z
   .strictObject({
-    outcome: z
-      .enum(['completed', 'failed'])
-      .meta({ description: '`completed`: its effect landed; `failed`: proven that it did not.' }),
+    outcome: z.enum(OUTCOMES).meta({
+      description:
+        '`completed`: its effect landed; `failed`: proven that it did not; `abandoned`: neither can be known, and it may still land.',
+    }),
     reason: text(1, 1000),
     evidence: jsonObject.meta({
       description: 'What proves it: a reference, a statement line, a transaction hash.',

@@ -224,7 +224,7 @@ export function resolveCommand(
   movementId: string,
   { node_key, attempt }: { readonly node_key: string; readonly attempt: number },
 ): string {
-  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed${attemptOption(attempt)} --reason "…" --evidence reference=…`;
+  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed|abandoned${attemptOption(attempt)} --reason "…" --evidence reference=…`;
 }
 
 /** Returns the option that names the attempt; empty for the first, which the API assumes. */

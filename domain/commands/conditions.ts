@@ -27,7 +27,7 @@ export interface SettledNode {
   readonly resumed: boolean;
   readonly output: JsonObject | null;
   readonly error_code: string | null;
-  /** True: the node is FAILED because a stop (domain/send/stops.ts) ended its send. */
+  /** True: the node is FAILED, and its failure triggers no edge; see `WalkNode`. */
   readonly ended_by_stop?: boolean;
 }
 

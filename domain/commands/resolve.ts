@@ -1,4 +1,5 @@
 /** The resolve command: a person states an outcome that no venue can report. */
+import { ABANDONED } from '../attention-reasons.ts';
 import { claimsOf, type Claim } from '../claims.ts';
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
@@ -9,9 +10,16 @@ import { NOW, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, settleIn } from './changes.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
+/**
+ * What a person states of a send. `abandoned`: its outcome stays open; the movement goes on without
+ * it, as domain/attention-reasons.ts says at {@link ABANDONED}.
+ */
+export const OUTCOMES = ['completed', 'failed', 'abandoned'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
 export interface Resolution {
   readonly node_key: string;
-  readonly outcome: 'completed' | 'failed';
+  readonly outcome: Outcome;
   readonly reason: string;
   readonly evidence: JsonObject;
   /** The node's output, if the person knows it. */
@@ -43,9 +51,9 @@ export function missingRecord(
 }
 
 /**
- * Returns the transition for an outcome that a person states: the send of an UNKNOWN node, or of a
- * node observed for longer than usual, landed or did not land. Null for any other node (the caller
- * returns `invalid_state`).
+ * Returns the transition for an outcome that a person states about the send of an UNKNOWN node, or
+ * of a node observed for longer than usual. Null for any other node (the caller returns
+ * `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -53,16 +61,23 @@ export function resolve(
   requester: Requester,
 ): Transition | null {
   const node = snapshot.nodes.find((each) => each.node_key === resolution.node_key);
-  if (node === undefined || !isResolvable(node)) return null;
+  if (node === undefined || !isResolvable(node, resolution.outcome)) return null;
   const landed = resolution.outcome === 'completed';
+  const abandoned = resolution.outcome === 'abandoned';
   const state = landed ? 'COMPLETED' : 'FAILED';
-  const error_code = landed ? null : 'RESOLVED_AS_FAILED';
+  const error_code = ERROR_CODES[resolution.outcome];
   const amount = amountOf(snapshot, node);
   const output = landed
     ? (resolution.output ?? { ...node.output, ...countedAsSent(snapshot, node, amount) })
     : node.output;
   const wasUnknown = snapshot.state === 'MANUAL_INTERVENTION' && node.state === 'UNKNOWN';
-  const conditions = settleIn(snapshot, { ...node, state, error_code, output });
+  const conditions = settleIn(snapshot, {
+    ...node,
+    state,
+    error_code,
+    output,
+    ended_by_stop: abandoned,
+  });
   const { mint_tx_hashes } = resolution;
   const stated = {
     ...(resolution.output === undefined ? {} : { output: resolution.output }),
@@ -77,15 +92,18 @@ export function resolve(
     ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
-    send_over: { node_key, settle_seconds, nonces_closed: !landed },
+    send_over: { node_key, settle_seconds, nonces_closed: resolution.outcome === 'failed' },
     conditions: conditions.results,
     nodes: [
       {
         ...changeOf(node, node.state === 'SUBMITTED' ? ['OBSERVING', state] : [state]),
         set: {
-          ...(landed
-            ? { output, ...(node.amount === null && amount !== null ? { amount } : {}) }
+          ...(landed ? { output } : {}),
+          // What counts as sent needs an amount.
+          ...(resolution.outcome !== 'failed' && node.amount === null && amount !== null
+            ? { amount }
             : {}),
+          ...(abandoned ? { next_late_look: NOW } : {}),
           error_code,
           error_message: landed ? null : reason.slice(0, 1_000),
           completed_at: NOW,
@@ -134,13 +152,30 @@ export function resolve(
   };
 }
 
+const ERROR_CODES: Readonly<Record<Outcome, string | null>> = {
+  completed: null,
+  failed: 'RESOLVED_AS_FAILED',
+  abandoned: ABANDONED,
+};
+
 /**
- * Returns whether a person may decide about the node. The database compares state and attempt
- * again; while both are unchanged, an overdue node stays overdue.
+ * Returns whether a person may state this outcome of the node. The database compares state and
+ * attempt again; while both are unchanged, an overdue node stays overdue. It refuses `failed` while
+ * the node is observed.
  */
-export function isResolvable({ state, resolvable }: NodeSnapshot): boolean {
-  return (
-    state === 'UNKNOWN' || (resolvable === true && (state === 'SUBMITTED' || state === 'OBSERVING'))
+export function isResolvable(
+  { state, resolvable, overdue }: NodeSnapshot,
+  outcome: Outcome,
+): boolean {
+  if (state === 'UNKNOWN') return true;
+  if (state !== 'SUBMITTED' && state !== 'OBSERVING') return false;
+  return (outcome === 'completed' ? resolvable : overdue) === true;
+}
+
+/** Returns the outcomes that a person may state now, as far as the snapshot shows. */
+export function openOutcomes(node: NodeSnapshot): readonly Outcome[] {
+  return OUTCOMES.filter(
+    (outcome) => isResolvable(node, outcome) && (outcome !== 'failed' || node.state === 'UNKNOWN'),
   );
 }
 

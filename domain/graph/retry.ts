@@ -1,18 +1,20 @@
 /** Computes which nodes an operator may retry, and which other nodes a retry opens or closes. */
+import { ABANDONED } from '../attention-reasons.ts';
 import { onCancelTargets, settleEdges } from './edges.ts';
 import { failureTargets } from './failure.ts';
 import type { WalkInput, WalkNode } from './walk-types.ts';
 import { walk } from './walk.ts';
 
 /**
- * Returns whether a node may be retried. An UNKNOWN node: always. A FAILED node: if its failure
- * path has not started, not even before a cancel. In a CANCELLED movement: only an UNKNOWN node, a
- * compensation, or the second leg of a bridge transfer. For a second leg, a gate does not count as
- * a started failure path: the gate paid nothing, and the funds still arrive only once.
+ * Returns whether a node may be retried. An UNKNOWN node: always. An abandoned node: never. Another
+ * FAILED node: if its failure path has not started, not even before a cancel. In a CANCELLED
+ * movement: only an UNKNOWN node, a compensation, or the second leg of a bridge transfer. For a
+ * second leg, a gate does not count as a started failure path: the gate paid nothing, and the funds
+ * still arrive only once.
  */
 export function isRetryable(input: WalkInput, node: WalkNode): boolean {
   if (node.state === 'UNKNOWN') return true;
-  if (node.state !== 'FAILED') return false;
+  if (node.state !== 'FAILED' || node.error_code === ABANDONED) return false;
   const cancelled = input.state === 'CANCELLED';
   const isCompensation = onCancelTargets(input.edges).has(node.node_key);
   if (cancelled && node.brings == null && !isCompensation) return false;

@@ -10,8 +10,8 @@ export interface WalkNode extends GraphNode {
   /** Whether the node FAILED by a time-out. */
   readonly timed_out: boolean;
   /**
-   * Whether a stop (domain/send/stops.ts) ended the send, so that the node FAILED; that failure
-   * triggers no edge.
+   * Whether a stop (domain/send/stops.ts) ended the send, or a person abandoned it, so that the
+   * node FAILED; that failure triggers no edge.
    */
   readonly ended_by_stop?: boolean;
   readonly error_code: string | null;

@@ -17,6 +17,8 @@ export interface OpenClaim {
   readonly node_state: NodeState | null;
   /** Whether the workflow run of the claim's node no longer works on the nonce. */
   readonly ended: boolean;
+  /** Whether a person abandoned the claim's node, and it was not seen to land. */
+  readonly abandoned: boolean;
   /** Whether the claim's node ended because the node's payment was seen in a block. */
   readonly proven: boolean;
   /** The reference of the claim's node at its venue: for a transfer, the hash of what was mined. */

@@ -40,8 +40,8 @@ interface OurFields {
   /** The capital transfer; null for a node. */
   readonly transfer_id: string | null;
   /**
-   * Of an attempt that a later one followed: its outcome, or UNKNOWN. Otherwise the state of the
-   * node or of the transfer.
+   * Of an attempt that a later one followed: its outcome, or UNKNOWN. Of an abandoned node:
+   * UNKNOWN. Otherwise the state of the node or of the transfer.
    */
   readonly state: NodeState | TransferState;
   /** The exchange's id, as it was reported to us. */

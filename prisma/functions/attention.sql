@@ -79,12 +79,18 @@ CREATE OR REPLACE FUNCTION waits_in_vain(error_code text) RETURNS boolean LANGUA
     'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
--- Returns whether a person may resolve a node: its outcome is unknown, its usual time is over, or
--- waiting alone cannot complete it. Once its usual time is over, this stays true while the attempt
--- is observed.
+-- Returns whether a node is observed for longer than usual. This stays true while the attempt is
+-- observed.
+CREATE OR REPLACE FUNCTION is_overdue(n movement_nodes, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(overdue_at(n) <= at, false)
+$$;
+
+-- Returns whether a person may resolve a node as completed: its outcome is unknown, its usual time
+-- has been over for an hour, or waiting alone cannot complete it.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)
+  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
@@ -136,7 +142,7 @@ BEGIN
       ELSE n.error_code END,
     'error_message', n.error_message, 'observed_since',
       CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
-    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END,
+    'external_ref', CASE WHEN r.why IN ('observed_long', 'landed_late') THEN n.external_ref END,
     'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
@@ -148,6 +154,7 @@ BEGIN
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
+    WHEN n.landed_late_at IS NOT NULL AND m.acknowledged_at IS NULL THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -178,8 +185,8 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
-    'clock_difference',
+  ORDER BY array_position(ARRAY['unknown_outcome', 'landed_late', 'manual_gate', 'failed',
+    'lane_stuck', 'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;

@@ -44,8 +44,9 @@ CREATE OR REPLACE FUNCTION moved_amount(n movement_nodes) RETURNS numeric LANGUA
 $$;
 
 -- Returns the amount that a node sent or may have sent; 0 before its fence, and if it is proven
--- that nothing landed. An executor that moved only a part reports the part in a field of its
--- output; for incoming funds the field has the amount that arrived.
+-- that nothing landed. The amount of an abandoned node stays counted. An executor that moved only
+-- a part reports the part in a field of its output; for incoming funds the field has the amount
+-- that arrived.
 CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
   AS $$
 DECLARE
@@ -57,7 +58,7 @@ BEGIN
       WHEN jsonb_typeof(reported) = 'string'
         AND reported #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
         THEN (reported #>> '{}')::numeric END)
-    WHEN may_have_sent(n) THEN coalesce(moved_amount(n), 0)
+    WHEN may_have_sent(n) OR is_abandoned(n) THEN coalesce(moved_amount(n), 0)
     ELSE 0 END;
 END $$;
 

@@ -137,7 +137,8 @@ $$;
 -- Leases nonce lanes to the caller for `seconds`: those that have open claims or are marked as
 -- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
 -- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
--- up; `proven`: the node ended because its own payment was seen in a block.
+-- up; `proven`: the node ended because its own payment was seen in a block; `abandoned`: a person
+-- abandoned the node, and it was not seen to land.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -160,6 +161,7 @@ BEGIN
     'claims', (
       SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
         'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
+        'abandoned', t.abandoned,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
         'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
         'versions', versions_of(t.claim)) ORDER BY t.nonce)
@@ -171,7 +173,9 @@ BEGIN
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
-            AND NOT was_resolved(c), false) AS proven
+            AND NOT was_resolved(c), false) AS proven,
+          coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
+            AS abandoned
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address
@@ -294,7 +298,8 @@ CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt
       WHERE reference IS NOT NULL), '[]'::jsonb),
     'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
       AND others.started_at > own.started_at - interval '1 day'
-      AND (outcome IS DISTINCT FROM 'FAILED' OR error_code = 'RESOLVED_AS_FAILED'))
+      AND (outcome IS DISTINCT FROM 'FAILED'
+        OR error_code IN ('RESOLVED_AS_FAILED', 'ABANDONED')))
       -- A restored database may have forgotten sends.
       + (SELECT count(*) FROM movement_nodes n WHERE n.movement_id = movement
           AND n.node_key = key AND n.restored))

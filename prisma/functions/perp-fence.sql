@@ -1,11 +1,23 @@
--- Returns the movement of another deposit of the same amount that may still arrive, or null. A node
--- that a restore brought back may have sent, so it counts until recovery has checked it.
-CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
-  LANGUAGE sql VOLATILE AS $$
-  SELECT movement_id::text FROM movement_nodes
+-- Returns the deposits that may still arrive. A node that a restore brought back may have sent, so
+-- it counts until recovery has checked it. An abandoned one that was not seen to land counts for a
+-- week.
+CREATE OR REPLACE FUNCTION open_deposits()
+  RETURNS TABLE (movement_id uuid, node_key text, amount numeric) LANGUAGE sql VOLATILE AS $$
+  -- Each part has its own index.
+  SELECT movement_id, node_key, amount FROM movement_nodes
   WHERE action_type = 'perp_deposit'
     AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
-    AND (amount IS NULL OR amount = wanted) AND NOT (movement_id = movement AND node_key = key)
+  UNION ALL
+  SELECT movement_id, node_key, amount FROM movement_nodes
+  WHERE action_type = 'perp_deposit' AND next_late_look IS NOT NULL
+    AND completed_at > svc_now() - interval '7 days'
+$$;
+
+-- Returns the movement of another deposit of the same amount that may still arrive, or null.
+CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
+  LANGUAGE sql VOLATILE AS $$
+  SELECT movement_id::text FROM open_deposits()
+  WHERE (amount IS NULL OR amount = wanted) AND NOT (movement_id = movement AND node_key = key)
   ORDER BY movement_id LIMIT 1
 $$;
 
@@ -14,9 +26,7 @@ $$;
 CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
   RETURNS numeric LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(amount), 0) FROM (
-    SELECT movement_id, node_key, amount FROM movement_nodes
-    WHERE action_type = 'perp_deposit'
-      AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+    SELECT movement_id, node_key, amount FROM open_deposits()
     UNION
     SELECT movement_id, node_key, amount FROM movement_nodes
     WHERE action_type = 'perp_deposit' AND state = 'COMPLETED' AND completed_at >= asked_at) n

@@ -1,16 +1,32 @@
+-- Returns whether a person has abandoned a node (`ABANDONED` of domain/attention-reasons.ts): its
+-- send may still land.
+CREATE OR REPLACE FUNCTION is_abandoned(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT coalesce(n.state = 'FAILED' AND n.error_code = 'ABANDONED', false)
+$$;
+
+-- Returns whether no edge follows from the failure of a node: a stop ended its send, or a person
+-- abandoned it.
+CREATE OR REPLACE FUNCTION fires_no_edge(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT is_abandoned(n) OR coalesce(n.error_code = 'TRANSACTION_CANCELLED'
+    AND n.cancel_asked IS DISTINCT FROM n.attempt, false)
+$$;
+
 -- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
--- still be under way, its signed transaction may still be mined, or the perps venue may still
--- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts). The caller has locked
--- movement and node. The remaining time follows `unsettledSeconds` in domain/send/not-found.ts, and
--- is computed here too since it must be checked under these locks; if it is null, no send can be
--- under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+-- still be under way, its signed transaction may still be mined, the perps venue may still
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or its run observes it:
+-- that run looks all the time, and would have ended the node if the venue had ended the send. The
+-- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
+-- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
+-- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
   n record;
   seconds double precision;
 BEGIN
-  SELECT attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
+  SELECT state, attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
   FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
   seconds := extract(epoch
     FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
@@ -46,5 +62,7 @@ BEGIN
     FROM evm_transactions t
     WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
       AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
-    GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1));
+    GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
+    CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      THEN jsonb_build_object('reason', 'send_still_open') END);
 END $$;

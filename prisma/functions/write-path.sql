@@ -158,7 +158,7 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
-        pays, claims_when, output INTO n
+        pays, claims_when, output, error_code INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -173,6 +173,8 @@ BEGIN
          -- it moves nothing, and a node whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
            AND n.pays <> 'spender' AND NOT part ? 'releases')
+         -- An abandoned node stays as it is: its send may still land.
+         OR (n.state = 'FAILED' AND n.error_code = 'ABANDONED' AND part -> 'set' ? 'state')
          -- A node passes no fence before recovery has searched for its earlier send.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
@@ -323,6 +325,10 @@ BEGIN
         ELSE submitted_at END,
       completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
         ELSE completed_at END,
+      next_late_look = CASE WHEN fields ? 'next_late_look'
+        THEN svc_time(fields -> 'next_late_look', at) ELSE next_late_look END,
+      landed_late_at = CASE WHEN fields ? 'landed_late_at'
+        THEN svc_time(fields -> 'landed_late_at', at) ELSE landed_late_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
@@ -338,7 +344,10 @@ BEGIN
         error_code = n.error_code
       WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
         AND ended_at IS NULL;
-      IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
+      -- What an abandoned node may have sent counts as what a completed one has.
+      IF n.state = 'COMPLETED' OR n.error_code = 'ABANDONED' THEN
+        completed := completed || n.node_key;
+      END IF;
     END IF;
     IF jsonb_array_length(part -> 'artifacts') > 0 THEN
       INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
@@ -586,8 +595,7 @@ CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS 
     'nodes', (SELECT jsonb_agg(jsonb_build_object(
         'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
           'resumed', n.resumed,
-        'ended_by_stop', coalesce(n.error_code = 'TRANSACTION_CANCELLED'
-          AND n.cancel_asked IS DISTINCT FROM n.attempt, false),
+        'ended_by_stop', fires_no_edge(n),
         'recover_first', n.recover_first, 'error_code', n.error_code,
           'executor_key', n.executor_binding ->> 'executor_key',
         'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,

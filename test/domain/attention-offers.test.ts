@@ -65,6 +65,24 @@ test('so is a node that is observed for longer than usual', () => {
   ]);
 });
 
+test('of what may be stated, only what is possible now is offered', () => {
+  const meant = (node: Partial<NodeSnapshot>) => {
+    const facts = { reason: 'observed_long', node_key: 'out' } as const;
+    const seen = movement({ state: 'COMPLETED' }, node);
+    const offers = offersFor(facts, seen, { requester, open: [] });
+    const said = offers.find(({ action }) => action === 'resolve')?.consequence ?? '';
+    return ['Completed', 'Failed', 'Abandoned'].filter((outcome) => said.includes(`${outcome}:`));
+  };
+  expect(meant({ state: 'UNKNOWN' })).toEqual(['Completed', 'Failed', 'Abandoned']);
+  expect(meant({ state: 'OBSERVING', overdue: true })).toEqual(['Abandoned']);
+  expect(meant({ state: 'OBSERVING', overdue: true, resolvable: true })).toEqual([
+    'Completed',
+    'Abandoned',
+  ]);
+  expect(meant({ state: 'OBSERVING', resolvable: true })).toEqual(['Completed']);
+  expect(meant({ state: 'OBSERVING' })).toEqual([]);
+});
+
 test('beside an approval with a compromised key, too', () => {
   const facts = { reason: 'approval_compromised', besides: 'run_stuck' } as const;
   expect(offered(facts, { state: 'UNKNOWN' })).toMatchObject([

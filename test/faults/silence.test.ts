@@ -23,7 +23,9 @@ import { attest, nonceOf } from '../venues/burn-mint/lanes-desk.ts';
 const LIMIT_MS = 120_000;
 const USUAL_SECONDS = 15;
 const soon = { timeout_policy: { attention_seconds: USUAL_SECONDS } };
-const own = ownStack({ perp: true, bridges: true });
+/** How long a payment takes that a person abandons meanwhile. */
+const LATE_MS = 90_000;
+const own = ownStack({ perp: true, bridges: true, env: { SVC_UNPROVEN_ASK_SECONDS: '1' } });
 
 interface Detail {
   readonly request_state: string;
@@ -76,6 +78,12 @@ const shift = (id: string, column: string, seconds: number): Promise<unknown> =>
     [id, seconds],
   );
 
+/** As if the send were over, and the node overdue for an hour. */
+async function mayBeCompleted(id: string): Promise<void> {
+  await shift(id, 'send_not_after', 7_200);
+  await shift(id, 'submitted_at', 3_600);
+}
+
 /** One request for a person names the node and its last answer; the person may decide. */
 async function isShown(id: string, key: string): Promise<void> {
   await eventually(async () => ((await nodeOf(id, key)).state === 'OBSERVING' ? true : null), {
@@ -127,7 +135,7 @@ async function isMined(id: string, key: string): Promise<void> {
 }
 
 test('an exchange withdrawal that stays pending', async () => {
-  await own.venueFaults({ processing_ms: 600_000 });
+  await own.venueFaults({ processing_ms: LATE_MS });
   const template = await storeTemplate(own.api, [
     withdrawal(own.stack.chain, 'out', { more: { ...soon, retry_policy: { max_attempts: 2 } } }),
   ]);
@@ -135,19 +143,37 @@ test('an exchange withdrawal that stays pending', async () => {
   await isShown(id, 'out');
   // What is sent may still be under way.
   await shift(id, 'send_not_after', -3_600);
-  expect(errorOf(await resolve(id, 'out', 'failed'))).toBe('send_not_over');
+  for (const outcome of ['failed', 'abandoned'])
+    expect(errorOf(await resolve(id, 'out', outcome))).toBe('send_not_over');
   await shift(id, 'send_not_after', 7_200);
-  const said = await resolve(id, 'out', 'failed');
+  // The venue has not ended it, and may still pay.
+  const failed = await resolve(id, 'out', 'failed');
+  expect([failed.status, errorOf(failed)]).toEqual([409, 'send_still_open']);
+  expect(errorOf(await resolve(id, 'out', 'completed'))).toBe('invalid_state');
+  const said = await resolve(id, 'out', 'abandoned');
   expect([said.status, said.body]).toMatchObject([200, { request_state: 'EXECUTING' }]);
   await own.api.reaches(id, 'FAILED');
-  expect(await nodeOf(id, 'out')).toMatchObject({
-    state: 'FAILED',
-    error_code: 'RESOLVED_AS_FAILED',
-  });
+  const abandoned = { state: 'FAILED', error_code: 'ABANDONED' };
+  expect(await nodeOf(id, 'out')).toMatchObject(abandoned);
   const { attention, reservation_status } = await detail(id);
   expect([reservation_status, attention?.reason]).toEqual(['released', 'failed']);
+  // Never a retry, which would pay once more.
+  expect(attention?.actions.map(({ action }) => action)).toEqual(['acknowledge']);
+  await own.api.expect(200, 'POST', `/movements/${id}/actions/acknowledge`, {
+    reason: 'paid by hand',
+  });
+  expect((await detail(id)).attention).toBeNull();
+  // It pays in the end.
+  await eventually(async () => ((await called(id)).includes('landed_late') ? true : null), {
+    what: () => 'the late payment to be shown',
+    timeoutMs: LATE_MS + LIMIT_MS,
+  });
+  expect((await detail(id)).attention).toMatchObject({ reason: 'landed_late', node_key: 'out' });
+  expect(await nodeOf(id, 'out')).toMatchObject(abandoned);
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await called(id)).toEqual(['observed_long', 'landed_late']);
   await own.venueFaults(null);
-}, 180_000);
+}, 300_000);
 
 test('a deposit that the perps venue swallows', async () => {
   const { perp } = own.stack;
@@ -182,7 +208,7 @@ test('a deposit that the perps venue swallows', async () => {
   await isShown(id, 'move');
   // The chain shows that it was paid.
   expect((await resolve(id, 'move', 'failed')).status).toBe(409);
-  await shift(id, 'send_not_after', 7_200);
+  await mayBeCompleted(id);
   await isMined(id, 'move');
   // What the venue made good on stands in no ledger that the service reads: the person names it.
   const unnamed = await resolve(id, 'move', 'completed');
@@ -249,7 +275,7 @@ test('a burn that its attester does not know', async () => {
   await attester({ attestation: 'unknown' });
   const id = await startMovement(await burnAndMint(), '9', 'USDB');
   await isShown(id, 'burn');
-  await shift(id, 'send_not_after', 7_200);
+  await mayBeCompleted(id);
   // It is burnt, and without what is signed for it its mint would bring nothing.
   await isMined(id, 'burn');
   expect(errorOf(await resolve(id, 'burn', 'completed'))).toBe('resolution_incomplete');
@@ -265,7 +291,7 @@ test('burns that their attester does not know, and that somebody has minted', as
   await isShown(first, 'burn');
   const second = await startMovement(template, '8', 'USDB');
   await isShown(second, 'burn');
-  for (const id of [first, second]) await shift(id, 'send_not_after', 7_200);
+  for (const id of [first, second]) await mayBeCompleted(id);
   expect((await detail(first)).attention?.actions).toEqual([
     {
       action: 'resolve',
@@ -345,7 +371,7 @@ test('a burn whose attester is away', async () => {
     { what: () => 'a call of its attester', timeoutMs: LIMIT_MS },
   );
   await shift(id, 'submitted_at', USUAL_SECONDS);
-  await shift(id, 'send_not_after', 7_200);
+  await mayBeCompleted(id);
   expect((await detail(id)).attention).toMatchObject({
     node_key: 'burn',
     last_answer: expect.stringContaining('ATTESTER_UNAVAILABLE'),

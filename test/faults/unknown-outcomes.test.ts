@@ -144,7 +144,9 @@ test('show and timeline say by which key to ask, the last words, and how to answ
     const { out } = await runFundctl(env, ['movements', word, id]);
     expect(out).toMatch(new RegExp(`idempotency key +${id}:out:1\\n`));
     expect(out).toMatch(new RegExp(last));
-    expect(out).toContain(`fundctl movements resolve ${id} out --outcome completed|failed`);
+    expect(out).toContain(
+      `fundctl movements resolve ${id} out --outcome completed|failed|abandoned`,
+    );
   }
   expect((await resolve(id, 'completed')).status).toBe(200);
   const after = await runFundctl(env, ['movements', 'timeline', id]);
@@ -228,7 +230,7 @@ test('a word that names no attempt is about the first one', async () => {
   const env = clientEnv(own.stack.apiUrl, own.stack.keys.admin);
   for (const word of ['show', 'timeline'])
     expect((await runFundctl(env, ['movements', word, id])).out).toContain(
-      `fundctl movements resolve ${id} out --outcome completed|failed --attempt 2 --reason`,
+      `fundctl movements resolve ${id} out --outcome completed|failed|abandoned --attempt 2 --reason`,
     );
   expect((await resolve(id, 'failed', { attempt: 2 })).status).toBe(200);
   await own.api.reaches(id, 'FAILED');

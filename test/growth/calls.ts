@@ -34,6 +34,7 @@ import { readDatabaseRole } from '../../store/database-role.ts';
 import { readTransactions, readUnknownNonces } from '../../store/evm-transactions.ts';
 import { readSealedSecret } from '../../store/keys.ts';
 import { noteLane, takeLanes } from '../../store/lanes.ts';
+import { takeLateLooks } from '../../store/late-looks.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
 import { createRequestDesk } from '../../store/request-desk.ts';
 import { readFigures } from '../../store/metrics.ts';
@@ -575,6 +576,9 @@ export const CALLS: readonly Call[] = [
   }),
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
   own('dropOldSessions', (db) => dropOldSessions(db, { keepDays: 30, atMost: 1_000 })),
+  own('takeLateLooks', (db) =>
+    takeLateLooks(db, { executors: ['executor-1'], pauseSeconds: 60, limit: 50 }),
+  ),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
     if (lane === undefined) throw new Error('no lane has open claims');

@@ -309,8 +309,78 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: "  SELECT n.state = 'UNKNOWN' OR coalesce(overdue_at(n) <= at, false)\n",
+      find: "  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')\n",
       replace: '  SELECT true\n',
+    },
+  },
+  {
+    id: 'an-observed-send-is-never-called-failed',
+    section,
+    rule: 'A person can call no send failed that its run observes: the venue has not ended it.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'an overdue node can be abandoned, and never be called failed',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "    CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')\n",
+      replace: '    CASE WHEN false\n',
+    },
+  },
+  {
+    id: 'abandoned-fires-no-edge',
+    section,
+    rule: 'No edge of the plan follows from a node that a person abandoned.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'no edge follows from an abandoned node, and the movement fails',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: '  SELECT is_abandoned(n) OR coalesce(',
+      replace: '  SELECT coalesce(',
+    },
+  },
+  {
+    id: 'abandoned-is-never-retried',
+    section,
+    rule: 'A node that a person abandoned is never retried.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'an abandoned node is never retried',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "(n.state = 'FAILED' AND n.error_code = 'ABANDONED' AND",
+      replace: '(false AND',
+    },
+  },
+  {
+    id: 'abandoned-counts-as-sent',
+    section,
+    rule: 'The amount of a node that a person abandoned stays counted as sent, and holds nothing.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'what is abandoned counts as sent, and holds nothing',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "n.state = 'COMPLETED' OR n.error_code = 'ABANDONED'",
+      replace: "n.state = 'COMPLETED'",
+    },
+  },
+  {
+    id: 'a-late-landing-is-shown',
+    section,
+    rule: 'An abandoned send is looked for, and brings its movement into attention once it lands.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'brings a landing into attention, once',
+    },
+    broken: {
+      file: 'domain/commands/landed-late.ts',
+      find: '    set: { acknowledged_at: null },\n',
+      replace: '',
     },
   },
   {

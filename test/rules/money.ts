@@ -498,7 +498,7 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'domain/commands/resolve.ts',
-      find: 'node === undefined || !isResolvable(node)',
+      find: 'node === undefined || !isResolvable(node, resolution.outcome)',
       replace: 'node === undefined',
     },
   },
@@ -1059,7 +1059,7 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/flow.sql',
-      find: '    WHEN may_have_sent(n) THEN coalesce(moved_amount(n), 0)\n',
+      find: '    WHEN may_have_sent(n) OR is_abandoned(n) THEN coalesce(moved_amount(n), 0)\n',
       replace: '',
     },
   },

@@ -270,6 +270,8 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
     'questions',
     'frozen_since',
     'wait_overdue_at',
+    'next_late_look',
+    'landed_late_at',
     'external_ref',
     'output',
     'error_code',

@@ -748,6 +748,7 @@ const over = { send_over: { node_key: 'n', settle_seconds: 5, nonces_closed: tru
 const sentBefore = (seconds: number): string =>
   observed +
   `UPDATE movement_nodes SET send_not_after = svc_now() - interval '${String(seconds)} seconds' WHERE node_key = 'n';`;
+const unobserved = `UPDATE movement_nodes SET state = 'READY' WHERE node_key = 'n';`;
 const claimed = { claims: [{ source: 's', reference: 'r', amount: 1, total: 1 }] };
 const minted = also('n', { state: 'OBSERVING', action_type: 'cctp_mint' });
 
@@ -919,7 +920,13 @@ holds('a transition of nodes', [
     apply({ ...part({}), ...over }),
     'send_not_over',
   ],
-  ['of a send that is over', sentBefore(9), apply({ ...part({}), ...over }), null],
+  ['of a send that is over', sentBefore(9) + unobserved, apply({ ...part({}), ...over }), null],
+  ...['SUBMITTED', 'OBSERVING'].map((state): Clause => [
+    `of a send whose run observes it (${state})`,
+    sentBefore(9) + `UPDATE movement_nodes SET state = '${state}' WHERE node_key = 'n';`,
+    apply({ ...over }),
+    'send_still_open',
+  ]),
   [
     'of a send whose nonce is open',
     sentBefore(9) + signedTx(),
@@ -1220,6 +1227,12 @@ holds('what a run loads', [
   [
     'one whose earlier attempt was',
     also('n', { ...stopped, cancel_asked: 1, attempt: 2 }),
+    `${nodeView} -> 'ended_by_stop'`,
+    true,
+  ],
+  [
+    'one that a person abandoned',
+    also('n', { ...stopped, error_code: 'ABANDONED' }),
     `${nodeView} -> 'ended_by_stop'`,
     true,
   ],

@@ -96,6 +96,18 @@ holds('what a node moves', [
     7,
   ],
   ['an unknown amount', '', `moved_amount(${node({ ...paid, amount: null })})::float`, null],
+  [
+    'an abandoned transfer: all of it',
+    '',
+    sent({ ...paid, state: 'FAILED', error_code: 'ABANDONED', output: { submitted_amount: '3' } }),
+    5,
+  ],
+  [
+    'a transfer that failed otherwise: nothing',
+    '',
+    sent({ ...paid, state: 'FAILED', error_code: 'RESOLVED_AS_FAILED' }),
+    0,
+  ],
   ['a mint brings what arrived', '', sent({ ...mint, output: { received_amount: '3' } }), 3],
   [
     'of a mint what was submitted says nothing',

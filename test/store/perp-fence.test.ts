@@ -310,6 +310,22 @@ describe('equal deposits', () => {
     );
     expect(await fenced(bench, second)).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
   });
+
+  it('wait for a week for one that was abandoned', async () => {
+    const amount = '72';
+    const first = await prepared(bench, 'perp_deposit', { amount });
+    const abandoned = (ago: string) =>
+      bench.sql(
+        `UPDATE movement_nodes SET state = 'FAILED', error_code = 'ABANDONED',
+          next_late_look = now(), completed_at = now() - $2::interval WHERE movement_id = $1::uuid`,
+        first.movement_id,
+        ago,
+      );
+    await abandoned('6 days');
+    expect(await checked('perp_deposit', { amount })).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
+    await abandoned('8 days');
+    expect(await checked('perp_deposit', { amount })).not.toBe('EQUAL_DEPOSIT_IN_FLIGHT');
+  });
 });
 
 describe('what is signed for the venue', () => {

@@ -107,13 +107,13 @@ describe('current details', () => {
       '',
       'then: fundctl movements resolve 0190 pay',
       '',
-      '--outcome completed|failed --reason … --evidence reference=…',
+      '--outcome completed|failed|abandoned --reason … --evidence reference=…',
     ]);
     const again = currentDetails(movement([{ ...node('pay', 'UNKNOWN'), attempt: 2 }]));
     expect(again.split('\n')).toEqual(
       expect.arrayContaining([
         'key: 0190:pay:2',
-        '--outcome completed|failed --attempt 2 --reason … --evidence reference=…',
+        '--outcome completed|failed|abandoned --attempt 2 --reason … --evidence reference=…',
       ]),
     );
     expect(currentDetails(movement([node('pay', 'FAILED', 'BANK')]))).not.toContain('resolve');

@@ -52,7 +52,7 @@ const OF_NODES: Readonly<Record<NodeState, string>> = {
   SUBMITTED: 'accepted by the other side',
   OBSERVING: 'looked at until its end is shown',
   COMPLETED: 'shown to have happened',
-  FAILED: 'proven that nothing landed and nothing will',
+  FAILED: 'proven that nothing landed and nothing will, or abandoned by a person',
   UNKNOWN: 'the outcome is unknown; polled until there is proof',
   SKIPPED: 'its edges will not fire',
   CANCELLED: 'stopped before its fence',

@@ -47,11 +47,18 @@ export async function minedVersion(
   readonly hash: Hash;
   readonly block: bigint;
   readonly kind: TransactionKind;
+  /** False: it reverted, so it moved nothing. */
+  readonly succeeded: boolean;
 } | null> {
   for (const { tx_hash, kind } of versions) {
     const receipt = tx_hash === undefined ? null : await readReceipt(connection, tx_hash as Hash);
     if (receipt !== null)
-      return { hash: receipt.transactionHash, block: receipt.blockNumber, kind };
+      return {
+        hash: receipt.transactionHash,
+        block: receipt.blockNumber,
+        kind,
+        succeeded: receipt.status === 'success',
+      };
   }
   return null;
 }

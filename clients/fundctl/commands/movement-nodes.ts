@@ -14,14 +14,14 @@ export const resolve = operation('resolveMovementNode', {
   name: 'resolve',
   about: 'Give your word on an UNKNOWN node that no venue can answer for; it is final',
   details:
-    '`completed`: its effect has landed; `failed`: it is proven that it has not. Evidence is what proves it: a reference, a line of a statement, a transaction.',
+    '`completed`: its effect has landed; `failed`: it is proven that it has not; `abandoned`: neither can be known, so it ends FAILED, is never retried, and counts as sent. Evidence is what proves it: a reference, a line of a statement, a transaction.',
   examples: [
     'fundctl movements resolve <movement-id> withdraw --outcome completed --reason "on the statement" --evidence statement=2026-11 --evidence line=17',
     'fundctl movements resolve <movement-id> burn --outcome completed --mint-tx 0x… --reason "a relayer minted it" --evidence ticket=7',
   ],
   args: NODE,
   options: {
-    outcome: required(choice(['completed', 'failed'], 'what became of it')),
+    outcome: required(choice(['completed', 'failed', 'abandoned'], 'what became of it')),
     ...REASON,
     evidence: many('key=value', 'what proves it'),
     evidenceFile: file('the evidence as a JSON object'),

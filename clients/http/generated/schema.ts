@@ -167,7 +167,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -193,7 +193,7 @@ export interface components {
             readonly metadata: components["schemas"]["JsonObject"];
             readonly error_code: string | null;
             /** @description Why it needs a person; null while it needs none. */
-            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
+            readonly attention_reason: ("approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck") | null;
             readonly created_at: components["schemas"]["Timestamp"];
             readonly updated_at: components["schemas"]["Timestamp"];
             readonly expires_at: components["schemas"]["Timestamp"];
@@ -278,7 +278,7 @@ export interface components {
         };
         readonly MovementAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
             /** @description The reason in a sentence. */
             readonly message: string;
             /** @description The node that it is about; null for an approval. */
@@ -1270,7 +1270,7 @@ export interface components {
         };
         readonly CapitalTransferAttention: {
             /** @enum {string} */
-            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
+            readonly reason: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
             readonly message: string;
             readonly last_answer: string | null;
             readonly actions: readonly {
@@ -1890,10 +1890,10 @@ export interface components {
          */
         readonly MovementNodeResolveRequest: {
             /**
-             * @description `completed`: its effect landed; `failed`: proven that it did not.
+             * @description `completed`: its effect landed; `failed`: proven that it did not; `abandoned`: neither can be known, and it may still land.
              * @enum {string}
              */
-            readonly outcome: "completed" | "failed";
+            readonly outcome: "completed" | "failed" | "abandoned";
             readonly reason: string;
             /** @description What proves it: a reference, a statement line, a transaction hash. */
             readonly evidence: components["schemas"]["JsonObject"];

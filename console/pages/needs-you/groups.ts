@@ -11,6 +11,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   approval_expires_soon: 'you',
   manual_gate: 'you',
   unknown_outcome: 'broken',
+  landed_late: 'broken',
   failed: 'broken',
   lane_stuck: 'broken',
   clock_difference: 'broken',

@@ -103,6 +103,21 @@ END $$;
 
 -- prisma/functions/attention.sql
 
+-- Returns whether a node is observed for longer than usual. This stays true while the attempt is
+-- observed.
+CREATE OR REPLACE FUNCTION is_overdue(n movement_nodes, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(overdue_at(n) <= at, false)
+$$;
+
+-- Returns whether a person may resolve a node as completed: its outcome is unknown, its usual time
+-- has been over for an hour, or waiting alone cannot complete it.
+CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')
+    OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
+$$;
+
 -- Returns the facts of attention_of about an open movement whose run cannot go on; NULL if no look
 -- of the last hour has found that. Workers of the release before look at none, so their rows would
 -- hide every other reason for good.
@@ -151,7 +166,7 @@ BEGIN
       ELSE n.error_code END,
     'error_message', n.error_message, 'observed_since',
       CASE WHEN r.why = 'observed_long' THEN n.submitted_at END,
-    'external_ref', CASE WHEN r.why = 'observed_long' THEN n.external_ref END,
+    'external_ref', CASE WHEN r.why IN ('observed_long', 'landed_late') THEN n.external_ref END,
     'executor_key', e.executor_key,
     'executor_status', e.status, 'executor_health', e.health_state,
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
@@ -163,6 +178,7 @@ BEGIN
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
+    WHEN n.landed_late_at IS NOT NULL AND m.acknowledged_at IS NULL THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -193,8 +209,8 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed', 'lane_stuck',
-    'clock_difference',
+  ORDER BY array_position(ARRAY['unknown_outcome', 'landed_late', 'manual_gate', 'failed',
+    'lane_stuck', 'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
     'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
   LIMIT 1;
@@ -274,6 +290,27 @@ CREATE OR REPLACE FUNCTION is_own_write(writer xid) RETURNS boolean LANGUAGE sql
   SELECT writer = pg_current_xact_id()::xid
 $$;
 
+-- prisma/functions/flow.sql
+
+-- Returns the amount that a node sent or may have sent; 0 before its fence, and if it is proven
+-- that nothing landed. The amount of an abandoned node stays counted. An executor that moved only
+-- a part reports the part in a field of its output; for incoming funds the field has the amount
+-- that arrived.
+CREATE OR REPLACE FUNCTION sent_amount(n movement_nodes) RETURNS numeric LANGUAGE plpgsql IMMUTABLE
+  AS $$
+DECLARE
+  reported jsonb := n.output -> n.sent_field;
+BEGIN
+  RETURN CASE
+    WHEN n.state = 'COMPLETED' THEN least(moved_amount(n), CASE
+      -- A JSON number may have been a float, so only text counts.
+      WHEN jsonb_typeof(reported) = 'string'
+        AND reported #>> '{}' ~ '^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$'
+        THEN (reported #>> '{}')::numeric END)
+    WHEN may_have_sent(n) OR is_abandoned(n) THEN coalesce(moved_amount(n), 0)
+    ELSE 0 END;
+END $$;
+
 -- prisma/functions/holds.sql
 
 -- Fails unless a snapshot younger than `stale_after` seconds covers all holds on the pool (`held`;
@@ -329,7 +366,8 @@ $$;
 -- Leases nonce lanes to the caller for `seconds`: those that have open claims or are marked as
 -- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
 -- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
--- up; `proven`: the node ended because its own payment was seen in a block.
+-- up; `proven`: the node ended because its own payment was seen in a block; `abandoned`: a person
+-- abandoned the node, and it was not seen to land.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -352,6 +390,7 @@ BEGIN
     'claims', (
       SELECT jsonb_agg(jsonb_build_object('transaction_id', t.transaction_id, 'nonce', t.nonce,
         'signer_key', t.signer_key, 'movement_id', t.movement_id, 'node_key', t.node_key,
+        'abandoned', t.abandoned,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
         'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
         'versions', versions_of(t.claim)) ORDER BY t.nonce)
@@ -363,7 +402,9 @@ BEGIN
           c.movement_id IS NULL OR n.attempt > c.attempt
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
-            AND NOT was_resolved(c), false) AS proven
+            AND NOT was_resolved(c), false) AS proven,
+          coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
+            AS abandoned
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address
@@ -414,11 +455,49 @@ CREATE OR REPLACE FUNCTION send_lane_terms(movement uuid, key text, node_attempt
       WHERE reference IS NOT NULL), '[]'::jsonb),
     'unexplained', (SELECT count(*) FROM others WHERE reference IS NULL
       AND others.started_at > own.started_at - interval '1 day'
-      AND (outcome IS DISTINCT FROM 'FAILED' OR error_code = 'RESOLVED_AS_FAILED'))
+      AND (outcome IS DISTINCT FROM 'FAILED'
+        OR error_code IN ('RESOLVED_AS_FAILED', 'ABANDONED')))
       -- A restored database may have forgotten sends.
       + (SELECT count(*) FROM movement_nodes n WHERE n.movement_id = movement
           AND n.node_key = key AND n.restored))
   FROM own
+$$;
+
+-- prisma/functions/perp-fence.sql
+
+-- Returns the deposits that may still arrive. A node that a restore brought back may have sent, so
+-- it counts until recovery has checked it. An abandoned one that was not seen to land counts for a
+-- week.
+CREATE OR REPLACE FUNCTION open_deposits()
+  RETURNS TABLE (movement_id uuid, node_key text, amount numeric) LANGUAGE sql VOLATILE AS $$
+  -- Each part has its own index.
+  SELECT movement_id, node_key, amount FROM movement_nodes
+  WHERE action_type = 'perp_deposit'
+    AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
+  UNION ALL
+  SELECT movement_id, node_key, amount FROM movement_nodes
+  WHERE action_type = 'perp_deposit' AND next_late_look IS NOT NULL
+    AND completed_at > svc_now() - interval '7 days'
+$$;
+
+-- Returns the movement of another deposit of the same amount that may still arrive, or null.
+CREATE OR REPLACE FUNCTION equal_deposit(movement uuid, key text, wanted numeric) RETURNS text
+  LANGUAGE sql VOLATILE AS $$
+  SELECT movement_id::text FROM open_deposits()
+  WHERE (amount IS NULL OR amount = wanted) AND NOT (movement_id = movement AND node_key = key)
+  ORDER BY movement_id LIMIT 1
+$$;
+
+-- Returns the sum of other deposits that the account may not have shown when it was read at
+-- `asked_at`: deposits under way, and deposits that arrived since.
+CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at timestamptz)
+  RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(amount), 0) FROM (
+    SELECT movement_id, node_key, amount FROM open_deposits()
+    UNION
+    SELECT movement_id, node_key, amount FROM movement_nodes
+    WHERE action_type = 'perp_deposit' AND state = 'COMPLETED' AND completed_at >= asked_at) n
+  WHERE NOT (movement_id = movement AND node_key = key)
 $$;
 
 -- prisma/functions/phases.sql
@@ -539,6 +618,77 @@ CREATE OR REPLACE FUNCTION release_request_turn(key_hash text, holder uuid) RETU
   UPDATE request_desks SET turn_holder = NULL, turn_until = NULL
   WHERE key = key_hash AND turn_holder = holder
 $$;
+
+-- prisma/functions/resolve.sql
+
+-- Returns whether a person has abandoned a node (`ABANDONED` of domain/attention-reasons.ts): its
+-- send may still land.
+CREATE OR REPLACE FUNCTION is_abandoned(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT coalesce(n.state = 'FAILED' AND n.error_code = 'ABANDONED', false)
+$$;
+
+-- Returns whether no edge follows from the failure of a node: a stop ended its send, or a person
+-- abandoned it.
+CREATE OR REPLACE FUNCTION fires_no_edge(n movement_nodes) RETURNS boolean LANGUAGE sql IMMUTABLE
+  AS $$
+  SELECT is_abandoned(n) OR coalesce(n.error_code = 'TRANSACTION_CANCELLED'
+    AND n.cancel_asked IS DISTINCT FROM n.attempt, false)
+$$;
+
+-- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
+-- still be under way, its signed transaction may still be mined, the perps venue may still
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or its run observes it:
+-- that run looks all the time, and would have ended the node if the venue had ended the send. The
+-- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
+-- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
+-- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
+  LANGUAGE plpgsql AS $$
+DECLARE
+  n record;
+  seconds double precision;
+BEGIN
+  SELECT state, attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
+  FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
+  seconds := extract(epoch
+    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
+  IF seconds > 0 THEN
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
+  END IF;
+  IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
+  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) INTO seconds
+  FROM perp_actions a
+  WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
+    AND a.signature IS NOT NULL;
+  IF seconds > 0 THEN
+    RETURN jsonb_build_object('reason', 'send_not_over',
+      'retry_after_seconds', ceil(seconds)::bigint);
+  END IF;
+  RETURN coalesce((
+    SELECT jsonb_build_object('reason', 'payment_mined', 'chain', a.chain_id,
+      'tx_hash', a.mined_hash)
+    FROM authorizations a
+    WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
+      AND a.mined_hash IS NOT NULL LIMIT 1), (
+    -- A final block has the payment itself, not its zero-value replacement.
+    SELECT jsonb_build_object('reason', 'payment_mined', 'chain', p.chain_id, 'tx_hash', p.tx_hash)
+    FROM evm_transactions t
+    JOIN evm_transactions p ON p.kind = 'payment' AND p.tx_hash = t.mined_hash
+      AND t.transaction_id IN (p.transaction_id, p.replaces)
+    WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
+      AND t.final_at IS NOT NULL AND t.released_at IS NULL LIMIT 1), (
+    SELECT jsonb_build_object('reason', 'nonce_open', 'signer', n.signer, 'address', t.address,
+      'chain', t.chain_id, 'nonce', t.nonce,
+      'hashes', jsonb_agg(t.tx_hash ORDER BY t.created_at, t.transaction_id))
+    FROM evm_transactions t
+    WHERE t.movement_id = movement AND t.node_key = asked ->> 'node_key' AND t.attempt = n.attempt
+      AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
+    GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
+    CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      THEN jsonb_build_object('reason', 'send_still_open') END);
+END $$;
 
 -- prisma/functions/restore.sql
 
@@ -802,7 +952,7 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(nodes) - 1 LOOP
       part := nodes -> i;
       SELECT node_key, node_kind, state, attempt, submit_epoch, recover_first, prepared_action,
-        pays, claims_when, output INTO n
+        pays, claims_when, output, error_code INTO n
       FROM movement_nodes WHERE movement_id = m.movement_id
         AND node_key = part ->> 'node_key' FOR UPDATE;
       IF n.node_key IS NULL OR NOT (part -> 'states') ? n.state
@@ -817,6 +967,8 @@ BEGIN
          -- it moves nothing, and a node whose payment is reassigned waits again.
          OR (n.state = 'COMPLETED' AND part -> 'set' ? 'state'
            AND n.pays <> 'spender' AND NOT part ? 'releases')
+         -- An abandoned node stays as it is: its send may still land.
+         OR (n.state = 'FAILED' AND n.error_code = 'ABANDONED' AND part -> 'set' ? 'state')
          -- A node passes no fence before recovery has searched for its earlier send.
          OR (n.recover_first AND part -> 'set' ->> 'state' = 'SUBMITTING')
          -- A gate has no phases: it is skipped, cancelled, or passed by a person's resume.
@@ -967,6 +1119,10 @@ BEGIN
         ELSE submitted_at END,
       completed_at = CASE WHEN fields ? 'completed_at' THEN svc_time(fields -> 'completed_at', at)
         ELSE completed_at END,
+      next_late_look = CASE WHEN fields ? 'next_late_look'
+        THEN svc_time(fields -> 'next_late_look', at) ELSE next_late_look END,
+      landed_late_at = CASE WHEN fields ? 'landed_late_at'
+        THEN svc_time(fields -> 'landed_late_at', at) ELSE landed_late_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
@@ -982,7 +1138,10 @@ BEGIN
         error_code = n.error_code
       WHERE movement_id = m.movement_id AND node_key = n.node_key AND attempt = n.attempt
         AND ended_at IS NULL;
-      IF n.state = 'COMPLETED' THEN completed := completed || n.node_key; END IF;
+      -- What an abandoned node may have sent counts as what a completed one has.
+      IF n.state = 'COMPLETED' OR n.error_code = 'ABANDONED' THEN
+        completed := completed || n.node_key;
+      END IF;
     END IF;
     IF jsonb_array_length(part -> 'artifacts') > 0 THEN
       INSERT INTO artifacts (artifact_id, movement_id, node_key, attempt, kind, data, created_at)
@@ -1214,3 +1373,28 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION create_movement(jsonb) FROM PUBLIC;
+
+-- Returns a movement as its run reads it, with graph and states; null for an unknown movement.
+CREATE OR REPLACE FUNCTION movement_view(movement uuid, at timestamptz) RETURNS jsonb
+  LANGUAGE sql VOLATILE AS $$
+  SELECT jsonb_build_object(
+    'movement_id', m.movement_id, 'state', m.request_state, 'version', m.version,
+      'template_key', m.template_key,
+    'template_version', m.template_version, 'strategy_id', m.strategy_id, 'asset', m.asset,
+      'ended', m.ended_at IS NOT NULL,
+    'error_code', m.error_code, 'frontier', to_jsonb(m.current_frontier),
+      'ttl_ms', greatest(0, ceil(extract(epoch FROM m.expires_at - at) * 1000)),
+    'edges', p.plan_frame -> 'edges', 'conditions', m.edge_conditions,
+      'reservation_status', m.reservation_status,
+    'nodes', (SELECT jsonb_agg(jsonb_build_object(
+        'node_key', n.node_key, 'node_kind', n.node_kind, 'state', n.state, 'attempt', n.attempt,
+          'resumed', n.resumed,
+        'ended_by_stop', fires_no_edge(n),
+        'recover_first', n.recover_first, 'error_code', n.error_code,
+          'executor_key', n.executor_binding ->> 'executor_key',
+        'signs', n.signer_binding IS NOT NULL, 'brings', n.brings,
+        'settled_order', coalesce(extract(epoch FROM n.completed_at) * 1000, 0))
+          ORDER BY n.position)
+      FROM movement_nodes n WHERE n.movement_id = m.movement_id))
+  FROM movements m JOIN movement_plans p USING (movement_id) WHERE m.movement_id = movement
+$$;

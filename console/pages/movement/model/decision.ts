@@ -66,7 +66,7 @@ export interface Filled {
   /** Name of the person who decides, in addition to the signing key. */
   readonly approver_id: string;
   readonly reason: string;
-  readonly outcome?: 'completed' | 'failed';
+  readonly outcome?: 'completed' | 'failed' | 'abandoned';
   /** Evidence, one item on each line; parsed by {@link evidenceOf}. */
   readonly proofs?: string;
   readonly mint_tx_hashes?: readonly string[];

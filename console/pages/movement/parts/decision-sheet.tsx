@@ -282,6 +282,7 @@ function Outcome({ filled, onChange }: { filled: Filled; onChange: (filled: Fill
   const OUTCOMES = [
     ['completed', 'Completed: its effect landed'],
     ['failed', 'Failed: it is proven that nothing landed'],
+    ['abandoned', 'Abandoned: neither can be known, and it may still land'],
   ] as const;
   return (
     <fieldset>

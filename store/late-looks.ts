@@ -1,0 +1,43 @@
+/**
+ * Abandoned nodes, whose sends are looked for until they land: see
+ * docs/decisions/0141-an-outcome-that-stays-open.md.
+ */
+import type { NodeRef } from '../domain/transition.ts';
+import type { Database } from '../prisma/client.ts';
+import { run } from './faults.ts';
+
+/**
+ * Takes the abandoned nodes of these executors whose next look is due; only one caller gets a node.
+ * The pause before the look after this one grows with the age: a twenty-fourth of it, and at least
+ * `pauseSeconds`. A node with an open nonce is left to its nonce lane, which uses the nonce up.
+ */
+export async function takeLateLooks(
+  db: Database,
+  {
+    executors,
+    pauseSeconds,
+    limit,
+  }: {
+    readonly executors: readonly string[];
+    readonly pauseSeconds: number;
+    readonly limit: number;
+  },
+): Promise<readonly NodeRef[]> {
+  return run(
+    () => db.sql<NodeRef>`
+      WITH clock AS (SELECT svc_now() AS at), due AS (
+        SELECT n.movement_id, n.node_key FROM movement_nodes n, clock
+        WHERE n.next_late_look <= clock.at
+          AND ${JSON.stringify(executors)}::jsonb ? (n.executor_binding ->> 'executor_key')
+          AND NOT EXISTS (SELECT FROM evm_transactions t
+            WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key
+              AND t.attempt = n.attempt AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
+              AND t.final_at IS NULL)
+        ORDER BY n.next_late_look LIMIT ${limit}::integer FOR UPDATE OF n SKIP LOCKED
+      )
+      UPDATE movement_nodes n SET next_late_look = clock.at + greatest(
+        make_interval(secs => ${pauseSeconds}::double precision), (clock.at - n.completed_at) / 24)
+      FROM clock, due WHERE n.movement_id = due.movement_id AND n.node_key = due.node_key
+      RETURNING n.movement_id::text, n.node_key`,
+  );
+}
