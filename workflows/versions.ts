@@ -27,8 +27,8 @@
  *   (`chained`). The activity also writes the decision that follows its node's completion, and may
  *   continue with other nodes (`carried`). No local activity runs first phases, and no decision
  *   carries their result (`begun`).
- * - From `conduct` 5 on: a second leg of a bridge transfer whose first leg was sent is not skipped
- *   when no path leads to it any longer, and what follows it waits for a path.
+ * - From `conduct` 5 on (0.5.0): a second leg of a bridge transfer whose first leg was sent is not
+ *   skipped when no path leads to it any longer, and what follows it waits for a path.
  */
 import { patched } from '@temporalio/workflow';
 

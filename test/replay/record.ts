@@ -22,6 +22,7 @@ import {
   type Created,
   type OwnStack,
 } from '../support/own-stack.ts';
+import { bridgeTemplates, CHECKED_MINT, GATED_MINT } from './bridge-templates.ts';
 import {
   forbiddenIn,
   HISTORIES,
@@ -47,6 +48,8 @@ const TEAM_LANES = 'replay/team-lanes';
 const TEAM_QUEUE = 'replay team';
 /** Events after which the server of `shortHistories` asks for a new run. */
 const SHORT = 60;
+/** How long a burn, or a mint, may take. */
+const BRIDGE_MS = 240_000;
 /** The build of the workers of `versioned`. */
 const BUILD = 'recorded';
 
@@ -187,6 +190,33 @@ const DRIVES: Record<ScenarioName, Drive> = {
     await own.venueFaults(null);
     return transfer;
   },
+  // No path leads to the mint once the check has failed, but the funds are in transit. A release
+  // before 0.5.0 skips the mint, and also comes to the end here.
+  'mint-past-failed-check': async (own, amount) => {
+    const movement = await approved(own, CHECKED_MINT, amount, 'USDB');
+    const { movement_id } = movement;
+    await own.api.reaches(movement_id, 'WAITING_MANUAL_ACTION', BRIDGE_MS);
+    await own.api.nodeReaches(movement_id, 'mint', ['COMPLETED', 'SKIPPED'], BRIDGE_MS);
+    // Resumed only then: beside a waiting gate the run decides what follows the mint, else the
+    // mint's activity.
+    await own.api.nodeReaches(movement_id, 'after', ['SKIPPED']);
+    await own.api.act('resume', movement_id);
+    await own.api.reaches(movement_id, 'COMPLETED');
+    return movement;
+  },
+  // The mint goes on after a cancel, fails before it sends, and is retried by a run of its own.
+  'mint-after-cancel-retried': async (own, amount) => {
+    const movement = await approved(own, GATED_MINT, amount, 'USDB');
+    await own.api.reaches(movement.movement_id, 'WAITING_MANUAL_ACTION', BRIDGE_MS);
+    await own.api.expect(200, 'PATCH', '/executors/cctp.mint', { status: 'disabled' });
+    await own.api.act('cancel', movement.movement_id);
+    await own.api.nodeReaches(movement.movement_id, 'mint', ['FAILED']);
+    await runIs(own, movement, 'COMPLETED');
+    await own.api.expect(200, 'PATCH', '/executors/cctp.mint', { status: 'active' });
+    await own.api.act('retry', movement.movement_id);
+    await own.api.nodeReaches(movement.movement_id, 'mint', ['COMPLETED'], BRIDGE_MS);
+    return movement;
+  },
 };
 
 /** Leaves its build at a gate. On a single build the next run is on the same one. */
@@ -249,8 +279,13 @@ async function completed(own: OwnStack, template: string, amount: string): Promi
   return movement;
 }
 
-async function approved(own: OwnStack, template: string, amount: string): Promise<Created> {
-  const movement = await own.api.create(template, { amount });
+async function approved(
+  own: OwnStack,
+  template: string,
+  amount: string,
+  asset = 'USDC',
+): Promise<Created> {
+  const movement = await own.api.create(template, { amount, intent: { asset } });
   await own.api.approve(movement);
   return movement;
 }
@@ -350,6 +385,8 @@ async function createTemplates({ api, stack }: OwnStack): Promise<void> {
     'provider_completed',
   );
   await template(UNFORGIVING, [withdraw('local', { retry_policy: { max_attempts: 1 } })], []);
+  const overBridges = stack.bridges === null ? [] : bridgeTemplates(stack.bridges, stack.chain);
+  for (const body of overBridges) await api.expect(201, 'POST', '/plan-templates', body);
 }
 
 /** Every run, oldest first, once the newest has closed. */
@@ -404,7 +441,14 @@ async function main(wanted: readonly string[]): Promise<void> {
     ({ name }) => wanted.length === 0 || wanted.includes(name),
   );
   await recordAll(
-    chosen.filter(({ shortHistories, versioned }) => !(shortHistories ?? versioned ?? false)),
+    chosen.filter(
+      ({ bridged, shortHistories, versioned }) =>
+        !(bridged ?? shortHistories ?? versioned ?? false),
+    ),
+  );
+  await recordAll(
+    chosen.filter(({ bridged }) => bridged === true),
+    { bridges: true },
   );
   await recordAll(
     chosen.filter(({ shortHistories }) => shortHistories === true),
@@ -418,11 +462,16 @@ async function main(wanted: readonly string[]): Promise<void> {
 
 async function recordAll(
   scenarios: readonly Scenario[],
-  { temporalConfig = [], build }: { temporalConfig?: readonly string[]; build?: string } = {},
+  {
+    temporalConfig = [],
+    build,
+    bridges = false,
+  }: { temporalConfig?: readonly string[]; build?: string; bridges?: boolean } = {},
 ): Promise<void> {
   if (scenarios.length === 0) return;
   const own = await startOwnStack({
     temporalConfig,
+    bridges,
     env: {
       SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2',
       SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',

@@ -160,6 +160,36 @@ describe('a replay fails', () => {
     expect(faults).toEqual([`${historyFile('unknown-heals-by-itself')}#1`]);
   }, 240_000);
 
+  const passed = historyFile('mint-past-failed-check');
+
+  test.each([
+    ['for runs of before', 'false', '0.4.0-mint-past-failed-check.json'],
+    ['for runs of this release', 'true', passed],
+  ])(
+    'when a mint to which no path leads is decided differently %s',
+    async (_whose, skips, noticed) => {
+      const part = /\(view\.conduct \?\? 5\) < 5/;
+      const both = ['0.4.0-mint-past-failed-check.json', passed];
+      expect(await without(part, skips, [...both, file])).toEqual([`${noticed}#1`]);
+    },
+    240_000,
+  );
+
+  test('when a node behind such a mint starts', async () => {
+    const faults = await without(/= asFired \? ['"]fired['"] : wayOnFrom\([^)]*\)/, "= 'fired'", [
+      passed,
+      file,
+    ]);
+    expect(faults).toEqual([`${passed}#1`]);
+  }, 240_000);
+
+  test('when a cancel keeps back a mint', async () => {
+    const cancelled = historyFile('mint-after-cancel-retried');
+    const part = /owed\.has\(node\.node_key\) \|\| (\(?node\.state === .BLOCKED. && incoming\()/;
+    // The second run has loaded a mint that the retry had made ready.
+    expect(await without(part, '$1', [cancelled, file])).toEqual([`${cancelled}#1`]);
+  }, 240_000);
+
   test('when the workflow code decides differently', async () => {
     // A node is no longer one activity.
     const part = /\w+\.chained === true && step === /;

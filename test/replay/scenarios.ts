@@ -24,6 +24,13 @@ export interface Scenario {
   readonly shortHistories?: true;
   /** Recorded by workers that are registered with a build. */
   readonly versioned?: true;
+  /** Recorded on a stack with bridges. */
+  readonly bridged?: true;
+  /**
+   * The first release that has it so. Its file is named for that release also before package.json
+   * has the version. A history by an earlier release stands beside it.
+   */
+  readonly since?: string;
 }
 
 /** How a run closed that another one follows. */
@@ -67,6 +74,20 @@ export const SCENARIOS = [
     ends: ['WAITING_MANUAL_ACTION', 'COMPLETED'],
     versioned: true,
   },
+  {
+    name: 'mint-past-failed-check',
+    amount: '62.7322',
+    ends: ['COMPLETED'],
+    bridged: true,
+    since: '0.5.0',
+  },
+  {
+    name: 'mint-after-cancel-retried',
+    amount: '63.7323',
+    ends: ['CANCELLED', 'CANCELLED'],
+    bridged: true,
+    since: '0.5.0',
+  },
 ] as const satisfies readonly Scenario[];
 export type ScenarioName = (typeof SCENARIOS)[number]['name'];
 const SECRET_AMOUNTS = (SCENARIOS as readonly Scenario[])
@@ -83,7 +104,15 @@ export function historyFile(scenario: string): string {
   const { version } = JSON.parse(readFileSync(join(HERE, '..', '..', 'package.json'), 'utf8')) as {
     version: string;
   };
-  return `${version}-${scenario}.json`;
+  const { since = version } = scenarioNamed(scenario);
+  const isToCome = since.localeCompare(version, 'en', { numeric: true }) > 0;
+  return `${isToCome ? since : version}-${scenario}.json`;
+}
+
+function scenarioNamed(name: string): Scenario {
+  const found = (SCENARIOS as readonly Scenario[]).find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no scenario ${name}`);
+  return found;
 }
 
 /** The scenario that a file is of. */

@@ -78,6 +78,17 @@ export const bridgeRules: readonly Rule[] = [
     },
   },
   {
+    id: 'runs-of-before-skip-second-legs',
+    section,
+    rule: 'A load of a release before 0.5.0 is decided as that release did: a second leg to which no path leads is skipped.',
+    test: { file: 'test/replay/replay.test.ts', name: 'every history replays' },
+    broken: {
+      file: 'domain/decision.ts',
+      find: 'skips_legs: (view.conduct ?? 5) < 5,',
+      replace: 'skips_legs: false,',
+    },
+  },
+  {
     id: 'a-gate-does-not-bring-what-is-owed',
     section,
     rule: 'A failed second leg is not taken care of by somebody who resumed a gate, and can be retried.',
