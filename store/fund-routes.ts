@@ -14,6 +14,7 @@ import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 import { isoOf } from './json.ts';
 import { judged } from './judged.ts';
+import type { SignerRow } from './registry-rows.ts';
 import { graphOfRow, type GraphRow } from './template-reads.ts';
 
 /**
@@ -95,17 +96,30 @@ async function readFundRoutes(
   return routes;
 }
 
-/** The changing facts of routes: the results of their movements, and the health of executors. */
+/** The changing facts of routes: results of their movements, health of executors, signers. */
 export interface FundRouteFacts {
   readonly at: string;
   readonly statsOf: (templateId: string) => FundRouteStats | null;
   readonly executors: readonly StoredHealth[];
+  readonly signers: readonly RouteSignerRow[];
 }
+
+/** A stored signer as far as it decides about routes. */
+export type RouteSignerRow = Pick<
+  SignerRow,
+  | 'signer_key'
+  | 'status'
+  | 'chain_family'
+  | 'profile'
+  | 'expected_signer_address'
+  | 'observed_signer_address'
+> & { readonly replaced_by: string | null };
 
 interface FactsRow {
   readonly at: string;
   readonly stats: readonly StatsRow[] | null;
   readonly executors: readonly StoredHealth[] | null;
+  readonly signers: readonly RouteSignerRow[] | null;
 }
 type StatsRow = Omit<FundRouteStats, 'success_rate'> & { readonly template_id: string };
 
@@ -119,7 +133,10 @@ export async function readFundRouteFacts(db: Database): Promise<FundRouteFacts> 
                                          round(max_duration_seconds, 3) AS max_duration_seconds
                                            FROM route_stats) s) AS stats,
         (SELECT json_agg(x) FROM (SELECT executor_key, status, health_state
-          FROM executors) x) AS executors`,
+          FROM executors) x) AS executors,
+        (SELECT json_agg(k) FROM (SELECT signer_key, status, chain_family, profile, replaced_by,
+          expected_signer_address, observed_signer_address
+          FROM signers ORDER BY signer_key) k) AS signers`,
   );
   const [row] = rows;
   if (row === undefined) throw new Error('the query for the facts of fund routes returned no row');
@@ -128,6 +145,7 @@ export async function readFundRouteFacts(db: Database): Promise<FundRouteFacts> 
     at: isoOf(row.at),
     statsOf: (templateId) => stats.get(templateId) ?? null,
     executors: row.executors ?? [],
+    signers: row.signers ?? [],
   };
 }
 

@@ -10,15 +10,22 @@ import {
 import type { FundRoute } from '../../domain/fund-routes/fund-route.ts';
 import { canAllWork, healthOver, withReasons } from '../../domain/fund-routes/health.ts';
 import type { Candidate } from '../../domain/fund-routes/recommend.ts';
+import { signerProblems } from '../../domain/fund-routes/signers.ts';
 import { expectedWait, type WithdrawalOutlook } from '../../domain/withdrawal-outlook.ts';
 import { inSlices } from '../../platform/slices.ts';
+import { identityState } from '../../signers/identity.ts';
 import { readBridgeRegistry } from '../../store/bridge-registry.ts';
-import { listFundRoutes, readFundRouteFacts } from '../../store/fund-routes.ts';
+import {
+  listFundRoutes,
+  readFundRouteFacts,
+  type RouteSignerRow,
+} from '../../store/fund-routes.ts';
 import { readOutlooks } from '../../store/outlooks.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteView } from './schema.ts';
 
 type HealthOf = ReturnType<typeof healthOver>;
+type SignerProblemOf = ReturnType<typeof signerProblems>;
 
 /**
  * Returns the fund routes that the caller may see, by key and version. `asset` is the movement's.
@@ -33,6 +40,10 @@ export async function visibleRoutes(
     readFundRouteFacts(deps.db),
   ]);
   const healthOf = healthOver(deps.executors.list(), facts.executors);
+  const signerProblemOf = signerProblems(
+    deps.signers.list(),
+    facts.signers.map((row) => ({ ...row, is_drifted: isDrifted(row) })),
+  );
   const [world, problems, outlooks] = await Promise.all([
     bridgeWorld(routes, deps),
     problemsOf(routes, deps),
@@ -40,16 +51,21 @@ export async function visibleRoutes(
   ]);
   const candidateOf = (route: FundRoute): Candidate => {
     const bridge = routeBridge(route.bridge_legs, asset, world);
+    const unsigned = notSigning(route, signerProblemOf, healthOf);
     const reasons = new Map([
       ...waiting(route, { asset, outlooks }, healthOf),
       ...unusable(route, bridge, healthOf),
       ...unmet(route, problems, healthOf),
+      ...unsigned,
     ]);
     return {
       route,
       stats: facts.statsOf(route.template_id),
       health: withReasons(healthOf(route.selectors), reasons),
-      can_work: canAllWork(withReasons(healthOf(route.working_selectors), reasons)),
+      // Also a gate or noop with a signer is bound to it, and refuses the create without it.
+      can_work:
+        unsigned.length === 0 &&
+        canAllWork(withReasons(healthOf(route.working_selectors), reasons)),
       bridge,
     };
   };
@@ -156,6 +172,31 @@ function unmet(
       problem,
     ]);
   });
+}
+
+/** Returns the executors of nodes whose signer cannot sign now, each with the reason. */
+function notSigning(
+  { signing_selectors }: FundRoute,
+  signerProblemOf: SignerProblemOf,
+  healthOf: HealthOf,
+): readonly (readonly [string, string])[] {
+  return signing_selectors.flatMap(({ signer, selector }) => {
+    const problem = signerProblemOf(signer);
+    if (problem === null) return [];
+    return healthOf([selector]).executors.map(({ executor_key }): [string, string] => [
+      executor_key,
+      problem,
+    ]);
+  });
+}
+
+/** Returns whether the address that a signer last reported differs from its pinned one. */
+function isDrifted({
+  chain_family,
+  expected_signer_address: expected,
+  observed_signer_address: observed,
+}: RouteSignerRow): boolean {
+  return identityState({ chain_family, expected, observed }) === 'mismatch';
 }
 
 /** Returns a fund route's view; with its health only if the query includes it. */

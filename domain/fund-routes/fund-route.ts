@@ -3,7 +3,7 @@ import { isSending, specOf } from '../actions/built-in.ts';
 import type { RequirementSpec } from '../actions/spec.ts';
 import type { JsonObject } from '../json.ts';
 import type { GraphEdge, GraphShape } from '../graph/types.ts';
-import type { ExecutorSelector, TemplateNode } from '../plan/types.ts';
+import type { ExecutorSelector, SignerSelector, TemplateNode } from '../plan/types.ts';
 import { bridgeLegs, type BridgeLeg } from './bridge-legs.ts';
 import { fundRouteMetadata, type FundRouteMetadata } from './metadata.ts';
 
@@ -47,6 +47,14 @@ export interface FundRoute {
   readonly selectors: readonly ExecutorSelector[];
   /** Selectors of the nodes that do the route's work. Manual gates and noops are left out. */
   readonly working_selectors: readonly ExecutorSelector[];
+  /**
+   * Selectors of the nodes that are bound to a signer. The API route of a reserved action type
+   * chooses the signer itself, so those are left out.
+   */
+  readonly signing_selectors: readonly {
+    readonly signer: SignerSelector;
+    readonly selector: ExecutorSelector;
+  }[];
   /** Selectors of the nodes whose sends require something beyond their plan. */
   readonly requiring_selectors: readonly {
     readonly kind: RequirementSpec['kind'];
@@ -99,6 +107,11 @@ export function toFundRoute(source: FundRouteSource, executable: boolean): FundR
         ({ node_kind, action_type }) => node_kind !== 'manual_gate' && !specOf(action_type).idle,
       )
       .map(selectorOf),
+    signing_selectors: nodes.flatMap((node) => {
+      const { signer_selector: signer, action_type } = node;
+      if (signer === undefined || specOf(action_type).reserved) return [];
+      return [{ signer, selector: selectorOf(node) }];
+    }),
     requiring_selectors: nodes.flatMap((node) => {
       const { requires } = specOf(node.action_type);
       return requires === null ? [] : [{ kind: requires.kind, selector: selectorOf(node) }];

@@ -34,7 +34,7 @@ export interface Candidate {
   readonly stats: FundRouteStats | null;
   /** Health of all the route's executors, for display and for the score. */
   readonly health: FundRouteHealth;
-  /** Whether each executor that does the route's work can be called now. */
+  /** Whether each executor that does the route's work, and each signer, can be used now. */
   readonly can_work: boolean;
   /** Null for a route without bridges. */
   readonly bridge: RouteBridge | null;

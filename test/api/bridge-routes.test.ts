@@ -5,6 +5,7 @@
 import type { BridgeReader } from '../../domain/bridges/registry.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
 import type { BoundChain } from '../../domain/plan/tokens.ts';
+import type { SignerDescriptor } from '../../domain/signer.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { createApi } from '../../api/app.ts';
@@ -36,6 +37,7 @@ const BRIDGES = [
   executor('bridge_c.send', 'bridge_c_send'),
   executor('bridge_c.observe', 'bridge_c_observe'),
 ];
+const WALLET: SignerDescriptor = { signer_key: 'wallet', backend: 'local', chain_family: 'evm' };
 const address = (digit: number): string => `0x${String(digit).repeat(40)}`;
 const identity = (digit: number): string => `3018${String(digit)}:${address(digit)}`;
 const burnt = (asset: string) => ({ asset, address: address(6) });
@@ -91,6 +93,7 @@ async function service({
   const deps = {
     ...dependencies({ bridgeSnapshotMaxAgeSeconds: MAX_AGE, edition }),
     ...{ db, bridge, chains: CHAINS, executors: { list: () => executors } },
+    signers: { list: () => [WALLET], get: () => undefined },
   };
   const caller = { client_id: null, key_id: null, role: 'admin' } as const;
   const table = withExtensions(routes, edition === 'commercial' ? COMMERCIAL : []);

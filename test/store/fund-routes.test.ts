@@ -251,6 +251,7 @@ test('a version that is registered later is found, and the kept ones are what th
     ],
     // A noop is always there.
     working_selectors: [{ action_type: 'cex_internal_transfer' }],
+    signing_selectors: [],
     requiring_selectors: [],
     withdrawals: [],
     bridge_legs: [],
