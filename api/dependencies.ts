@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { RequirementSpec } from '../domain/actions/spec.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { BridgeReader } from '../domain/bridges/registry.ts';
+import type { ClaimReader } from '../domain/claim-reader.ts';
 import type { ExecutorDescriptor } from '../domain/executor.ts';
 import type { CommandKind } from '../domain/transition.ts';
 import type { TransferRow } from '../domain/capital-transfers/step.ts';
@@ -39,6 +40,8 @@ export interface ApiDependencies {
   readonly bridge?: BridgeReader;
   /** Reads mint transactions that operators name; absent when no chain is bound. */
   readonly mints?: MintReader;
+  /** Read at their source what operators name as a node's claim; none when left out. */
+  readonly claims?: readonly ClaimReader[];
   /** What bound venues offer to their own routes; absent when none is bound. */
   readonly venues?: Partial<VenueAccess>;
   /** Checks that can stop all sends of a kind; absent when there are no such checks. */

@@ -56,6 +56,13 @@ export const DELIVERY_LATE = 'BRIDGE_DELIVERY_LATE';
 export const WITHDRAWAL_FEE_ABOVE_LIMIT = 'WITHDRAWAL_FEE_ABOVE_LIMIT';
 
 /**
+ * Marks an UNKNOWN node whose executor last reported that its send is under way: it was not
+ * observed in time, and may still land. The SQL functions `may_be_resolved` and `is_at_venue` read
+ * this code.
+ */
+export const SEND_UNDER_WAY = 'SEND_UNDER_WAY';
+
+/**
  * Marks a FAILED node that a person has abandoned: no edge fires, it is never retried, its amount
  * stays counted as sent, and its send is still looked for. The SQL function `is_abandoned` reads
  * this code.

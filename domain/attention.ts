@@ -5,6 +5,8 @@
  * commands themselves apply.
  */
 import { specOf } from './actions/built-in.ts';
+import { acknowledgeable, type Landing } from './commands/acknowledge.ts';
+import { claimPlaces } from './claims.ts';
 import { cancel, isCancellable } from './commands/cancel.ts';
 import { CANCELLABLE, isPastCancelling, takesNonce } from './commands/cancel-transaction.ts';
 import { oldest } from './commands/changes.ts';
@@ -17,6 +19,7 @@ import { resumableNode, resume } from './commands/resume.ts';
 import { retryableNode } from './commands/retry.ts';
 import {
   SEND_LANE_TAKEN,
+  SEND_UNDER_WAY,
   WITHDRAWAL_FEE_ABOVE_LIMIT,
   type AttentionReason,
 } from './attention-reasons.ts';
@@ -34,6 +37,8 @@ export interface AttentionFacts {
   readonly reason: AttentionReason;
   /** Only for `approval_compromised`: why it needs a person besides; null: for nothing else. */
   readonly besides?: AttentionReason | null;
+  /** A late landing that no person has acknowledged, whatever the reason. */
+  readonly landed?: Landing;
   readonly node_key?: string;
   readonly attempt?: number;
   readonly max_attempts?: number | null;
@@ -75,6 +80,8 @@ export interface StuckLane {
 /** A command that a person may send, with its consequence. */
 export interface Offer extends NamedNode {
   readonly action: string;
+  /** Only of an acknowledge: the reason that it deals with. */
+  readonly attention_reason?: AttentionReason;
   readonly consequence: string;
 }
 
@@ -96,8 +103,23 @@ export function besidesCompromise(facts: AttentionFacts): AttentionFacts {
     : facts;
 }
 
-/** Returns the reason as a sentence. */
+/** Returns the reason as a sentence, and a late landing that it would hide as another one. */
 export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
+  const sentence = sentenceOfReason(facts, expiresAt);
+  const { landed } = facts;
+  return landed === undefined || besidesCompromise(facts).reason === 'landed_late'
+    ? sentence
+    : `${sentence} ${landedSentence(landed)}`;
+}
+
+function landedSentence({
+  node_key,
+  external_ref,
+}: Pick<AttentionFacts, 'node_key' | 'external_ref'>): string {
+  return `${node_key ?? ''} landed after a person had abandoned it${external_ref == null ? '' : ` (${external_ref})`}. Nothing follows from it by itself: settle what was done in its place.`;
+}
+
+function sentenceOfReason(facts: AttentionFacts, expiresAt: string): string {
   const node = facts.node_key ?? '';
   const executor = facts.executor_key ?? 'its executor';
   switch (facts.reason) {
@@ -109,7 +131,8 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
       return 'The movement waits for approvals that an approval rule requires, and too few people are left who may give them: change the groups, or reject it.';
     case 'approval_compromised': {
       const { besides } = facts;
-      const also = besides == null ? '' : ` ${sentenceOf(besidesCompromise(facts), expiresAt)}`;
+      const also =
+        besides == null ? '' : ` ${sentenceOfReason(besidesCompromise(facts), expiresAt)}`;
       return `The movement was approved with a key that is known to be compromised. Look at what it pays: let it go on, or cancel it. What cannot be cancelled stops when its executor is switched off, or with the cutover mode frozen.${also}`;
     }
     case 'manual_gate':
@@ -117,9 +140,11 @@ export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
     case 'unknown_outcome':
       if (facts.error_code === WITHDRAWAL_FEE_ABOVE_LIMIT)
         return `${node} was paid; its fee was higher than the plan allows: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
+      if (facts.error_code === SEND_UNDER_WAY)
+        return `${node} is under way at its venue, and its end was not observed in time. The service keeps asking its executor, and ends ${node} once the venue does; check what the venue shows for it.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'landed_late':
-      return `${node} landed after a person had abandoned it${facts.external_ref == null ? '' : ` (${facts.external_ref})`}. Nothing follows from it by itself: settle what was done in its place.`;
+      return landedSentence(facts);
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
         ? `A condition behind ${node} could not be evaluated, so the movement failed.`
@@ -235,7 +260,7 @@ export function offersFor(
     ...retryOffers(snapshot),
     ...resolveOffers(facts, snapshot),
     ...cancelOffers(snapshot, requester),
-    ...acknowledgeOffers(snapshot),
+    ...acknowledgeOffers(found, snapshot),
     ...cancelTransactionOffers(facts, snapshot),
     ...reassignable(snapshot).map((node) => ({
       action: 'reassign',
@@ -341,10 +366,13 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
     planned !== undefined &&
     legOn('attested', planned.action_type) === 1 &&
     named.state !== 'UNKNOWN';
+  const places = claimPlaces(planned?.action_type ?? '');
   const meanings = outcomes.map((outcome) =>
     outcome === 'completed' && isBurnt
       ? `If the burn of ${node} was minted, name the mint transaction on the destination chain (mint_tx_hashes): the service reads that transaction and completes ${node}. If it was not minted, ${node} waits for the attestation.`
-      : MEANINGS[outcome],
+      : outcome === 'completed' && places.length > 0
+        ? `Completed: you name what completed ${node} (${places.join(', or ')}); it is read at its source, and the plan continues.`
+        : MEANINGS[outcome],
   );
   return [
     {
@@ -402,13 +430,14 @@ function resetOffers({ state }: MovementSnapshot, open: readonly Allowance[]): r
   return [{ action: 'reset_allowances', consequence: setsToZero(open) }];
 }
 
-function acknowledgeOffers(snapshot: MovementSnapshot): readonly Offer[] {
-  if (!allows('acknowledge', snapshot) || snapshot.acknowledged) return [];
-  return [
-    {
-      action: 'acknowledge',
-      consequence:
-        'The movement stays FAILED and needs no person until it is retried; the reason is kept.',
-    },
-  ];
+/** Offers one for each reason that may be acknowledged, with that reason. */
+function acknowledgeOffers(facts: AttentionFacts, snapshot: MovementSnapshot): readonly Offer[] {
+  return acknowledgeable(snapshot, facts).map(({ landing, ...named }) => ({
+    action: 'acknowledge',
+    ...named,
+    consequence:
+      landing === null
+        ? 'The movement stays FAILED, and its failure needs no person until it is retried; the reason is kept.'
+        : `The movement stays ${snapshot.state}, and that ${landing.node_key} landed late needs no person from then on; the reason is kept.`,
+  }));
 }

@@ -4,7 +4,7 @@
  * arrival, whoever reports the completion.
  */
 import { specOf } from './actions/built-in.ts';
-import type { ClaimName } from './actions/spec.ts';
+import { LANES, type ClaimName } from './actions/spec.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { compare, isDecimal, isPositive } from './money.ts';
 
@@ -85,6 +85,21 @@ function takenWhole(kind: string, { place = '', reference }: Named): readonly Cl
  */
 export function namesPayments(actionType: string): boolean {
   return specOf(actionType).claim?.named.includes('payments') ?? false;
+}
+
+/**
+ * Returns where a person who completes a node of this type may name its claim, each place as a path
+ * of the request; empty for types that claim nothing.
+ */
+export function claimPlaces(actionType: string): readonly string[] {
+  const { claim, crossing } = specOf(actionType);
+  if (claim === null) return [];
+  const isAttested = crossing !== null && LANES[crossing.lane].paths === 'attested';
+  const fields = claim.stated.map((field) => `output.${field}`);
+  return [
+    ...(fields.length === 0 ? [] : [fields.join(' and ')]),
+    ...(isAttested ? ['mint_tx_hashes'] : []),
+  ];
 }
 
 /** The fields of a plan node that say where the node waits for payments. */

@@ -51,6 +51,11 @@ export function dashboardId(operator: string): string {
   return DASHBOARD_PREFIX + operator;
 }
 
+/** Returns the id under which a person is recorded who acts with `fundadmin`. */
+export function fundadminId(person: string): `fundadmin:${string}` {
+  return `fundadmin:${person}`;
+}
+
 /** Returns the part of a caller that is stored with the caller's actions. */
 export function identityOf({
   client_id,

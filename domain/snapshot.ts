@@ -29,7 +29,7 @@ export interface NodeSnapshot {
    * among others after an hour beyond its usual time.
    */
   readonly resolvable?: boolean;
-  /** Whether the node is observed for longer than usual. */
+  /** Whether the node, observed or UNKNOWN with its send under way, takes longer than usual. */
   readonly overdue?: boolean;
   /** Whether a stop (domain/send/stops.ts) or a person who abandoned it ended the node. */
   readonly ended_by_stop?: boolean;
@@ -52,7 +52,7 @@ export interface MovementSnapshot {
   readonly version: number;
   /** Absent in the snapshot of a movement that is about to be created. */
   readonly strategy_id?: string | null;
-  /** Whether an operator has acknowledged the failure. */
+  /** Whether an operator has acknowledged the failure; a late landing has a mark of its own. */
   readonly acknowledged?: boolean;
   readonly plan: CompiledPlan;
   /** Stored results of conditions, by the edge's position in the plan. */

@@ -68,6 +68,8 @@ export interface NodeFields {
   readonly next_late_look?: Stamp;
   /** When an abandoned node was seen to land. */
   readonly landed_late_at?: Stamp;
+  /** When a person said that they have dealt with that. */
+  readonly landing_seen_at?: Stamp;
 }
 
 /** Identifies a node of a movement. */

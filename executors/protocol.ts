@@ -13,7 +13,12 @@ import {
   type ExecutionState,
   type ExecutorPhase,
 } from '../domain/executor.ts';
-import { ABANDONED, LANE_BLOCKED, LANE_STUCK } from '../domain/attention-reasons.ts';
+import {
+  ABANDONED,
+  LANE_BLOCKED,
+  LANE_STUCK,
+  SEND_UNDER_WAY,
+} from '../domain/attention-reasons.ts';
 import { venueWaitOf } from '../domain/venue-waits.ts';
 import { issuesLine } from '../platform/issues.ts';
 import { jsonObject } from './json-object.ts';
@@ -25,13 +30,17 @@ import { jsonObject } from './json-object.ts';
 const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
-/** Codes that only the service may set: they decide plan edges, alarms and nonce lanes. */
+/**
+ * Codes that only the service may set: they decide plan edges, alarms, nonce lanes, and what a
+ * person may state of a send.
+ */
 export const OWN_CODES: readonly string[] = [
   'NODE_TIMED_OUT',
   'TRANSACTION_CANCELLED',
   LANE_BLOCKED,
   LANE_STUCK,
   ABANDONED,
+  SEND_UNDER_WAY,
 ];
 const CODE = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 

@@ -35,6 +35,8 @@ export interface Database extends PrismaClient {
   readonly sqlPlanned: Sql;
   /** Stored here because every write may also have to write an audit row. */
   readonly auditMac: AuditMac;
+  /** Whom an audit row names that names no caller; null for the service, which names none. */
+  readonly auditActor: string | null;
   /**
    * Returns false once this process is stopping: the store then starts no send. It is stored here
    * so that every code path that sends checks it.
@@ -77,6 +79,8 @@ export interface DatabaseOptions {
   readonly sessionSettings?: Readonly<Record<string, string>>;
   /** Called with each audit row before it is written; without this function rows have no MAC. */
   readonly auditMac?: AuditMac;
+  /** See {@link Database}; none when absent. */
+  readonly auditActor?: string | null;
   /** Returns whether a send may still start; when absent, always true. */
   readonly mayBegin?: () => boolean;
   /** Called with each new connection. */
@@ -110,8 +114,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
   // statement.
   source.pool.on('error', () => undefined);
   if (options.onConnect !== undefined) source.pool.on('connect', options.onConnect);
-  const { auditMac = () => null, mayBegin = () => true } = options;
-  return clientOf(source, { auditMac, mayBegin }, pooler === 'none');
+  const { auditMac = () => null, auditActor = null, mayBegin = () => true } = options;
+  return clientOf(source, { auditMac, auditActor, mayBegin }, pooler === 'none');
 }
 
 /** Returns the settings of every session; see `sessionFaults` of service/database.ts. */
@@ -146,7 +150,7 @@ export function shareConnections(db: Database, connections: number): Database {
 
 function clientOf(
   source: ConnectionSource,
-  { auditMac, mayBegin }: Pick<Database, 'auditMac' | 'mayBegin'>,
+  { auditMac, auditActor, mayBegin }: Pick<Database, 'auditMac' | 'auditActor' | 'mayBegin'>,
   prepared: boolean,
 ): Database {
   const { pool } = source;
@@ -160,7 +164,7 @@ function clientOf(
   const db = Object.assign(client, {
     sql: sqlOver(pool, prepared),
     sqlPlanned: sqlOver(pool, false),
-    ...{ auditMac, mayBegin },
+    ...{ auditMac, auditActor, mayBegin },
     // Prisma would end only a pool that Prisma has used, but statements can use the pool without
     // Prisma.
     $disconnect: async () => {

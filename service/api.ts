@@ -31,6 +31,7 @@ import { shareConnections, type Database } from '../prisma/client.ts';
 import { readConsoleEvents } from '../store/console-events.ts';
 import { keepCommands, noteTaken } from '../store/commands.ts';
 import { createAccountReader } from '../venues/evm/account-reader.ts';
+import { claimReaders, createLooks } from './looks.ts';
 import type { Parts } from './parts.ts';
 
 /** Longest time for running requests to finish after new ones are refused. */
@@ -112,6 +113,7 @@ export async function startApi(
       accounts: createAccountReader(venues),
       bridge: venues.bridge,
       ...(venues.mints === undefined ? {} : { mints: venues.mints }),
+      claims: claimReaders(venues.claims, createLooks(db)),
       venues: venues.access,
       requirements: venues.requirements,
       balances: desk,

@@ -22,6 +22,7 @@ import { startSealer } from '../activities/relays/seals.ts';
 import { STUCK_LEASE, startStuckRuns } from '../activities/relays/stuck-runs.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
 import { within } from '../platform/time-limit.ts';
+import { createEvmSigning } from '../venues/evm/signing.ts';
 import type { Parts } from './parts.ts';
 import { workStopSeconds } from './stop.ts';
 
@@ -53,7 +54,7 @@ export function startLoops({
   });
   const sealer = startSealer({ db, log, pauseMs, macs: auditMacs });
   const proposals = startProposalExpirer({ db, log, pauseMs });
-  const looks = startLooks({ db, log, signers, desk, pauseMs });
+  const looks = startLooks({ db, log, signers, desk, claims: venues.claims, pauseMs });
   const { build } = config;
   const names = [
     ATTENTION_LEASE,
@@ -116,6 +117,7 @@ export function startLoops({
       log,
       executors,
       signers,
+      signing: createEvmSigning(venues.chains, venues.acts),
       chains: venues.chainAssets,
       bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
       pauseMs: config.unhurriedSeconds * 1_000,

@@ -2,6 +2,7 @@
  * Reads which movements need the operator and why, using `attention_of`
  * (prisma/functions/attention.sql).
  */
+import type { AttentionFacts } from '../domain/attention.ts';
 import {
   SIGNALLED_REASONS,
   type AttentionReason,
@@ -55,7 +56,8 @@ export async function listNeeding(
   const { at, id } = beforePosition(after);
   // Open and ended movements are read separately, each in page order until the page is full. Two
   // indexes exclude movements for which attention_of would return null. OFFSET makes Postgres sort
-  // the ended ones before it calls attention_of.
+  // the ended ones before it calls attention_of. Completed ones need the operator only for a late
+  // landing, and a third index has the few of those.
   const rows = await run(
     () => db.sqlPlanned<{ movement_id: string; reason: AttentionReason }>`
       WITH open AS (
@@ -93,11 +95,43 @@ export async function listNeeding(
           WHERE m.movement_id = x.movement_id OFFSET 0) a
         WHERE a.facts IS NOT NULL
         ORDER BY x.created_at DESC, x.movement_id DESC LIMIT ${limit}::integer
+      ), completed AS (
+        SELECT m.movement_id, m.created_at, a.facts ->> 'reason' AS reason
+        FROM (SELECT DISTINCT movement_id FROM movement_nodes
+          WHERE landed_late_at IS NOT NULL AND landing_seen_at IS NULL) x
+        JOIN movements m USING (movement_id)
+        CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts OFFSET 0) a
+        WHERE m.request_state = 'COMPLETED'
+          AND (m.created_at, m.movement_id) < (${at}::timestamptz, ${id}::uuid)
+          AND (${state}::text IS NULL OR m.request_state = ${state})
+          AND (${strategy_id}::text IS NULL OR m.strategy_id = ${strategy_id})
+          AND (${template_key}::text IS NULL OR m.template_key = ${template_key})
+          AND (${agent}::text IS NULL OR m.agent = ${agent})
+          AND (${reference}::text IS NULL OR m.external_reference = ${reference})
+          AND (${pairs}::jsonb IS NULL OR m.metadata @> ${pairs}::jsonb)
+          AND (${asset}::text IS NULL OR m.asset = ${asset}
+            OR m.outflow @> jsonb_build_array(jsonb_build_object('asset', ${asset}::text)))
+          AND a.facts IS NOT NULL
       )
-      SELECT movement_id, reason FROM (SELECT * FROM open UNION ALL SELECT * FROM ended) needing
+      SELECT movement_id, reason
+      FROM (SELECT * FROM open UNION ALL SELECT * FROM ended
+        UNION ALL SELECT * FROM completed) needing
       ORDER BY created_at DESC, movement_id DESC LIMIT ${limit}::integer`,
   );
   return new Map(rows.map(({ movement_id, reason }) => [movement_id, reason]));
+}
+
+/** Returns why a movement needs the operator; null if it needs none, or if there is none such. */
+export async function readAttention(
+  db: Database,
+  movementId: string,
+): Promise<AttentionFacts | null> {
+  const rows = await run(
+    () => db.sql<{ facts: AttentionFacts | null }>`
+      SELECT attention_of(m, svc_now()) AS facts FROM movements m
+      WHERE m.movement_id = ${movementId}::uuid`,
+  );
+  return rows[0]?.facts ?? null;
 }
 
 /** Returns why these movements need the operator; leaves out movements that need none. */
@@ -152,19 +186,32 @@ export async function readReasonsForRuns(
   );
 }
 
-/** Returns up to `limit` ended movements that still need the operator, the longest ended first. */
+/**
+ * Returns up to `limit` ended movements that still need the operator, the longest ended first;
+ * completed ones, which need the operator only for a late landing, come last.
+ */
 export async function readEndedBadly(
   db: Database,
   limit: number,
 ): Promise<ReadonlyMap<string, EndedBadly>> {
   const rows = await run(
     () => db.sql<EndedBadly>`
-      SELECT m.movement_id, m.request_state AS state, m.strategy_id, m.asset,
+      (SELECT m.movement_id, m.request_state AS state, m.strategy_id, m.asset,
         trim_scale(m.amount)::text AS amount, m.template_key,
         a.facts ->> 'reason' AS reason, a.facts ->> 'node_key' AS node_key
       FROM movements m CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts OFFSET 0) a
       WHERE m.ended_badly_at > (SELECT svc_now()) - interval '7 days' AND a.facts IS NOT NULL
-      ORDER BY m.ended_badly_at LIMIT ${limit}::integer`,
+      ORDER BY m.ended_badly_at LIMIT ${limit}::integer)
+      UNION ALL
+      (SELECT m.movement_id, m.request_state, m.strategy_id, m.asset,
+        trim_scale(m.amount)::text, m.template_key,
+        a.facts ->> 'reason', a.facts ->> 'node_key'
+      FROM (SELECT DISTINCT movement_id FROM movement_nodes
+        WHERE landed_late_at IS NOT NULL AND landing_seen_at IS NULL) x
+      JOIN movements m USING (movement_id)
+      CROSS JOIN LATERAL (SELECT attention_of(m, svc_now()) AS facts OFFSET 0) a
+      WHERE m.request_state = 'COMPLETED' AND a.facts IS NOT NULL)
+      LIMIT ${limit}::integer`,
   );
   return new Map(rows.map((row) => [row.movement_id, row]));
 }
@@ -198,13 +245,19 @@ export async function noteAttention(
         SELECT * FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text))
       SELECT m.movement_id FROM known x
       JOIN movements m USING (movement_id)
-      -- Only beside this reason there may be another one.
-      WHERE m.attention_told IS DISTINCT FROM CASE x.reason WHEN 'approval_compromised'
+      -- Only beside this reason there may be another one; late landings are read below.
+      WHERE unseen_landing(m) IS NULL
+        AND m.attention_told IS DISTINCT FROM CASE x.reason WHEN 'approval_compromised'
         THEN reasons_to_tell(m, attention_of(m, svc_now()), ${signalled}::text[]) ELSE x.reason END
       UNION
       SELECT m.movement_id FROM movements m
       WHERE m.attention_told IS NOT NULL AND m.ended_at IS NULL
         AND NOT EXISTS (SELECT FROM known x WHERE x.movement_id = m.movement_id)
+        AND unseen_landing(m) IS NULL
+      UNION
+      SELECT m.movement_id FROM movement_nodes n JOIN movements m USING (movement_id)
+      WHERE n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AND m.attention_told
+        IS DISTINCT FROM reasons_to_tell(m, attention_of(m, svc_now()), ${signalled}::text[])
       UNION
       SELECT m.movement_id FROM movements m
       WHERE m.request_state = 'CANCELLED' AND m.attention_told IS NULL AND m.ended_at IS NULL

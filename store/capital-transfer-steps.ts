@@ -1,13 +1,13 @@
 /**
  * The only writer of a capital transfer's state: applies a step in one statement, or refuses the
- * step.
+ * step. Beside that, notes what the provider last answered.
  */
 import type { TransferRow, TransferStep } from '../domain/capital-transfers/step.ts';
 import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
 import { assertMove } from '../domain/states/table.ts';
 import type { Database } from '../prisma/client.ts';
 import { auditRows, withEventIds } from './event-ids.ts';
-import { writeOrFind } from './faults.ts';
+import { run, writeOrFind } from './faults.ts';
 
 /**
  * The result of a step. `row` is the transfer after an applied step, or as a refused step found it.
@@ -36,6 +36,22 @@ export async function applyTransferStep(db: Database, step: TransferStep): Promi
   };
   return writeOrFind(db, write, async () =>
     (await isRecorded(db, doc.event.event_id)) ? write() : null,
+  );
+}
+
+/**
+ * Notes whether the provider's last answer shows the open transfer as pending. Does nothing if
+ * somebody has taken the transfer over meanwhile.
+ */
+export async function notePending(
+  db: Database,
+  { transfer_id, epoch }: Pick<TransferRow, 'transfer_id' | 'epoch'>,
+  pending: boolean,
+): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE capital_transfers SET pending_at_provider = ${pending}
+      WHERE transfer_id = ${transfer_id}::uuid AND submit_epoch = ${epoch} AND ended_at IS NULL`,
   );
 }
 

@@ -15,6 +15,11 @@ import { run, writeOrFind } from './faults.ts';
 import { decimal, iso, object, stored } from './json.ts';
 import { beforePosition, olderThan, type PagePosition } from './paging.ts';
 import { readStuckTransfers, STUCK_COUNTS_FOR } from './stuck-runs.ts';
+import {
+  CLOCK_WAIT_COUNTS_FOR,
+  CLOCK_WAIT_SHOWN_AFTER,
+  readClockWaits,
+} from './transfer-clock-waits.ts';
 import { uncoveredHold } from './transition.ts';
 
 export interface NewTransfer {
@@ -129,6 +134,8 @@ export interface TransferRecord {
   readonly error_message: string | null;
   /** Set while the transfer is open and its run cannot go on. */
   readonly stuck_run: StuckTransferRun | null;
+  /** Set while the transfer is open and has long not been sent because clocks differ: which. */
+  readonly clock_wait: string | null;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -157,13 +164,12 @@ async function toRecords(
   db: Database,
   rows: readonly Prisma.CapitalTransferGetPayload<{ select: typeof RECORD }>[],
 ): Promise<readonly TransferRecord[]> {
-  const stuck = await readStuckTransfers(
-    db,
-    rows.map(({ transfer_id }) => transfer_id),
-  );
+  const ids = rows.map(({ transfer_id }) => transfer_id);
+  const [stuck, waits] = await Promise.all([readStuckTransfers(db, ids), readClockWaits(db, ids)]);
   return rows.map((row) => ({
     ...row,
     stuck_run: stuck.get(row.transfer_id) ?? null,
+    clock_wait: waits.get(row.transfer_id) ?? null,
     request_state: stored<TransferState>(row.request_state),
     amount: decimal(row.amount),
     created_at: iso(row.created_at),
@@ -243,7 +249,11 @@ async function idsNeedingOperator(
         SELECT transfer_id FROM capital_transfers WHERE request_state = 'MANUAL_INTERVENTION'
         UNION
         SELECT entity_id FROM stuck_runs WHERE kind = 'capital_transfer'
-          AND last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval) needing
+          AND last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval
+        UNION
+        SELECT transfer_id FROM transfer_clock_waits
+        WHERE since <= (SELECT svc_now()) - ${CLOCK_WAIT_SHOWN_AFTER}::interval
+          AND last_seen > (SELECT svc_now()) - ${CLOCK_WAIT_COUNTS_FOR}::interval) needing
       -- OFFSET 0 makes Postgres look up each of them by its id.
       CROSS JOIN LATERAL (SELECT * FROM capital_transfers x
         WHERE x.transfer_id = needing.transfer_id OFFSET 0) t

@@ -61,8 +61,8 @@ export function readWaiting(
 
 /**
  * Returns other nodes' burns whose mint looks like this node's mint. Such a burn may have been
- * sent, or was abandoned within a week and not seen to land. It has the same message or, while no
- * message is recorded, the same amount and payee.
+ * sent, or was abandoned or seen to land late within a week: its mint comes after it. It has the
+ * same message or, while no message is recorded, the same amount and payee.
  */
 export function readOpenBurns(
   db: Database,
@@ -78,8 +78,8 @@ export function readOpenBurns(
           AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
         UNION ALL
         SELECT * FROM movement_nodes WHERE claims_when = 'output.attested_message'
-          AND next_late_look IS NOT NULL
-          AND completed_at > (SELECT svc_now()) - interval '7 days'
+          AND state = 'FAILED' AND error_code = 'ABANDONED'
+          AND greatest(completed_at, landed_late_at) > (SELECT svc_now()) - interval '7 days'
       ) n JOIN movement_plans p USING (movement_id)
       WHERE NOT (n.movement_id = ${movement_id}::uuid AND n.node_key = ${node_key})
         AND CASE WHEN n.output ? 'message' THEN lower(n.output ->> 'message') = lower(${burn.message})

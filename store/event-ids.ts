@@ -15,19 +15,20 @@ export function withEventIds<T extends object>(
 
 export type AuditRow = AuditEntry & { readonly event_id: string; readonly mac: string | null };
 
+/** What writes audit rows. */
+export type AuditWriter = Pick<Database, 'auditMac'> & Partial<Pick<Database, 'auditActor'>>;
+
 /** Returns an audit row with its id and a MAC that proves that this process wrote it. */
-export function auditRow(
-  db: Pick<Database, 'auditMac'>,
-  entry: AuditEntry,
-  eventId: string = newId(),
-): AuditRow {
-  const row = { ...entry, event_id: eventId };
+export function auditRow(db: AuditWriter, entry: AuditEntry, eventId: string = newId()): AuditRow {
+  const actor = entry.actor_client_id ?? db.auditActor ?? null;
+  const row = {
+    ...entry,
+    ...(actor === null ? {} : { actor_client_id: actor }),
+    event_id: eventId,
+  };
   return { ...row, mac: db.auditMac(row) };
 }
 
-export function auditRows(
-  db: Pick<Database, 'auditMac'>,
-  entries: readonly AuditEntry[],
-): readonly AuditRow[] {
+export function auditRows(db: AuditWriter, entries: readonly AuditEntry[]): readonly AuditRow[] {
   return entries.map((entry) => auditRow(db, entry));
 }

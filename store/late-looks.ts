@@ -2,23 +2,28 @@
  * Abandoned nodes, whose sends are looked for until they land: see
  * docs/decisions/0141-an-outcome-that-stays-open.md.
  */
+import type { JsonObject } from '../domain/json.ts';
 import type { NodeRef } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
 /**
- * Takes the abandoned nodes of these executors whose next look is due; only one caller gets a node.
- * The pause before the look after this one grows with the age: a twenty-fourth of it, and at least
- * `pauseSeconds`. A node with an open nonce is left to its nonce lane, which uses the nonce up.
+ * Takes the abandoned nodes whose next look is due; only one caller gets a node. The pause before
+ * the look after this one grows with the age: a twenty-fourth of it, and at least `pauseSeconds`. A
+ * node with an open nonce is left to its nonce lane, which uses the nonce up.
  */
 export async function takeLateLooks(
   db: Database,
   {
-    executors,
+    called,
+    followed,
     pauseSeconds,
     limit,
   }: {
-    readonly executors: readonly string[];
+    /** The executors whose nodes are taken. */
+    readonly called: readonly string[];
+    /** The executors of which only those nodes are taken for which something was signed. */
+    readonly followed: readonly string[];
     readonly pauseSeconds: number;
     readonly limit: number;
   },
@@ -28,11 +33,13 @@ export async function takeLateLooks(
       WITH clock AS (SELECT svc_now() AS at), due AS (
         SELECT n.movement_id, n.node_key FROM movement_nodes n, clock
         WHERE n.next_late_look <= clock.at
-          AND ${JSON.stringify(executors)}::jsonb ? (n.executor_binding ->> 'executor_key')
+          AND (${JSON.stringify(called)}::jsonb ? (n.executor_binding ->> 'executor_key')
+            OR n.sign_request IS NOT NULL
+              AND ${JSON.stringify(followed)}::jsonb ? (n.executor_binding ->> 'executor_key'))
           AND NOT EXISTS (SELECT FROM evm_transactions t
             WHERE t.movement_id = n.movement_id AND t.node_key = n.node_key
-              AND t.attempt = n.attempt AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
-              AND t.final_at IS NULL)
+              AND t.attempt = n.attempt AND t.raw_tx IS NOT NULL AND t.replaces IS NULL
+              AND t.released_at IS NULL AND t.final_at IS NULL)
         ORDER BY n.next_late_look LIMIT ${limit}::integer FOR UPDATE OF n SKIP LOCKED
       )
       UPDATE movement_nodes n SET next_late_look = clock.at + greatest(
@@ -40,4 +47,19 @@ export async function takeLateLooks(
       FROM clock, due WHERE n.movement_id = due.movement_id AND n.node_key = due.node_key
       RETURNING n.movement_id::text, n.node_key`,
   );
+}
+
+/** Returns whether a completion of the node with this output needs a claim. */
+export async function needsClaim(
+  db: Database,
+  { movement_id, node_key }: NodeRef,
+  output: JsonObject | null,
+): Promise<boolean> {
+  const rows = await run(
+    () => db.sql<{ needed: boolean }>`
+      SELECT needs_claim(claims_when, ${JSON.stringify(output)}::jsonb) AS needed
+      FROM movement_nodes
+      WHERE movement_id = ${movement_id}::uuid AND node_key = ${node_key}`,
+  );
+  return rows[0]?.needed ?? true;
 }

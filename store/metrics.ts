@@ -6,6 +6,7 @@ import type { CutoverMode } from '../domain/cutover.ts';
 import type { LaneView } from './lanes.ts';
 import type { Database } from '../prisma/client.ts';
 import { STUCK_COUNTS_FOR } from './stuck-runs.ts';
+import { CLOCK_WAIT_COUNTS_FOR, CLOCK_WAIT_SHOWN_AFTER } from './transfer-clock-waits.ts';
 
 export interface PoolHold {
   readonly venue_key: string;
@@ -53,6 +54,8 @@ export interface OperationFigures {
   /** Number of nodes that are not settled and whose last look got no answer. */
   readonly unanswered: number;
   readonly oldest_unanswered: number;
+  /** Abandoned nodes, at most 500, whose next look is due for more than an hour. */
+  readonly late_looks_overdue: number;
   readonly pools: readonly PoolHold[];
   /** What accounts may still withdraw; a figure above the threshold's age is missing. */
   readonly quotas: readonly QuotaLeft[];
@@ -63,8 +66,8 @@ export interface OperationFigures {
   readonly lanes: readonly LaneView[];
   /**
    * Movements that need a person, by reason; a missing reason has none. `run_stuck` counts runs of
-   * capital transfers too. At most 500 each of noted reasons, of stuck runs, of UNKNOWN nodes and
-   * of what ended badly are counted.
+   * capital transfers too. At most 500 each of noted reasons, of stuck runs, of UNKNOWN nodes, of
+   * late landings and of what ended badly are counted.
    */
   readonly attention: Readonly<Record<string, number>>;
   /** Age of the first audit row without a seal after the newest sealed row. */
@@ -100,11 +103,15 @@ export async function readFigures(
       GROUP BY 1, 2),
     attention AS (
       SELECT reason, sum(n) AS n FROM (
-        SELECT reason, n FROM noted WHERE reason <> 'run_stuck'
+        SELECT reason, n FROM noted WHERE reason NOT IN ('run_stuck', 'landed_late')
         UNION ALL
         -- Runs of capital transfers, too, which note nothing at movements.
         SELECT 'run_stuck', count(*) FROM (SELECT FROM stuck_runs
           WHERE last_seen > (SELECT svc_now()) - ${STUCK_COUNTS_FOR}::interval LIMIT 500) s
+        UNION ALL
+        SELECT 'clock_difference', count(*) FROM (SELECT FROM transfer_clock_waits
+          WHERE since <= (SELECT svc_now()) - ${CLOCK_WAIT_SHOWN_AFTER}::interval
+            AND last_seen > (SELECT svc_now()) - ${CLOCK_WAIT_COUNTS_FOR}::interval LIMIT 500) w
         UNION ALL
         SELECT 'approval', greatest(0,
           coalesce((counts.of -> 'movement' ->> 'PENDING_APPROVAL')::bigint, 0)
@@ -119,15 +126,24 @@ export async function readFigures(
         FROM (SELECT movement_id FROM movement_nodes WHERE state = 'UNKNOWN'
           ORDER BY movement_id LIMIT 500) n
         UNION ALL
-        SELECT CASE WHEN 'landed_late' = ANY (string_to_array(m.attention_told, '+'))
-          THEN 'landed_late' ELSE 'failed' END, count(*)
-        FROM (SELECT request_state, acknowledged_at, attention_told FROM movements
-          WHERE ended_badly_at > (SELECT svc_now()) - interval '7 days'
+        -- Also where another reason comes first, and of a movement that was completed.
+        SELECT 'landed_late', count(DISTINCT m.movement_id)
+        FROM (SELECT movement_id FROM movement_nodes
+          WHERE landed_late_at IS NOT NULL AND landing_seen_at IS NULL
+          ORDER BY movement_id LIMIT 500) n JOIN movements m USING (movement_id)
+        WHERE m.ended_at IS NULL OR m.updated_at > (SELECT svc_now()) - interval '7 days'
+        UNION ALL
+        SELECT 'failed', count(*)
+        FROM (SELECT movement_id, request_state, acknowledged_at, attention_told, error_message
+          FROM movements WHERE ended_badly_at > (SELECT svc_now()) - interval '7 days'
           ORDER BY ended_badly_at DESC LIMIT 500) m
+        -- A failure whose own node has landed late counts as that alone.
         WHERE m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
+            AND NOT EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = m.movement_id
+              AND n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL
+              AND m.error_message = 'node ' || n.node_key || ' failed')
           OR m.request_state = 'CANCELLED'
-            AND string_to_array(m.attention_told, '+') && '{failed,landed_late}'
-        GROUP BY 1) found
+            AND 'failed' = ANY (string_to_array(m.attention_told, '+'))) found
       GROUP BY reason),
     -- The newest seal may be of a row that was committed late, so the newest row of some is taken.
     sealed AS MATERIALIZED (
@@ -178,6 +194,9 @@ export async function readFigures(
         FROM svc_now() - (SELECT min(unanswered_since) FROM movement_nodes
         WHERE unanswered_since IS NOT NULL
           AND state NOT IN ('COMPLETED', 'FAILED', 'SKIPPED', 'CANCELLED'))), 0)),
+      -- Each look plans the next one, so a late one means that no process can make it.
+      'late_looks_overdue', (SELECT count(*) FROM (SELECT FROM movement_nodes
+        WHERE next_late_look < (SELECT svc_now()) - interval '1 hour' LIMIT 500) o),
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),

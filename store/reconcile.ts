@@ -83,8 +83,9 @@ async function readSends(
   const rows = await run(
     () => db.sql<SendRow>`
       SELECT c.kind, a.idempotency_key AS send_key, n.movement_id::text, n.node_key, a.attempt,
-        -- The exchange may carry out at any later time what a person abandoned.
-        CASE WHEN is_abandoned(n) THEN 'UNKNOWN' WHEN l.latest THEN n.state
+        -- The exchange may carry out at any later time what a person abandoned, which is never
+        -- retried: an attempt before it has its own outcome.
+        CASE WHEN l.latest AND is_abandoned(n) THEN 'UNKNOWN' WHEN l.latest THEN n.state
           ELSE coalesce(a.outcome, 'UNKNOWN') END AS state,
         CASE WHEN l.latest THEN n.external_ref ELSE a.external_ref END AS external_ref,
         c.plan ->> 'asset' AS asset,
@@ -100,8 +101,8 @@ async function readSends(
         c.config ->> 'destination_venue' AS destination_venue,
         upper(coalesce(c.config ->> 'destination_account_type', 'SPOT')) AS destination_type,
         a.started_at AS since,
-        CASE WHEN is_abandoned(n) THEN NULL WHEN l.latest THEN least(n.submitted_at, a.ended_at)
-          ELSE a.ended_at END AS until
+        CASE WHEN l.latest AND is_abandoned(n) THEN NULL
+          WHEN l.latest THEN least(n.submitted_at, a.ended_at) ELSE a.ended_at END AS until
       FROM node_attempts a
       JOIN movement_nodes n ON n.movement_id = a.movement_id AND n.node_key = a.node_key
       JOIN movement_plans p ON p.movement_id = n.movement_id
@@ -119,7 +120,8 @@ async function readSends(
           AND e.data ->> 'idempotency_key' = a.idempotency_key
         ORDER BY e.sequence DESC LIMIT 1) s ON true
       WHERE ${KINDS}::jsonb ? n.action_type AND a.started_at < ${before}::timestamptz
-        AND (a.ended_at IS NULL OR a.ended_at >= ${since}::timestamptz OR is_abandoned(n))
+        AND (a.ended_at IS NULL OR a.ended_at >= ${since}::timestamptz
+          OR l.latest AND is_abandoned(n))
         AND CASE c.kind WHEN 'withdrawal' THEN c.config ->> 'venue' = ${venue_key}
           WHEN 'transfer' THEN ${accounts}::jsonb ? (c.config ->> 'venue')
             OR ${accounts}::jsonb ? (c.config ->> 'destination_venue')

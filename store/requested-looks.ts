@@ -1,27 +1,26 @@
 /**
- * A look is a read of a signer's address or a venue's balances. An API process has neither signers
- * nor credentials of venues, so it requests the look from a worker. Rows are few and short-lived,
- * so they need no index.
+ * A look is a read of a signer's address, a venue's balances, or a claim at a venue. An API process
+ * has neither signers nor credentials of venues, so it requests the look from a worker. Rows are
+ * few and short-lived, so they need no index.
  */
+import type { NamedClaim, ReadClaim } from '../domain/claim-reader.ts';
 import { newId } from '../platform/ids.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
 
-export type LookKind = 'signer_identity' | 'balances';
-
-export interface Look {
-  readonly kind: LookKind;
+export type Look = {
   /** The key of the signer or of the venue. */
   readonly subject: string;
-}
+} & (
+  | { readonly kind: 'signer_identity' | 'balances'; readonly question?: null }
+  | { readonly kind: 'claim'; readonly question: NamedClaim }
+);
 
-export interface TakenLook extends Look {
-  readonly look_id: string;
-}
+export type TakenLook = Look & { readonly look_id: string };
 
 export type LookAnswer =
   /** `address` is null for a signer without an identity, and for balances, which are stored. */
-  | { readonly ok: true; readonly address: string | null }
+  | { readonly ok: true; readonly address: string | null; readonly claim?: ReadClaim }
   /** `invalid`: the signer answered, but the answer is no address. */
   | { readonly ok: false; readonly fault: 'invalid' | 'failed'; readonly message: string };
 
@@ -29,12 +28,16 @@ export type LookAnswer =
 const KEPT_SECONDS = 60;
 
 /** Requests a look; returns the request's id. */
-export async function requestLook(db: Database, { kind, subject }: Look): Promise<string> {
+export async function requestLook(
+  db: Database,
+  { kind, subject, question }: Look,
+): Promise<string> {
   const id = newId();
+  const asJson = question == null ? null : JSON.stringify(question);
   await run(
     () => db.sql`
-      INSERT INTO requested_looks (look_id, kind, subject, requested_at, taken_until)
-      SELECT ${id}::uuid, ${kind}, ${subject}, at, at FROM svc_now() at`,
+      INSERT INTO requested_looks (look_id, kind, subject, question, requested_at, taken_until)
+      SELECT ${id}::uuid, ${kind}, ${subject}, ${asJson}::jsonb, at, at FROM svc_now() at`,
   );
   return id;
 }
@@ -56,6 +59,8 @@ export async function forgetLook(db: Database, lookId: string): Promise<void> {
 export interface Known {
   readonly signers: readonly string[];
   readonly venues: readonly string[];
+  /** The venues whose records the worker can read; none when left out. */
+  readonly claims?: readonly string[];
 }
 
 /**
@@ -71,7 +76,11 @@ export async function takeLooks(
     seconds,
   }: { readonly known: Known; readonly atMost: number; readonly seconds: number },
 ): Promise<readonly TakenLook[]> {
-  const subjects = JSON.stringify({ signer_identity: known.signers, balances: known.venues });
+  const subjects = JSON.stringify({
+    signer_identity: known.signers,
+    balances: known.venues,
+    claim: known.claims ?? [],
+  });
   return run(
     () => db.sql<TakenLook>`
       WITH clock AS (SELECT svc_now() AS at), gone AS (
@@ -85,7 +94,7 @@ export async function takeLooks(
             AND ${subjects}::jsonb -> kind ? subject
             AND requested_at >= clock.at - make_interval(secs => ${KEPT_SECONDS}::integer)
           ORDER BY requested_at LIMIT ${atMost}::integer FOR UPDATE OF requested_looks SKIP LOCKED)
-      RETURNING l.look_id::text, l.kind, l.subject`,
+      RETURNING l.look_id::text, l.kind, l.subject, l.question`,
   );
 }
 

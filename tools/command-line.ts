@@ -10,7 +10,7 @@ import { addApprovalCommands } from './approvals/commands.ts';
 import { addPasskeyCommands } from './approvals/passkeys.ts';
 import { auditCommands } from './audit/commands.ts';
 import { addBridgeCommands } from './bridge/commands.ts';
-import { leavesOf, nameOf, powerOf } from './command.ts';
+import { leavesOf, mustNameWho, nameOf, powerOf } from './command.ts';
 import { addConfigCommands } from './config/commands.ts';
 import { countCommands } from './counts/commands.ts';
 import { addConsoleCommands } from './console/commands.ts';
@@ -59,7 +59,7 @@ export function fundadminProgram(io: ToolIo): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err });
   const own: ToolIo = { ...io };
   program.hook('preAction', (_program, made) => {
-    own.command = { name: nameOf(made), options: made.opts() };
+    own.command = { name: nameOf(made), options: made.opts(), recordsWho: mustNameWho(made) };
   });
   for (const add of GROUPS) add(program, own);
   for (const [name, leaf] of leavesOf(program))

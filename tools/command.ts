@@ -3,19 +3,34 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { Power } from '../domain/approval/power.ts';
 
 const POWERS = new WeakMap<Command, Power>();
+const RECORDS_WHO = new WeakSet<Command>();
 
 /**
- * Adds a command to `parent`, as `parent.command` does, and stores its power. One that widens takes
- * the options of changes that wait for people; see tools/waits.ts.
+ * Adds a command to `parent`, as `parent.command` does, and stores its power. One that writes takes
+ * who acts (tools/acting.ts); one that widens also the options of changes that wait for people
+ * (tools/waits.ts). `recordsWho` is false for what keeps the installation running: no rule and no
+ * audit row depends on who does that.
  */
-export function command(parent: Command, nameAndArgs: string, power: Power): Command {
+export function command(
+  parent: Command,
+  nameAndArgs: string,
+  power: Power,
+  { recordsWho = power !== 'reads' }: { readonly recordsWho?: boolean } = {},
+): Command {
   const made = parent.command(nameAndArgs);
   POWERS.set(made, power);
-  return typeof power === 'string'
-    ? made
-    : made
-        .option('--as <person>', 'who you are, where an approval rule makes this change wait')
-        .option('--break-glass', 'make the change alone; needs --reason, and everybody sees it');
+  if (recordsWho) {
+    RECORDS_WHO.add(made);
+    made.option('--as <person>', 'who you are; required once an approval rule is in force');
+  }
+  if (typeof power !== 'string')
+    made.option('--break-glass', 'make the change alone; needs --reason, and everybody sees it');
+  return made;
+}
+
+/** Returns whether records must name who runs a command. */
+export function mustNameWho(made: Command): boolean {
+  return RECORDS_WHO.has(made);
 }
 
 /** Returns the name of a command as it is typed after the program. */

@@ -6,6 +6,7 @@ import { createAuditMacs, type AuditMacs } from '../platform/audit-chain.ts';
 import { ConfigError, readSetting } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
 import { connectDatabase, type Database } from '../prisma/client.ts';
+import { actorOf, requireActor } from './acting.ts';
 import { ToolError, type ToolIo } from './io.ts';
 import { requestChange } from './waits.ts';
 
@@ -66,7 +67,7 @@ export function warnUnvouched(io: ToolIo, what: string): void {
 /**
  * Runs `work` on a connection; a refusal of the database becomes a {@link ToolError}. With a key of
  * the service ({@link auditMacs}), the audit rows that `work` writes get a MAC, like the service's
- * own rows.
+ * own rows; they name who acts. Throws a {@link ToolError} where that must be known and is not.
  */
 export async function withDatabase<T>(
   options: DatabaseOption,
@@ -76,8 +77,10 @@ export async function withDatabase<T>(
   const url = databaseUrl(options, io);
   const auditMac = auditMacs(io).ofRow;
   const pooler = setting(io, 'SVC_DATABASE_POOLER') ?? 'none';
-  const db = connectDatabase({ url, poolSize: 2, applicationName: 'fundadmin', auditMac, pooler });
+  const about = { applicationName: 'fundadmin', auditMac, auditActor: actorOf(io), pooler };
+  const db = connectDatabase({ url, poolSize: 2, ...about });
   try {
+    await requireActor(db, io);
     return await orWait(db, io, work);
   } catch (error) {
     throw databaseRefusal(error);

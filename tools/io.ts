@@ -14,6 +14,8 @@ export interface RunningCommand {
   /** Such as `keys issue`. */
   readonly name: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** Whether records must name who runs it: see tools/acting.ts. */
+  readonly recordsWho: boolean;
 }
 
 /**

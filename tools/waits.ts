@@ -4,8 +4,8 @@
  */
 import type { ChangeEffect } from '../domain/approval/change.ts';
 import type { JsonValue } from '../domain/json.ts';
+import { fundadminId } from '../domain/roles.ts';
 import type { Database } from '../prisma/client.ts';
-import { listPeople } from '../store/approvals.ts';
 import { createChange } from '../store/change-requests.ts';
 import { proveChange } from '../store/decisions.ts';
 import { toolAudit } from './keys/audit.ts';
@@ -22,22 +22,19 @@ export async function requestChange(db: Database, effect: ChangeEffect, io: Tool
   const { name = '', options = {} } = io.command ?? {};
   const { as, breakGlass, reason } = options;
   const alone = breakGlass === true;
-  const { kinds } = effect;
-  if (typeof as !== 'string' && !alone)
+  // The rule may have come after requireActor of tools/acting.ts looked.
+  if (typeof as !== 'string')
     throw new ToolError(
-      `An approval rule for ${kinds.join(' and ')} makes this change wait for people: say who you are with --as <person>. In an emergency, --break-glass --reason makes it at once, and everybody sees it.`,
+      `An approval rule for ${effect.kinds.join(' and ')} makes this change wait for people: say who you are with --as <person>.`,
     );
-  const person = typeof as === 'string' ? as : null;
-  if (person !== null && (await listPeople(db)).every((each) => each.person !== person))
-    throw new ToolError(`There is no person ${person}; see people list.`);
   if (alone && typeof reason !== 'string')
     throw new ToolError('--break-glass needs --reason.', { exitCode: 2 });
   const body = Object.fromEntries(
     Object.entries(options).filter(([key]) => !LEFT_OUT.test(key)),
   ) as JsonValue;
   const request = await createChange(db, {
-    author: { client_id: `fundadmin:${person ?? 'owner'}` as const },
-    person,
+    author: { client_id: fundadminId(as) },
+    person: as,
     call: { method: 'fundadmin', path: name, body, idempotency_key: null },
     effect,
     ...(alone && typeof reason === 'string' ? { breakGlass: { reason } } : {}),
@@ -45,7 +42,7 @@ export async function requestChange(db: Database, effect: ChangeEffect, io: Tool
       ...toolAudit('change_request.create', id),
       entity_type: 'change_request',
       ...(typeof reason === 'string' ? { reason } : {}),
-      details: { tool: 'fundadmin', command: name, person, break_glass: alone },
+      details: { tool: 'fundadmin', command: name, person: as, break_glass: alone },
     }),
   });
   if (request === null || alone) return;
@@ -58,6 +55,6 @@ export async function requestChange(db: Database, effect: ChangeEffect, io: Tool
   }
   const missing = request.rules.filter(({ met }) => !met).map((rule) => rule.name);
   throw new ToolError(
-    `This change waits as change request ${request.request_id}, and nothing was written. The rule ${missing.join(', ')} needs further approvals of it; once they are there, run the same command again.`,
+    `This change waits as change request ${request.request_id}, and nothing was written. The rule ${missing.join(', ')} needs further approvals of it; once they are there, run the same command again. In an emergency, --break-glass --reason makes it at once, and everybody sees it.`,
   );
 }

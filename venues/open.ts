@@ -35,6 +35,7 @@ export function openVenues(
     // cannot replace a venue's own clock.
     clocks: Object.assign({}, ...opened.map(({ clocks }) => clocks).reverse()) as OpenedClocks,
     bridge: firstThatKnows(opened.flatMap(({ bridge }) => bridge ?? [])),
+    claims: opened.flatMap(({ claims = [] }) => claims),
     mints: opened.flatMap(({ mints }) => mints ?? [])[0] satisfies MintReader | undefined,
     loops: (sources: LoopSources) => opened.flatMap((venue) => venue.loops?.(sources) ?? []),
     access: Object.assign({}, ...opened.map(({ access }) => access)) as OpenedAccess,

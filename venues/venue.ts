@@ -8,6 +8,7 @@ import type { BalanceFetcher } from '../domain/balances.ts';
 import type { MintReader } from '../domain/bridges/named-mint.ts';
 import type { BridgeReader } from '../domain/bridges/registry.ts';
 import type { TransferProvider } from '../domain/capital-transfers/provider.ts';
+import type { ClaimReader } from '../domain/claim-reader.ts';
 import type { Executor } from '../domain/executor.ts';
 import type { DepositVenue } from '../domain/plan/tokens.ts';
 import type { RequestDesk } from '../domain/request-desk.ts';
@@ -52,6 +53,8 @@ export interface OpenedVenue {
   readonly bridge?: BridgeReader;
   /** Reads mints that an operator names by their transaction. */
   readonly mints?: MintReader;
+  /** Read at their source what an operator names as a node's claim. */
+  readonly claims?: readonly ClaimReader[];
   readonly access?: Partial<VenueAccess>;
   /** Returns the background loops, which run in each process that takes work. */
   loops?(sources: LoopSources): readonly Loop[];

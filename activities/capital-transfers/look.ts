@@ -21,8 +21,10 @@ import {
 import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
+import { notePending } from '../../store/capital-transfer-steps.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
+import { noteClockWait } from '../../store/transfer-clock-waits.ts';
 import { delayOf, lookAgain, unhurriedSeconds } from '../failures.ts';
 import { repeatable } from '../leaving.ts';
 import {
@@ -43,8 +45,10 @@ export async function look(
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
-  if (provider === undefined)
+  if (provider === undefined) {
+    await noteAnswer(deps, row, null);
     return unanswered(deps, row, 'no worker is bound to the accounts of the transfer');
+  }
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(
@@ -60,17 +64,32 @@ export async function look(
       { err: error, transfer_id: transferId },
       'the provider of a capital transfer does not answer',
     );
+    await noteAnswer(deps, row, null);
     return unanswered(deps, row, 'the provider does not answer');
   }
-  if (answer === null) return notFound(deps, provider, row);
-  const step = answered(row, answer, deps.pendingSeconds);
+  const step = answer === null ? null : answered(row, answer, deps.pendingSeconds);
   if (step !== null) return applied(deps, step);
+  await noteAnswer(deps, row, answer);
+  if (answer === null) return notFound(deps, provider, row);
   return unanswered(
     deps,
     row,
     'the provider has not confirmed the transfer',
     answer.status === 'pending' ? answer.retry_after_seconds : undefined,
   );
+}
+
+/**
+ * Notes whether the provider's answer shows the transfer as pending; null: it gave none, or shows
+ * no record. A person cannot call a pending transfer failed.
+ */
+async function noteAnswer(
+  deps: TransferDependencies,
+  row: TransferRow,
+  answer: TransferAnswer | null,
+): Promise<void> {
+  const pending = answer?.status === 'pending';
+  if (row.pending_at_provider !== pending) await notePending(deps.db, row, pending);
 }
 
 /** Takes the transfer over from its sender and returns its row; null: nothing to look for. */
@@ -120,7 +139,10 @@ async function notFound(
     case 'send': {
       // While clocks disagree the transfer cannot be sent; after `pendingSeconds` a person decides.
       const apart = clocksApart(deps, row);
-      if (apart !== null) return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
+      if (apart !== null) {
+        await noteClockWait(deps.db, row.transfer_id, apart);
+        return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
+      }
       // The service is frozen and sends nothing, so keep looking until it sends again.
       if ((await readCutover(deps.db)).mode === 'frozen')
         throw lookAgain('the service is frozen and sends nothing at present', FROZEN_SECONDS);

@@ -16,6 +16,7 @@ import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/send.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
+import { noteClockWait } from '../../store/transfer-clock-waits.ts';
 import { tryAgain } from '../failures.ts';
 import { callOptions, withDeadline } from '../call.ts';
 import { whileAway } from '../kept.ts';
@@ -44,6 +45,7 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
   if (!maySendTransfer(row, provider, epoch)) return;
   const apart = clocksApart(deps, row);
   if (apart !== null) {
+    await noteClockWait(deps.db, transfer_id, apart);
     const again = tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
     return tryAgainOrFail(deps, row, again, { code: CLOCK_DIFFERENCE, message: apart });
   }

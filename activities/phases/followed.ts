@@ -6,6 +6,7 @@ import { termsIn, type RequirementTerms } from '../../domain/actions/terms.ts';
 import { isDeepStrictEqual } from 'node:util';
 import {
   ExecutorFault,
+  type CallOptions,
   type ExecutionContext,
   type ExecutionResult,
 } from '../../domain/executor.ts';
@@ -25,7 +26,10 @@ import type { CallOutcome, Question } from './phase.ts';
 import { reported } from './settle.ts';
 
 /** Returns whether the service follows on the chain what was signed for the node's executor. */
-export function isFollowed({ executors }: PhaseDependencies, row: PhaseRow): boolean {
+export function isFollowed(
+  { executors }: Pick<PhaseDependencies, 'executors'>,
+  row: PhaseRow,
+): boolean {
   const { executor_key } = row.node.executor_binding;
   if (executors.describe(executor_key)?.kind === 'local') return false;
   return row.sign_request !== null || signatureMayBeLost(row);
@@ -43,7 +47,7 @@ function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): 
 
 /** Returns the facts of plan and registry that decide which payment may be signed for the node. */
 export function signedNode(
-  { executors }: PhaseDependencies,
+  { executors }: Pick<PhaseDependencies, 'executors'>,
   row: PhaseRow,
   context: Pick<ExecutionContext, 'amount' | 'matched' | keyof RequirementTerms>,
 ): SignedNode {
@@ -91,6 +95,20 @@ export async function askAfterSend(
   });
 }
 
+/**
+ * Returns what the chain shows of the payment that was signed for the node's executor. Writes only
+ * what the journal writes.
+ */
+export function lookAtChain(
+  deps: Pick<PhaseDependencies, 'executors' | 'signing'>,
+  { row, context }: Pick<Question, 'row' | 'context'>,
+  look: Pick<SignedLook, 'request' | 'phase' | 'journal'>,
+  call: CallOptions,
+): Promise<ExecutionResult> {
+  const of = { ...look, from: context.signer?.address ?? '', assurance: assuranceOf(row) };
+  return deps.signing.settle(signedNode(deps, row, context), of, call);
+}
+
 async function seenOf(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -101,15 +119,9 @@ async function seenOf(
     if (!isFollowed(deps, row)) return { row, context };
     if (row.sign_request === null || signatureMayBeLost(row))
       return { answer: { next_state: 'UNKNOWN', error_message: FORGOTTEN } };
-    const look = {
-      request: row.sign_request,
-      from: context.signer?.address ?? '',
-      assurance: assuranceOf(row),
-      phase,
-      journal: journalOf(deps, row),
-    };
+    const look = { request: row.sign_request, phase, journal: journalOf(deps, row) };
     const settled = await repeatable(deps, (options) =>
-      deps.signing.settle(signedNode(deps, row, context), look, options),
+      lookAtChain(deps, { row, context }, look, options),
     );
     if (settled.next_state !== 'COMPLETED') return { answer: keepingReference(row, settled) };
     const mined = await noteMined(deps, row, keepingReference(row, settled));

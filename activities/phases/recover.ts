@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
+import { SEND_UNDER_WAY } from '../../domain/attention-reasons.ts';
 import {
   ExecutorFault,
   type CallOptions,
@@ -13,6 +14,7 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { AT_VENUE_CODES } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
@@ -40,6 +42,7 @@ import {
   movesTo,
   reported,
   sentAmount,
+  unknownAs,
   unknownByAnswer,
   unknownNode,
 } from './settle.ts';
@@ -142,7 +145,7 @@ async function conclude(
     case 'SUBMITTED':
     case 'OBSERVING':
       return args.from_observe === true && isOverdue(row) && !isLookedFor(row)
-        ? unknown(deps, row, UNDER_WAY)
+        ? unknownAs(deps, row, { ...answer, ...underWay(answer) }, movesTo(row, 'UNKNOWN'))
         : landed(deps, row, answer);
   }
 }
@@ -396,8 +399,30 @@ async function stillUnknown(
     case 'OBSERVING':
       if (!isLate(row)) return landed(deps, row, answer);
       await keepReported(deps, row, answer);
-      return waits(deps, row, doubtOf({ error_message: UNDER_WAY, ...answer }), 0);
+      return waits(deps, row, underWayFault(answer), 0);
   }
+}
+
+/**
+ * Returns code and message of an UNKNOWN node whose send is under way. A code that says what the
+ * venue has instead of the send stays; any other is part of the message.
+ */
+function underWay({ error_code, error_message }: ExecutionResult): {
+  readonly error_code: string;
+  readonly error_message: string;
+} {
+  if (error_code !== undefined && AT_VENUE_CODES.includes(error_code))
+    return { error_code, error_message: error_message ?? UNDER_WAY };
+  const reason = [error_code, error_message].filter((text) => text !== undefined).join(': ');
+  return {
+    error_code: SEND_UNDER_WAY,
+    error_message: reason === '' ? UNDER_WAY : `${UNDER_WAY} (${reason})`,
+  };
+}
+
+function underWayFault(answer: ExecutionResult): ExecutorFault {
+  const { error_code, error_message } = underWay(answer);
+  return new ExecutorFault('server_error', error_code, error_message);
 }
 
 function inDoubt(why: string): ExecutorFault {

@@ -119,19 +119,29 @@ export function unknownNode(
 }
 
 /** As {@link unknownNode}, with the code and the reference that the executor reported. */
-export async function unknownByAnswer(
+export function unknownByAnswer(
   deps: PhaseDependencies,
   row: PhaseRow,
-  answer: ExecutionResult,
+  { output: _unproven, ...answer }: ExecutionResult,
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
-  const [error_code, why] = [doubtCode(answer), doubtText(answer)];
-  const { external_ref } = answer;
+  return unknownAs(deps, row, { ...answer, error_code: doubtCode(answer) }, moves);
+}
+
+/** As {@link unknownNode}, with what the executor reported and a code that the caller chose. */
+export async function unknownAs(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  answer: ExecutionResult & { readonly error_code: string },
+  moves: readonly NodeState[],
+): Promise<PhaseResult> {
+  const { error_code, external_ref } = answer;
+  const why = doubtText(answer);
   const reference = external_ref === undefined ? {} : { external_ref };
   await mustWrite(deps, row, {
     moves,
     set: {
-      ...reference,
+      ...reported(answer),
       error_code,
       error_message: storable(why, 1_000),
       recover_first: false,

@@ -1,12 +1,13 @@
 /**
- * Reads signers' addresses and venues' balances for API processes, which have no access to either.
- * Every answer is read after its request, as if the API process had read it itself.
+ * Reads signers' addresses, venues' balances and claims at venues for API processes, which have no
+ * access to them. Every answer is read after its request, as if the API process had read it itself.
  */
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import type { BalanceDesk } from '../../platform/balance-desk.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
+import type { ClaimReader } from '../../domain/claim-reader.ts';
 import { IdentityFault, type Signer } from '../../domain/signer.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
@@ -21,6 +22,8 @@ const MOST = 50;
 const AT_ONCE = 10;
 /** Time limit for a signer's answer: shorter than the requesting process waits. */
 const IDENTITY_LIMIT_MS = 4_000;
+/** Time limit for reading a claim at its venue: shorter than the requesting process waits. */
+const CLAIM_LIMIT_MS = 12_000;
 /**
  * Seconds that a worker keeps a request, longer than a fetch of balances takes; then another worker
  * may take it.
@@ -35,15 +38,18 @@ export interface LookOptions {
     get(key: string): Signer | undefined;
   };
   readonly desk: BalanceDesk;
+  /** Those that need credentials are used. */
+  readonly claims: readonly ClaimReader[];
   readonly pauseMs: number;
 }
 
 /** Starts the loop. Many processes may run it: only one worker at a time takes a request. */
 export function startLooks(options: LookOptions): Loop {
-  const { db, log, signers, desk, pauseMs } = options;
+  const { db, log, signers, desk, claims, pauseMs } = options;
   const known = {
     signers: signers.list().map(({ signer_key }) => signer_key),
     venues: desk.venues.map(({ venue_key }) => venue_key),
+    claims: claims.flatMap(({ venues }) => venues ?? []),
   };
   const running = new Set<Promise<unknown>>();
   const loop = startLoop({
@@ -57,7 +63,10 @@ export function startLooks(options: LookOptions): Loop {
         const [first] = same;
         if (first === undefined) return;
         const answer = await answerTo(options, first);
-        if (!answer.ok) log.warn({ ...first, fault: answer.message }, 'a requested look failed');
+        if (!answer.ok) {
+          const { look_id, kind, subject } = first;
+          log.warn({ look_id, kind, subject, fault: answer.message }, 'a requested look failed');
+        }
         await answerLooks(
           db,
           same.map(({ look_id }) => look_id),
@@ -87,7 +96,7 @@ export function startLooks(options: LookOptions): Loop {
 function bySubject(taken: readonly TakenLook[]): ReadonlyMap<string, readonly TakenLook[]> {
   const found = new Map<string, TakenLook[]>();
   for (const look of taken) {
-    const key = `${look.kind} ${look.subject}`;
+    const key = `${look.kind} ${look.subject} ${JSON.stringify(look.question ?? null)}`;
     const same = found.get(key);
     if (same === undefined) found.set(key, [look]);
     else same.push(look);
@@ -95,10 +104,8 @@ function bySubject(taken: readonly TakenLook[]): ReadonlyMap<string, readonly Ta
   return found;
 }
 
-async function answerTo(
-  { signers, desk }: LookOptions,
-  { kind, subject }: Look,
-): Promise<LookAnswer> {
+async function answerTo({ signers, desk, claims }: LookOptions, look: Look): Promise<LookAnswer> {
+  const { kind, subject } = look;
   const unknown = { ok: false, fault: 'failed', message: `${subject} is not known here` } as const;
   try {
     if (kind === 'balances') {
@@ -106,6 +113,16 @@ async function answerTo(
       if (refreshed === null) return unknown;
       await refreshed;
       return { ok: true, address: null };
+    }
+    if (look.kind === 'claim') {
+      const { question } = look;
+      const reader = claims.find(
+        ({ action_types, venues }) =>
+          action_types.includes(question.action_type) && venues?.includes(subject) === true,
+      );
+      if (reader === undefined) return unknown;
+      const claim = await reader.read(question, AbortSignal.timeout(CLAIM_LIMIT_MS));
+      return { ok: true, address: null, claim };
     }
     const signer = signers.get(subject);
     if (signer === undefined) return unknown;

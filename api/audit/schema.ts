@@ -38,10 +38,10 @@ export const auditEventView = z
   .object({
     event_id: uuid,
     occurred_at: timestamp,
-    actor_client_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'Null for the service itself, and with authentication switched off.' }),
+    actor_client_id: z.string().nullable().meta({
+      description:
+        'An API client, `dashboard:<operator>`, or `fundadmin:<person>`. Null for the service itself, for `fundadmin` without `--as`, and with authentication switched off.',
+    }),
     actor_key_id: z.string().nullable(),
     actor_role: z.string().nullable(),
     namespace: z.string().nullable(),

@@ -47,11 +47,11 @@ export async function one(
 
 /** Returns the transfer as responses show it. Its error is a provider's text, so redacted. */
 export function toView(
-  { stuck_run, ...row }: TransferRecord,
+  { stuck_run, clock_wait, ...row }: TransferRecord,
   redact: ApiDependencies['redact'],
 ): TransferView {
   const error_message = withoutSecretsInMessage(row.error_message, redact);
-  const attention = transferAttention({ ...row, error_message, stuck_run });
+  const attention = transferAttention({ ...row, error_message, stuck_run, clock_wait });
   return {
     ...row,
     error_message,

@@ -55,6 +55,7 @@ async function settle(
       row,
       transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,
     );
+    if (body.resolution === 'failed' && row.pending_at_provider) throw stillOpen(row);
     if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
@@ -65,6 +66,14 @@ function invalidState(row: TransferRow): ServiceError {
   return new ServiceError('invalid_state', {
     message: `A capital transfer in ${row.state} cannot be resolved.`,
     context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
+  });
+}
+
+/** Returns the refusal while the provider shows the transfer as pending: it may still move it. */
+function stillOpen({ transfer_id, provider }: TransferRow): ServiceError {
+  return new ServiceError('send_still_open', {
+    message: `${provider} shows the transfer as pending, so it cannot be resolved as failed. Wait until ${provider} ends it, which ends the transfer by itself, or have it ended there.`,
+    context: { transfer_id },
   });
 }
 

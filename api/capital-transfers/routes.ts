@@ -103,12 +103,13 @@ export const capitalTransferRoutes: readonly Route[] = [
     summary: 'Settle a capital transfer by hand',
     description:
       'For a transfer that its provider does not confirm. `completed` consumes the hold, `failed` releases it, and ' +
-      '`manual_intervention` keeps it and leaves the decision open.',
+      '`manual_intervention` keeps it and leaves the decision open. `failed` is `send_still_open` while the last answer of the provider ' +
+      'shows the transfer as pending.',
     params: transferParams,
     query: noQuery,
     body: transferResolve,
     response: transferView,
-    errors: ['capital_transfer_not_found', 'invalid_state'],
+    errors: ['capital_transfer_not_found', 'invalid_state', 'send_still_open'],
     handler: resolve,
   }),
 ];

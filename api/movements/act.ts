@@ -247,7 +247,7 @@ export function refusalError(
         context: { movement_id: movementId, claimed_by: outcome.holder ?? null },
       });
     case 'claim_missing':
-      return new ServiceError('resolution_incomplete', {
+      return new ServiceError('claim_missing', {
         message:
           'The record of the payment that completed the node is missing. Retry the node, which reads the record from the chain, or send the record in output (for a deposit at the perps venue output.ledger_hash: the hash of the deposit).',
         context: { movement_id: movementId },

@@ -29,7 +29,7 @@ export async function attentionOf(
   const offers =
     found.request_state === 'PENDING_APPROVAL'
       ? approvalOffers(found, requester)
-      : offersFor(facts, await readSnapshot(db, found.movement_id), { requester, open });
+      : offersFor(all, await readSnapshot(db, found.movement_id), { requester, open });
   return {
     reason: all.reason,
     message: sentenceOf(all, found.expires_at),

@@ -7,6 +7,7 @@ import type { NodeState } from '../../domain/states/node.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { refuseOther, verb } from './act.ts';
+import { claimsReadFor, outputByClaim } from './named-claim.ts';
 import { mintsOf, outputByMint } from './named-mint.ts';
 import type { ResolveBody } from './schema.ts';
 
@@ -16,6 +17,7 @@ export const resolve = verb<ResolveBody, NodeRef>(
   ({ params: { node_key }, body, requester }, deps) => {
     const { mint_tx_hashes: hashes, attempt, ...said } = body;
     const byMint = hashes === undefined ? null : { hashes, read: mintsOf(deps) };
+    const read = claimsReadFor(deps);
     return async (snapshot) => {
       // Whoever names no attempt knows of no other than the first.
       refuseOther(
@@ -23,7 +25,9 @@ export const resolve = verb<ResolveBody, NodeRef>(
         snapshot.nodes.find((each) => each.node_key === node_key),
       );
       const output =
-        byMint === null ? said.output : await outputByMint({ snapshot, node_key, ...byMint }, deps);
+        byMint === null
+          ? await outputByClaim({ snapshot, node_key, ...said, output: said.output, read }, deps)
+          : await outputByMint({ snapshot, node_key, ...byMint }, deps);
       const settle_seconds = settleSeconds(snapshot, node_key, deps);
       const word = { node_key, ...said, output, mint_tx_hashes: hashes };
       const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
@@ -33,7 +37,7 @@ export const resolve = verb<ResolveBody, NodeRef>(
           action: 'resolve',
           allowed: ['UNKNOWN'],
           besides:
-            ', or that is observed for longer than usual (for completed, an hour longer than that)',
+            ', or that is observed for longer than usual (for completed, an hour longer than that, also in UNKNOWN with SEND_UNDER_WAY)',
         });
       const missing = missingRecord(snapshot, word);
       if (missing !== null) throw withoutRecord(snapshot, node_key, missing);

@@ -178,6 +178,9 @@ const attention = z
         node_key: z.string().optional(),
         attempt: z.int().optional(),
         state: z.enum(NODE_STATES).optional(),
+        attention_reason: z.enum(ATTENTION_REASONS).optional().meta({
+          description: 'Of an acknowledge: the reason that it deals with.',
+        }),
       }),
     ).meta({
       description: 'What may be done now, and what comes of it.',

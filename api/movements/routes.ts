@@ -272,12 +272,15 @@ export const movementRoutes: readonly Route[] = [
     id: 'acknowledgeMovement',
     power: 'narrows',
     path: '/movements/{movement_id}/actions/acknowledge',
-    summary: 'Acknowledge a failed movement',
+    summary: 'Acknowledge a failure or a late landing',
     description:
-      'Says that a person has dealt with the failure: the movement stays FAILED and leaves attention. The reason is kept on the timeline ' +
-      'and in the audit. A retry undoes it; what is acknowledged already is `invalid_state`.',
+      'Says that a person has dealt with the failure of a movement, or with the late landing of a node that was abandoned (`landed_late`, also ' +
+      'of a CANCELLED or COMPLETED movement): the movement stays as it is, and that reason leaves attention. The reason is kept on the timeline ' +
+      'and in the audit. A retry undoes it for the failure, never for the landing; what is acknowledged already is `invalid_state`. Name the ' +
+      '`attention_reason` and `node_key` that were shown: where none such may be acknowledged now it is `node_differs` with the first that may. ' +
+      'Without them a failure is meant, so a landing has to be named.',
     body: acknowledgeBody,
-    errors: ['movement_not_found', 'invalid_state'],
+    errors: ['movement_not_found', 'invalid_state', 'node_differs'],
     handler: acknowledge,
   }),
   defineRoute({
@@ -288,15 +291,18 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Resolve a node whose outcome no venue can report',
     description:
       'For a node in UNKNOWN whose venue can no longer report the outcome of its send, or one that is observed for longer than usual ' +
-      '(attention `observed_long`). `completed` continues on its success path (of an observed node, once it takes an hour longer than usual), ' +
-      '`failed` on its failure path (of an observed node it is `send_still_open`: the venue has not ended its send). `abandoned` ends it FAILED ' +
+      '(attention `observed_long`). `completed` continues on its success path (of an observed node, and of one with `SEND_UNDER_WAY`, once it ' +
+      'takes an hour longer than usual), `failed` on its failure path (`send_still_open` of an observed node, and of one whose last answer says ' +
+      'that the venue has the send or has paid it). `abandoned` ends it FAILED ' +
       'with `ABANDONED`: no edge fires, it is never retried, its amount stays counted as sent, and if it lands late the movement is in ' +
       'attention as `landed_late`. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
       'until the send and the time in which its effect may appear are over; `failed` also while what it signed may still be mined. ' +
       'Name the `attempt` that was looked into where it is not the first, so that a word about an earlier one settles no later one. ' +
       'A burn that no attester signs for, or its mint, is completed by the transaction that minted it (`mint_tx_hashes`): the chain is read ' +
       'within the request, and what it does not show is `mint_not_proven` with `reason` and `tx_hash`. Where other burns of the same terms are ' +
-      'open nothing tells whose a mint is (`ambiguous`, with their `nodes`), until as many mints are named.',
+      'open nothing tells whose a mint is (`ambiguous`, with their `nodes`), until as many mints are named. ' +
+      'Every other type that claims a payment, message or record has to name it in `output` (`claim_missing` says where): it is read at its ' +
+      'source within the request, and what that does not show is `claim_not_proven` with `reason` and `found`.',
     params: nodeParams,
     body: resolveBody,
     errors: [
@@ -305,6 +311,8 @@ export const movementRoutes: readonly Route[] = [
       'node_differs',
       'invalid_state',
       'mint_not_proven',
+      'claim_missing',
+      'claim_not_proven',
       'venue_unavailable',
       'send_not_over',
       'nonce_open',

@@ -1,5 +1,6 @@
 /** The wire contract of movements: requests. */
 import { z } from 'zod';
+import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { OUTCOMES } from '../../domain/commands/resolve.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
@@ -212,7 +213,7 @@ export const resolveBody = z
     output: jsonObject.optional().meta({
       description:
         "Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, " +
-        'and fills each output field that an `amount_ref` names.',
+        'and fills each output field that an `amount_ref` names. A node that claims a payment, message or record names it here; it is read at its source.',
     }),
     mint_tx_hashes: z
       .array(transactionHash)
@@ -272,10 +273,26 @@ export const cancelTransactionBody = z.strictObject({ reason: text(1, 1000) }).m
 });
 export type CancelTransactionBody = z.output<typeof cancelTransactionBody>;
 
-export const acknowledgeBody = z.strictObject({ reason: text(1, 1000) }).meta({
-  id: 'MovementAcknowledgeRequest',
-  examples: [{ reason: 'Paid by hand; see the ticket of that day.' }],
-});
+export const acknowledgeBody = z
+  .strictObject({
+    reason: text(1, 1000),
+    attention_reason: z.enum(ATTENTION_REASONS).optional().meta({
+      description:
+        'The reason that was shown and is dealt with, as the acknowledge of `attention.actions` has it. Where it is none that may be acknowledged now, nothing changes: `node_differs`. A late landing (`landed_late`) has to be named.',
+    }),
+    node_key: text(1, 128).optional().meta({
+      description: 'The node that the reason is about, as the same offer has it.',
+    }),
+  })
+  .meta({
+    id: 'MovementAcknowledgeRequest',
+    examples: [
+      {
+        reason: 'Paid by hand; see the ticket of that day.',
+        attention_reason: 'failed',
+      },
+    ],
+  });
 export type AcknowledgeBody = z.output<typeof acknowledgeBody>;
 
 export const approveBody = z

@@ -1,6 +1,11 @@
 /** The commands on movements: what each does, and when the command is refused. */
 import type { z } from 'zod';
-import { acknowledge as acknowledgement } from '../../domain/commands/acknowledge.ts';
+import {
+  acknowledge as acknowledgement,
+  acknowledgeable,
+  namedOf,
+  type Acknowledgeable,
+} from '../../domain/commands/acknowledge.ts';
 import {
   approve as approval,
   bindingsOf,
@@ -24,6 +29,7 @@ import type { NodeRef } from '../../domain/transition.ts';
 import { idTime } from '../../platform/ids.ts';
 import { decideApproval, withdrawApproval as withdraw } from '../../store/approvals.ts';
 import { readResetAllowances } from '../../store/allowances.ts';
+import { readAttention } from '../../store/attention.ts';
 import { evidenceOf } from '../approvals/evidence.ts';
 import { visibleMovement } from '../auth/visible.ts';
 import { observeApproval } from '../operations/request-metrics.ts';
@@ -149,19 +155,40 @@ function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
   });
 }
 
-/** Removes a failed movement from attention after a person has dealt with the failure. */
+/**
+ * Takes a failure, or the late landing of an abandoned node, out of attention after a person has
+ * dealt with it. What came after that person had looked stays in attention.
+ */
 export const acknowledge = verb<AcknowledgeBody>(
   'acknowledge',
-  ({ body, requester }) =>
-    (snapshot) => {
-      const transition = acknowledgement(snapshot, body.reason, requester);
-      if (transition !== null) return transition;
-      throw new ServiceError('invalid_state', {
-        message: 'This failure is acknowledged already; the timeline says by whom and why.',
-        context: { current_state: snapshot.state, allowed_states: [] },
-      });
+  ({ body, requester }, { db }) =>
+    async (snapshot) => {
+      const needs = await readAttention(db, snapshot.movement_id);
+      const open = acknowledgeable(snapshot, needs);
+      const [first] = open;
+      if (first === undefined) throw nothingOpen(snapshot);
+      const named = namedOf(body, open);
+      if (named === undefined) throw otherReason(first);
+      return acknowledgement(snapshot, named, { reason: body.reason, needs }, requester);
     },
 );
+
+function nothingOpen({ state, acknowledged }: MovementSnapshot): ServiceError {
+  return new ServiceError('invalid_state', {
+    message:
+      acknowledged === true
+        ? 'This failure is acknowledged already; the timeline says by whom and why.'
+        : `Nothing of this movement in ${state} waits for an acknowledgement.`,
+    context: { current_state: state, allowed_states: [] },
+  });
+}
+
+function otherReason({ attention_reason, node_key }: Acknowledgeable): ServiceError {
+  return new ServiceError('node_differs', {
+    message: `What may be acknowledged is ${attention_reason}${node_key === undefined ? '' : ` of ${node_key}`}. Look at that, and send it as attention_reason.`,
+    context: { attention_reason, ...(node_key === undefined ? {} : { node_key }) },
+  });
+}
 
 /** Makes the node's run sign a zero-value transaction with the nonce of the node's payment. */
 export const cancelTransaction = verb<CancelTransactionBody, NodeRef>(

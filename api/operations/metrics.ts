@@ -134,6 +134,10 @@ function showWork(read: OperationFigures, gauge: MakeGauge): void {
     'svc_nodes_unanswered_oldest_seconds',
     'For how long the oldest such node has had no answer; 0 when there is none.',
   ).set(read.oldest_unanswered);
+  gauge(
+    'svc_late_looks_overdue',
+    'Abandoned nodes whose next look has been due for more than an hour.',
+  ).set(read.late_looks_overdue);
   const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, [
     'venue',
     'account_type',

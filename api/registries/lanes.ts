@@ -14,14 +14,14 @@ import { laneViewOf } from './view.ts';
 export const raiseLaneCapsRoute = defineRoute({
   id: 'raiseLaneCaps',
   method: 'POST',
-  power: 'moves',
+  power: { widens: 'signers' },
   path: '/admin/nonce-lanes/{chain_id}/{address}/raise',
   roles: ADMIN_ROLES,
   tag: 'Registries',
   summary: 'Raise the fee caps of one nonce lane for a while',
   description:
     'For what takes a nonce that is used already: a replacement, or a transaction that moves nothing. Other lanes and first sends ' +
-    "keep the chain's caps. At most ten times those. It takes the place of the raise before; `ttl_seconds` 0 ends it.",
+    "keep the chain's caps. At most ten times those. It takes the place of the raise before; `ttl_seconds` 0 ends it. What raises no cap and lasts no longer never waits for people.",
   params: laneParams,
   query: noQuery,
   body: raiseLaneCapsRequest,

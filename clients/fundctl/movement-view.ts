@@ -184,7 +184,7 @@ type Offer = NonNullable<Movement['attention']>['actions'][number];
 
 /** Returns the command for an action of the API; the user must replace each `…` with a value. */
 function commandOf(
-  { action, node_key }: Offer,
+  { action, node_key, attention_reason }: Offer,
   { movement_id: id, attention, nodes }: Movement,
 ): string {
   const key = node_key ?? attention?.node_key ?? '<node>';
@@ -213,7 +213,7 @@ function commandOf(
     case 'reassign':
       return `fundctl movements reassign ${id} ${quoted(key)} --to-movement … --to-node … --reason "…" --evidence reference=…`;
     case 'acknowledge':
-      return `fundctl movements acknowledge ${id} --reason "…"`;
+      return `fundctl movements acknowledge ${id}${attention_reason === undefined ? '' : ` --about ${attention_reason}`} --reason "…"`;
     default:
       return `fundctl movements ${action.replace(/_/g, '-')} ${id}`;
   }

@@ -63,7 +63,7 @@ export const CEX_ACTIONS = {
     puller: null,
     crossing: null,
     checks: [],
-    claim: { named: ['payments'], required: 'payments' },
+    claim: { named: ['payments'], required: 'payments', stated: ['payments'] },
     watches: 'account',
     signerTie: null,
     requires: null,

@@ -85,7 +85,7 @@ export const EVM_ACTIONS = {
     puller: null,
     crossing: null,
     checks: [],
-    claim: { named: ['payments', 'external_ref'], required: 'always' },
+    claim: { named: ['payments', 'external_ref'], required: 'always', stated: ['payments'] },
     watches: 'chain',
     signerTie: null,
     requires: null,

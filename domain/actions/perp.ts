@@ -19,7 +19,7 @@ export const PERP_ACTIONS = {
     puller: null,
     crossing: null,
     checks: [],
-    claim: { named: ['ledger_hash'], required: 'always' },
+    claim: { named: ['ledger_hash'], required: 'always', stated: ['ledger_hash'] },
     watches: null,
     signerTie: 'perp_master',
     requires: { kind: 'perp', as: 'deposit' },

@@ -189,6 +189,11 @@ export interface ClaimSpec {
   readonly named: readonly ClaimName[];
   /** When a completion needs a claim: always, or once the node's output has this field. */
   readonly required: 'always' | 'attested_message' | 'packet' | 'payments';
+  /**
+   * The output fields in which a person who completes the node names its claim, so that it can be
+   * read at its source; empty: only `mint_tx_hashes` names it.
+   */
+  readonly stated: readonly string[];
 }
 
 /**

@@ -9,7 +9,7 @@ export type StuckTransferRun = StuckRun & { readonly message: string | null };
 export interface TransferAttention {
   readonly reason: AttentionReason;
   readonly message: string;
-  /** Why the transfer waited, or what its run reported; null: neither gave a reason. */
+  /** Why the transfer waits, or what its run reported; null: neither gave a reason. */
   readonly last_answer: string | null;
   readonly actions: readonly { readonly action: 'resolve'; readonly consequence: string }[];
 }
@@ -17,24 +17,28 @@ export interface TransferAttention {
 const RESOLVE = {
   action: 'resolve',
   consequence:
-    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way.',
+    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way, or its provider shows it as pending.',
 } as const;
 
 /**
  * Returns what a person should do; null while no person is needed. A transfer becomes
  * MANUAL_INTERVENTION if its provider has not confirmed it within the usual time
- * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS). That its run cannot go on comes first.
+ * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS). That its run cannot go on comes first. One that
+ * has not been sent for ten minutes because clocks differ needs somebody who sets the clock.
  */
 export function transferAttention({
   request_state,
   provider,
   error_message,
   stuck_run,
+  clock_wait,
 }: {
   readonly request_state: TransferState;
   readonly provider: string;
   readonly error_message: string | null;
   readonly stuck_run: StuckTransferRun | null;
+  /** Which clock differs, once that has lasted; null: none, or not for so long. */
+  readonly clock_wait: string | null;
 }): TransferAttention | null {
   const waits = request_state === 'MANUAL_INTERVENTION';
   const actions = waits ? [RESOLVE] : [];
@@ -45,11 +49,25 @@ export function transferAttention({
       last_answer: stuck_run.message,
       actions,
     };
-  if (!waits) return null;
+  if (!waits)
+    return clock_wait === null
+      ? null
+      : {
+          reason: 'clock_difference',
+          message: clockSentence(request_state, clock_wait),
+          last_answer: clock_wait,
+          actions: [],
+        };
   return {
     reason: 'observed_long',
     message: `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
     last_answer: error_message,
     actions,
   };
+}
+
+function clockSentence(state: TransferState, clock_wait: string): string {
+  return state === 'CREATED'
+    ? `The transfer is not sent: ${clock_wait}. It goes on by itself then. If it waits as long as a confirmation may take, it fails and has moved nothing.`
+    : `The last send did not land, and the transfer is not sent again: ${clock_wait}. It goes on by itself then. If it waits as long as a confirmation may take, a person must state the outcome.`;
 }

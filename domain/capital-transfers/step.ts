@@ -36,6 +36,8 @@ export interface TransferRow {
   readonly provider_transfer_id: string | null;
   /** True: the provider has shown its record once, so a later "not found" proves nothing. */
   readonly acknowledged: boolean;
+  /** True: the provider's last answer shows its record as pending. */
+  readonly pending_at_provider: boolean;
   readonly epoch: number;
   readonly sends: number;
   readonly error_code: string | null;
@@ -52,6 +54,7 @@ export interface TransferFields {
   readonly epoch?: number;
   readonly sends?: number;
   readonly acknowledged?: boolean;
+  readonly pending_at_provider?: boolean;
   readonly provider_transfer_id?: string;
   readonly send_not_after?: Stamp;
   /** The first value stays: a later step does not change it. */
@@ -165,7 +168,11 @@ export function answered(
       return {
         ...from(row),
         ...(row.state === 'SUBMITTING' ? { to: PENDING } : {}),
-        set: { ...known, pending_until: { '@after_seconds': pendingSeconds } },
+        set: {
+          ...known,
+          pending_at_provider: true,
+          pending_until: { '@after_seconds': pendingSeconds },
+        },
         event: {
           ...eventBy(
             'transfer_pending',

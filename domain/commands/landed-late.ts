@@ -1,5 +1,9 @@
 /** Records that the send of an abandoned node landed after all. */
+import { WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
+import type { ExecutionResult } from '../executor.ts';
+import type { JsonObject } from '../json.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
+import { storable } from '../text.ts';
 import { NOW, type NodeRef, type Transition } from '../transition.ts';
 
 interface AbandonedNode extends NodeRef {
@@ -8,19 +12,33 @@ interface AbandonedNode extends NodeRef {
   readonly epoch?: number;
 }
 
+/** Codes of a withdrawal's record that is there and is not as planned; the record has an id. */
+const PAID_OTHERWISE: readonly string[] = [WITHDRAWAL_FEE_ABOVE_LIMIT, 'WITHDRAWAL_MISMATCH'];
+/** Codes of a payment or credit that is there, with another amount than was sent. */
+const ARRIVED_OTHERWISE: readonly string[] = ['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH'];
+
+/** Returns whether the answer shows that funds moved, as planned or otherwise. */
+export function isLanding({ next_state, error_code, external_ref }: ExecutionResult): boolean {
+  if (next_state === 'COMPLETED') return true;
+  if (error_code === undefined) return false;
+  return next_state === 'UNKNOWN'
+    ? external_ref !== undefined && PAID_OTHERWISE.includes(error_code)
+    : next_state === 'OBSERVING' && ARRIVED_OTHERWISE.includes(error_code);
+}
+
 /**
- * Returns the transition for a late landing: the movement is in attention again, even if a person
- * has acknowledged its failure. State and error code stay; nothing follows from it by itself.
+ * Returns the transition for a late landing: the movement is in attention until a person has
+ * acknowledged the landing, even if its failure is acknowledged. State and error code stay; nothing
+ * follows from it by itself.
  */
 export function landedLate(
   { movement_id, node_key, attempt, epoch }: AbandonedNode,
-  seen: { readonly external_ref?: string | undefined },
+  seen: Partial<ExecutionResult>,
 ): Transition {
   const { external_ref } = seen;
   const reference = external_ref === undefined ? {} : { external_ref };
   return {
     movement_id,
-    set: { acknowledged_at: null },
     nodes: [
       {
         node_key,
@@ -43,8 +61,21 @@ export function landedLate(
         actor: SYSTEM_ACTOR,
         node_key,
         attempt,
-        data: { late: true, ...reference },
+        data: { late: true, ...reference, ...differenceOf(seen) },
       },
     ],
+  };
+}
+
+/** Returns why what landed is not as planned; nothing if it is. */
+function differenceOf({
+  next_state,
+  error_code,
+  error_message,
+}: Partial<ExecutionResult>): JsonObject {
+  if (next_state === 'COMPLETED' || error_code === undefined) return {};
+  return {
+    error_code,
+    ...(error_message === undefined ? {} : { error_message: storable(error_message, 500) }),
   };
 }

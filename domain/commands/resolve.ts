@@ -1,10 +1,11 @@
 /** The resolve command: a person states an outcome that no venue can report. */
-import { ABANDONED } from '../attention-reasons.ts';
+import { ABANDONED, SEND_UNDER_WAY } from '../attention-reasons.ts';
 import { claimsOf, type Claim } from '../claims.ts';
 import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
 import { firstLegOf, recordsOf } from '../plan/legs.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
+import { isAtVenue } from '../send/at-venue.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { NOW, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, settleIn } from './changes.ts';
@@ -22,7 +23,10 @@ export interface Resolution {
   readonly outcome: Outcome;
   readonly reason: string;
   readonly evidence: JsonObject;
-  /** The node's output, if the person knows it. */
+  /**
+   * The node's output, if the person knows it; of a type that claims, with what was read of the
+   * claim at its source.
+   */
   readonly output?: JsonObject | undefined;
   /**
    * The mint transactions from which the output was read on their chain, if the person named any.
@@ -52,8 +56,9 @@ export function missingRecord(
 
 /**
  * Returns the transition for an outcome that a person states about the send of an UNKNOWN node, or
- * of a node observed for longer than usual. Null for any other node (the caller returns
- * `invalid_state`).
+ * of a node observed for longer than usual. Null for any other node, and for `completed` of an
+ * UNKNOWN one whose send is under way for less than an hour beyond its usual time (the caller
+ * returns `invalid_state`).
  */
 export function resolve(
   snapshot: MovementSnapshot,
@@ -161,21 +166,23 @@ const ERROR_CODES: Readonly<Record<Outcome, string | null>> = {
 /**
  * Returns whether a person may state this outcome of the node. The database compares state and
  * attempt again; while both are unchanged, an overdue node stays overdue. It refuses `failed` while
- * the node is observed.
+ * the node is observed, or its venue has the send ({@link isAtVenue}).
  */
 export function isResolvable(
-  { state, resolvable, overdue }: NodeSnapshot,
+  { state, error_code, resolvable, overdue }: NodeSnapshot,
   outcome: Outcome,
 ): boolean {
-  if (state === 'UNKNOWN') return true;
+  if (state === 'UNKNOWN')
+    return outcome !== 'completed' || error_code !== SEND_UNDER_WAY || resolvable === true;
   if (state !== 'SUBMITTED' && state !== 'OBSERVING') return false;
   return (outcome === 'completed' ? resolvable : overdue) === true;
 }
 
 /** Returns the outcomes that a person may state now, as far as the snapshot shows. */
 export function openOutcomes(node: NodeSnapshot): readonly Outcome[] {
+  const mayHaveFailed = node.state === 'UNKNOWN' && !isAtVenue(node);
   return OUTCOMES.filter(
-    (outcome) => isResolvable(node, outcome) && (outcome !== 'failed' || node.state === 'UNKNOWN'),
+    (outcome) => isResolvable(node, outcome) && (outcome !== 'failed' || mayHaveFailed),
   );
 }
 
@@ -196,7 +203,7 @@ function claimsBy(
  * Returns the node's amount, even if a restored database has lost its preflight; null if the amount
  * is unknown.
  */
-function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
+export function amountOf({ plan, nodes }: MovementSnapshot, node: NodeSnapshot): string | null {
   const config = plan.nodes.find(({ node_key }) => node_key === node.node_key)?.config ?? {};
   const outputOf = (key: string): JsonObject | null =>
     nodes.find(({ node_key }) => node_key === key)?.output ?? null;

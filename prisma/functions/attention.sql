@@ -62,12 +62,17 @@ BEGIN
     ORDER BY l.stuck_since LIMIT 1);
 END $$;
 
--- Returns the time from which an observed node takes longer than usual; NULL for a node that is not
--- observed. `usual_seconds` comes from domain/send/usual-time.ts and was stored with the movement.
+-- Returns the time from which an observed node, or an UNKNOWN one whose send is under way, takes
+-- longer than usual; NULL for any other node. `usual_seconds` comes from domain/send/usual-time.ts
+-- and was stored with the movement. A send that was found after a lost answer may have no time of
+-- its own.
 CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
   LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
-    THEN n.submitted_at + make_interval(secs => n.usual_seconds) END
+    THEN n.submitted_at + make_interval(secs => n.usual_seconds)
+    WHEN n.state = 'UNKNOWN' AND n.error_code = 'SEND_UNDER_WAY'
+    THEN coalesce(n.submitted_at, n.started_at, '-infinity')
+      + make_interval(secs => n.usual_seconds) END
 $$;
 
 -- Returns whether waiting alone cannot complete an observed node: the credit, payment or
@@ -79,18 +84,20 @@ CREATE OR REPLACE FUNCTION waits_in_vain(error_code text) RETURNS boolean LANGUA
     'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'PAYMENT_AMBIGUOUS'), false)
 $$;
 
--- Returns whether a node is observed for longer than usual. This stays true while the attempt is
--- observed.
+-- Returns whether a node takes longer than usual (see overdue_at). This stays true while the
+-- attempt is observed.
 CREATE OR REPLACE FUNCTION is_overdue(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(overdue_at(n) <= at, false)
 $$;
 
 -- Returns whether a person may resolve a node as completed: its outcome is unknown, its usual time
--- has been over for an hour, or waiting alone cannot complete it.
+-- has been over for an hour, or waiting alone cannot complete it. An UNKNOWN node whose send is
+-- under way waits as an observed one does.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')
+  SELECT n.state = 'UNKNOWN' AND n.error_code IS DISTINCT FROM 'SEND_UNDER_WAY'
+    OR is_overdue(n, at - interval '1 hour')
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
@@ -107,14 +114,28 @@ BEGIN
     WHERE s.entity_id = m.movement_id AND s.last_seen > svc_now() - interval '1 hour');
 END $$;
 
+-- Returns the first late landing of the movement that no person has acknowledged; NULL if there is
+-- none. `is_failure`: the movement FAILED because the node was abandoned.
+CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
+    'external_ref', n.external_ref, 'is_failure', m.request_state = 'FAILED'
+      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed')
+  FROM movement_nodes n
+  WHERE n.movement_id = m.movement_id AND n.landed_late_at IS NOT NULL
+    AND n.landing_seen_at IS NULL
+  ORDER BY n.landed_late_at, n.position LIMIT 1
+$$;
+
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
--- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
+-- `landed`: a late landing (unseen_landing), whatever the reason. Lists and details both read this.
+-- domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   left_over interval := m.expires_at - at;
   stuck boolean;
   found jsonb;
+  landed jsonb;
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
     RETURN CASE
@@ -128,10 +149,14 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
-  -- in store/attention.ts).
-  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
+  -- in store/attention.ts). A completed one needs a person only for a post-action that was abandoned
+  -- and has landed.
+  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED', 'COMPLETED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
+  END IF;
+  IF m.request_state = 'COMPLETED' THEN
+    IF unseen_landing(m) IS NULL THEN RETURN NULL; END IF;
   END IF;
   -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
@@ -154,7 +179,7 @@ BEGIN
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN n.landed_late_at IS NOT NULL AND m.acknowledged_at IS NULL THEN 'landed_late'
+    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -162,7 +187,7 @@ BEGIN
     -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.landing_seen_at IS NULL
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -185,16 +210,23 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'landed_late', 'manual_gate', 'failed',
+  -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides no
+  -- other node.
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed',
     'lane_stuck', 'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
-    'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
+    'withdrawal_quota_exhausted', 'observed_long', 'landed_late'], r.why),
+    coalesce(n.landed_late_at, n.updated_at), n.position
   LIMIT 1;
   -- Nothing of the movement goes on, whatever else it needs a person for.
   found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
+  END IF;
+  IF found IS NOT NULL THEN
+    landed := unseen_landing(m);
+    IF landed IS NOT NULL THEN found := found || jsonb_build_object('landed', landed); END IF;
   END IF;
   -- Before every other reason, which goes on beside it; a failed movement may be retried. Usually no
   -- key is compromised.
@@ -208,11 +240,15 @@ END $$;
 
 -- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
 -- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
--- stays CANCELLED when its nodes fail. NULL if there are none.
+-- stays CANCELLED when its nodes fail. A late landing is among them, whatever comes first. NULL if
+-- there are none.
 CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
   LANGUAGE sql IMMUTABLE AS $$
   SELECT string_agg(x.reason, '+' ORDER BY x.nr)
-  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides']) WITH ORDINALITY AS x (reason, nr)
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides',
+    CASE WHEN facts ? 'landed' AND 'landed_late' NOT IN (facts ->> 'reason',
+      coalesce(facts ->> 'besides', '')) THEN 'landed_late' END])
+    WITH ORDINALITY AS x (reason, nr)
   WHERE x.reason = ANY (reasons) OR m.request_state = 'CANCELLED'
 $$;
 
@@ -225,6 +261,7 @@ DECLARE
   m movements;
   at timestamptz;
   facts jsonb;
+  about jsonb;
   present text;
   why text;
   id uuid := event_id;
@@ -240,10 +277,11 @@ BEGIN
   seq := m.next_sequence;
   FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
     CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
+    about := CASE WHEN why = 'landed_late' THEN facts -> 'landed' ELSE facts END;
     seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
       m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
-        'event_type', 'request_attention', 'node_key', facts -> 'node_key',
-        'attempt', facts -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
+        'event_type', 'request_attention', 'node_key', about -> 'node_key',
+        'attempt', about -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
         'message', 'A person is needed: ' || why, 'data', jsonb_build_object('reason', why))),
       callback_types, at);
     id := svc_new_id(at);

@@ -37,7 +37,7 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
       'provider', t.provider,
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
-      'epoch', t.submit_epoch, 'sends', t.sends,
+      'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
     'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
     'created_at', wire_time(t.created_at),
     'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
@@ -111,6 +111,10 @@ BEGIN
   IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
+  -- What its provider shows as pending may still move.
+  IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
   -- The rules that held for its create hold for what a person says of its outcome, too.
   IF doc ? 'states_outcome' THEN
     PERFORM ask_change('{capital_transfer}', 'capital_transfers', NULL,
@@ -123,6 +127,8 @@ BEGIN
   before := t.request_state;
   t.request_state := coalesce(doc ->> 'to', t.request_state);
   IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
+  -- Whatever comes next, it waits for no clock now.
+  DELETE FROM transfer_clock_waits w WHERE w.transfer_id = t.transfer_id;
   PERFORM write_transfer_event(t, before, doc -> 'event', at);
   IF t.request_state = 'MANUAL_INTERVENTION' AND before <> 'MANUAL_INTERVENTION' THEN
     PERFORM call_back_for_person(t, doc -> 'event',
@@ -133,6 +139,8 @@ BEGIN
     submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),
     sends = coalesce((fields ->> 'sends')::integer, sends),
     acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
+    pending_at_provider = coalesce((fields ->> 'pending_at_provider')::boolean,
+      pending_at_provider),
     provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
     send_not_after = CASE WHEN fields ? 'send_not_after'
       THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,

@@ -226,6 +226,12 @@ BEGIN
   ELSIF TG_TABLE_NAME = 'allowed_addresses' THEN
     row_after := row_after || jsonb_build_object(
       'cooling_seconds', extract(epoch FROM NEW.usable_after - NEW.updated_at)::bigint::text);
+  ELSIF TG_TABLE_NAME = 'nonce_lanes' THEN
+    -- How long it holds from now on, whatever the row says of when it was made.
+    row_after := row_after - 'cap_raised_until' || jsonb_build_object(
+      'cap_raise', NEW.cap_raise - ARRAY['raised_at', 'raised_by'],
+      'ttl_seconds', extract(epoch FROM NEW.cap_raised_until
+        - least((NEW.cap_raise ->> 'raised_at')::timestamptz, svc_now()))::bigint::text);
   ELSIF TG_TABLE_NAME = 'api_client_keys' THEN
     row_after := row_after || jsonb_build_object(
       'client_name', (SELECT c.client_name FROM api_clients c WHERE c.client_id = NEW.client_id),

@@ -1,6 +1,6 @@
 -- Returns the deposits that may still arrive. A node that a restore brought back may have sent, so
--- it counts until recovery has checked it. An abandoned one that was not seen to land counts for a
--- week.
+-- it counts until recovery has checked it. An abandoned one counts for a week, and for a week after
+-- it was seen to land: what is seen first is its transfer, and the credit comes later.
 CREATE OR REPLACE FUNCTION open_deposits()
   RETURNS TABLE (movement_id uuid, node_key text, amount numeric) LANGUAGE sql VOLATILE AS $$
   -- Each part has its own index.
@@ -9,8 +9,8 @@ CREATE OR REPLACE FUNCTION open_deposits()
     AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
   UNION ALL
   SELECT movement_id, node_key, amount FROM movement_nodes
-  WHERE action_type = 'perp_deposit' AND next_late_look IS NOT NULL
-    AND completed_at > svc_now() - interval '7 days'
+  WHERE action_type = 'perp_deposit' AND state = 'FAILED' AND error_code = 'ABANDONED'
+    AND greatest(completed_at, landed_late_at) > (SELECT svc_now()) - interval '7 days'
 $$;
 
 -- Returns the movement of another deposit of the same amount that may still arrive, or null.

@@ -13,10 +13,19 @@ CREATE OR REPLACE FUNCTION fires_no_edge(n movement_nodes) RETURNS boolean LANGU
     AND n.cancel_asked IS DISTINCT FROM n.attempt, false)
 $$;
 
+-- Returns whether the code of an UNKNOWN node says that the venue has its send, or has paid it.
+-- AT_VENUE_CODES of domain/send/at-venue.ts has the same codes.
+CREATE OR REPLACE FUNCTION is_at_venue(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(error_code IN ('SEND_UNDER_WAY', 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+    'WITHDRAWAL_MISMATCH', 'WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED', 'LEDGER_ROW_MISMATCH',
+    'DEPOSIT_AMOUNT_MISMATCH'), false)
+$$;
+
 -- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
 -- still be under way, its signed transaction may still be mined, the perps venue may still
--- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or its run observes it:
--- that run looks all the time, and would have ended the node if the venue had ended the send. The
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or the venue has it: the
+-- node's run observes it all the time, and would have ended the node if the venue had ended the
+-- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
 -- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
@@ -26,8 +35,8 @@ DECLARE
   n record;
   seconds double precision;
 BEGIN
-  SELECT state, attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
-  FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
+  SELECT state, attempt, error_code, send_not_after, signer_binding ->> 'signer_key' AS signer
+  INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
   seconds := extract(epoch
     FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
   IF seconds > 0 THEN
@@ -64,5 +73,6 @@ BEGIN
       AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
     GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
     CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      OR n.state = 'UNKNOWN' AND is_at_venue(n.error_code)
       THEN jsonb_build_object('reason', 'send_still_open') END);
 END $$;

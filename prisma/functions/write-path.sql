@@ -80,6 +80,7 @@ DECLARE
   fenced text[];
   frozen boolean := false;
   unclaimed boolean := false;
+  seen boolean := false;
   holder jsonb;
   lane text;
 BEGIN
@@ -201,6 +202,29 @@ BEGIN
         nodes := jsonb_set(nodes, ARRAY[i::text, 'send_lane'], to_jsonb(lane));
       END IF;
     END LOOP;
+  END IF;
+  -- An API process of 0.4.0 takes the failure of an abandoned node for one that fires edges. A node
+  -- to which nothing else leads stays BLOCKED. The release after the next one needs this no longer.
+  IF refusal IS NULL AND doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
+    IF EXISTS (
+      SELECT 1 FROM jsonb_array_elements(nodes) t
+      JOIN movement_nodes k
+        ON k.movement_id = m.movement_id AND k.node_key = t.value ->> 'node_key'
+      JOIN movement_plans p ON p.movement_id = m.movement_id
+      CROSS JOIN jsonb_array_elements(p.plan_frame -> 'edges') e
+      JOIN movement_nodes s ON s.movement_id = m.movement_id AND s.node_key = e.value ->> 'from'
+      LEFT JOIN jsonb_array_elements(nodes) c ON c.value ->> 'node_key' = s.node_key
+      WHERE t.value ->> 'was' = 'BLOCKED' AND t.value -> 'set' ->> 'state' = 'READY'
+        AND k.brings IS NULL AND e.value ->> 'to' = k.node_key
+      GROUP BY k.node_key
+      HAVING bool_or(is_abandoned(s) AND e.value ->> 'edge_type' IN ('on_failure', 'on_timeout'))
+        AND NOT bool_or(NOT is_abandoned(s)
+          AND CASE coalesce(c.value -> 'set' ->> 'state', s.state)
+          WHEN 'COMPLETED' THEN e.value ->> 'edge_type' IN ('on_success', 'on_manual_resume')
+          WHEN 'FAILED' THEN e.value ->> 'edge_type' IN ('on_failure', 'on_timeout')
+          ELSE false END)) THEN
+      refusal := 'node_state';
+    END IF;
   END IF;
   IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
   IF refusal IS NULL AND frozen THEN
@@ -329,10 +353,13 @@ BEGIN
         THEN svc_time(fields -> 'next_late_look', at) ELSE next_late_look END,
       landed_late_at = CASE WHEN fields ? 'landed_late_at'
         THEN svc_time(fields -> 'landed_late_at', at) ELSE landed_late_at END,
+      landing_seen_at = CASE WHEN fields ? 'landing_seen_at'
+        THEN svc_time(fields -> 'landing_seen_at', at) ELSE landing_seen_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
     settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
+    seen := seen OR fields ? 'landing_seen_at';
     IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
       INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at,
         send_lane)
@@ -400,6 +427,9 @@ BEGIN
       acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
         THEN svc_time(fields -> 'acknowledged_at', at)
         WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
+      -- Once a late landing is dealt with, the next one is called back, too.
+      attention_told = CASE WHEN seen THEN nullif(array_to_string(array_remove(
+        string_to_array(attention_told, '+'), 'landed_late'), '+'), '') ELSE attention_told END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at

@@ -5,7 +5,7 @@ import { DESCRIBED } from '../../api/dashboard/routes.ts';
 import { withExtensions } from '../../api/extension.ts';
 import { TOOLS } from '../../clients/mcp/tools/index.ts';
 import type { Power } from '../../domain/approval/power.ts';
-import { command, leavesOf, powerOf } from '../../tools/command.ts';
+import { command, leavesOf, mustNameWho, powerOf } from '../../tools/command.ts';
 import { fundadminProgram } from '../../tools/command-line.ts';
 import { routes as base } from '../../venues/routes.ts';
 import { POWERS } from '../support/power-map.ts';
@@ -43,12 +43,11 @@ describe('routes', () => {
 
 describe('commands of fundadmin', () => {
   const silent = (): void => undefined;
-  const powers = [...leavesOf(fundadminProgram({ env: {}, out: silent, err: silent }))].map(
-    ([name, leaf]) => {
-      const power = powerOf(leaf);
-      return [name, power === undefined ? 'none' : wordsOf(power)] as const;
-    },
-  );
+  const leaves = [...leavesOf(fundadminProgram({ env: {}, out: silent, err: silent }))];
+  const powers = leaves.map(([name, leaf]) => {
+    const power = powerOf(leaf);
+    return [name, power === undefined ? 'none' : wordsOf(power)] as const;
+  });
 
   test('all have a power', () => {
     expect(powers.length).toBeGreaterThan(30);
@@ -81,6 +80,22 @@ describe('commands of fundadmin', () => {
         'passkeys confirm': 'widens keys',
       },
     );
+  });
+
+  test('name who acts if they write, except what keeps the installation running', () => {
+    const nameless = leaves.filter(([, leaf]) => powerOf(leaf) !== 'reads' && !mustNameWho(leaf));
+    expect(nameless.map(([name]) => name).sort()).toEqual([
+      'counts rebuild',
+      'database grant',
+      'database migrate',
+      'movements rebuild',
+      'runs drain',
+      'runs promote',
+      'temporal search-attributes',
+    ]);
+    const named = leaves.filter(([, leaf]) => mustNameWho(leaf));
+    expect(named.every(([, leaf]) => leaf.options.some(({ long }) => long === '--as'))).toBe(true);
+    expect(named.filter(([, leaf]) => powerOf(leaf) === 'reads')).toEqual([]);
   });
 
   test('are found below every group, with or without a power', () => {

@@ -414,6 +414,33 @@ describe('a decision', () => {
     );
   });
 
+  test('an acknowledge names the reason that was shown, and is not sent once it is another', async () => {
+    const needing = (attention_reason: 'failed' | 'landed_late') =>
+      make.movement({
+        request_state: 'FAILED',
+        attention: make.attention([
+          { action: 'acknowledge', attention_reason, node_key: 'pay', consequence: 'It stays.' },
+        ]),
+      });
+    const at = await standpoint({ movement: needing('failed') });
+    const [failure] = of(choicesOf(at), 'acknowledge');
+    expect(statementOf(failure!, at.movement, null, filled).body).toEqual({
+      reason: 'why',
+      attention_reason: 'failed',
+      node_key: 'pay',
+    });
+    expect(overtaken(failure!, null, at)).toBeNull();
+    const landed = await standpoint({ movement: needing('landed_late') });
+    expect(overtaken(failure!, null, landed)).toContain('landed late of pay');
+    // A service of the release before names no reason, and takes none.
+    const before = make.movement({
+      request_state: 'FAILED',
+      attention: make.attention([{ action: 'acknowledge', consequence: 'It stays.' }]),
+    });
+    const [plain] = of(choicesOf(await standpoint({ movement: before })), 'acknowledge');
+    expect(statementOf(plain!, before, null, filled).body).toEqual({ reason: 'why' });
+  });
+
   test('a lost answer is looked up, a refusal is one', () => {
     const api = (rawCode: string | null, status: number, maybeTaken = false) =>
       new ApiError({

@@ -74,6 +74,13 @@ test('of what may be stated, only what is possible now is offered', () => {
     return ['Completed', 'Failed', 'Abandoned'].filter((outcome) => said.includes(`${outcome}:`));
   };
   expect(meant({ state: 'UNKNOWN' })).toEqual(['Completed', 'Failed', 'Abandoned']);
+  const underWay = { state: 'UNKNOWN', error_code: 'SEND_UNDER_WAY' } as const;
+  expect(meant(underWay)).toEqual(['Abandoned']);
+  expect(meant({ ...underWay, resolvable: true })).toEqual(['Completed', 'Abandoned']);
+  expect(meant({ state: 'UNKNOWN', error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT' })).toEqual([
+    'Completed',
+    'Abandoned',
+  ]);
   expect(meant({ state: 'OBSERVING', overdue: true })).toEqual(['Abandoned']);
   expect(meant({ state: 'OBSERVING', overdue: true, resolvable: true })).toEqual([
     'Completed',
@@ -89,6 +96,53 @@ test('beside an approval with a compromised key, too', () => {
     { action: 'resolve', node_key: 'pay' },
     { action: 'cancel_transaction', node_key: 'pay' },
   ]);
+});
+
+describe('an acknowledge is offered for each reason that it may deal with', () => {
+  const landed = {
+    ...{ node_key: 'out', attempt: 1, external_ref: 'tx-9' },
+    is_failure: false,
+  };
+  const acknowledges = (
+    facts: AttentionFacts,
+    state: MovementSnapshot['state'],
+    acknowledged = false,
+  ) =>
+    offersFor(facts, { ...movement(), state, acknowledged }, { requester, open: [] })
+      .filter(({ action }) => action === 'acknowledge')
+      .map(({ attention_reason, node_key }) => [attention_reason, node_key]);
+  const failed: AttentionFacts = { reason: 'failed', node_key: 'pay' };
+  const late: AttentionFacts = { reason: 'landed_late', node_key: 'out', landed };
+
+  test('a failure, by the reason that is shown', () => {
+    expect(acknowledges(failed, 'FAILED')).toEqual([['failed', 'pay']]);
+    expect(acknowledges({ reason: 'failed' }, 'FAILED')).toEqual([['failed', undefined]]);
+    const compromised = { ...failed, reason: 'approval_compromised', besides: 'failed' } as const;
+    expect(acknowledges(compromised, 'FAILED')).toEqual([['approval_compromised', 'pay']]);
+    expect(acknowledges(failed, 'FAILED', true)).toEqual([]);
+    expect(acknowledges(failed, 'CANCELLED')).toEqual([]);
+  });
+
+  test('a landing, in whatever way the movement has ended', () => {
+    for (const state of ['FAILED', 'CANCELLED', 'COMPLETED'] as const)
+      expect(acknowledges(late, state)).toEqual([['landed_late', 'out']]);
+    expect(acknowledges(late, 'EXECUTING')).toEqual([]);
+    expect(acknowledges(late, 'FAILED', true)).toEqual([['landed_late', 'out']]);
+  });
+
+  test('both, what is shown first', () => {
+    const both = [
+      ['failed', 'pay'],
+      ['landed_late', 'out'],
+    ];
+    expect(acknowledges({ ...failed, landed }, 'FAILED')).toEqual(both);
+    expect(acknowledges({ ...failed, landed }, 'CANCELLED')).toEqual(both.slice(1));
+    const hidden = { ...late, reason: 'approval_compromised', besides: 'landed_late' } as const;
+    expect(acknowledges(hidden, 'FAILED')).toEqual([
+      ['approval_compromised', 'out'],
+      ['landed_late', 'out'],
+    ]);
+  });
 });
 
 test('a node within its usual time is not, nor is one of which nothing was sent', () => {

@@ -9,6 +9,12 @@ test('a fee above its limit is no doubt about the payment', () => {
   expect(sentence).not.toContain('unknown');
 });
 
+test('a send that is under way is no unknown outcome', () => {
+  const sentence = sentenceOf({ ...facts, error_code: 'SEND_UNDER_WAY' }, '');
+  expect(sentence).toContain('out is under way at its venue');
+  expect(sentence).not.toContain('unknown');
+});
+
 test.each(['RECOVERY_INCONCLUSIVE', 'WITHDRAWAL_MISMATCH', null])(
   'after %s nothing says that it was paid',
   (error_code) => {
@@ -21,4 +27,15 @@ test('of clocks that differ it names the one to set, and what goes on then', () 
   const error_message = 'the clock of kraken-main is 75 seconds ahead of this host';
   const sentence = sentenceOf({ reason: 'clock_difference', node_key: 'out', error_message }, '');
   expect(sentence).toContain(`out waits before its send: ${error_message}. It goes on by itself`);
+});
+
+test('a late landing is said beside every other reason, and once', () => {
+  const landed = { node_key: 'move', attempt: 1, external_ref: 'tx-9', is_failure: false };
+  const landing = 'move landed after a person had abandoned it (tx-9).';
+  const times = (sentence: string): number => sentence.split(landing).length - 1;
+  expect(times(sentenceOf({ ...facts, error_code: null, landed }, ''))).toBe(1);
+  const late = { reason: 'landed_late', node_key: 'move', external_ref: 'tx-9', landed } as const;
+  expect(times(sentenceOf(late, ''))).toBe(1);
+  for (const besides of ['landed_late', 'failed'] as const)
+    expect(times(sentenceOf({ ...late, reason: 'approval_compromised', besides }, ''))).toBe(1);
 });

@@ -119,15 +119,19 @@ describe('parseResult', () => {
     });
   });
 
-  test.each(['TRANSACTION_CANCELLED', 'LANE_STUCK', 'LANE_BLOCKED', 'NODE_TIMED_OUT'])(
-    'an executor cannot say %s, by which the service decides edges and alarms',
-    (error_code) => {
-      expect(parseResult('recover', { next_state: 'FAILED', error_code })).toEqual({
-        next_state: 'FAILED',
-        error_code: `EXECUTOR_${error_code}`,
-      });
-    },
-  );
+  test.each([
+    'TRANSACTION_CANCELLED',
+    'LANE_STUCK',
+    'LANE_BLOCKED',
+    'NODE_TIMED_OUT',
+    'ABANDONED',
+    'SEND_UNDER_WAY',
+  ])('an executor cannot say %s, by which the service decides edges and alarms', (error_code) => {
+    expect(parseResult('recover', { next_state: 'FAILED', error_code })).toEqual({
+      next_state: 'FAILED',
+      error_code: `EXECUTOR_${error_code}`,
+    });
+  });
 
   test('a long message is cut and does not make the outcome unknown', () => {
     const result = parseResult('submit', {

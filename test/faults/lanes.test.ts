@@ -85,7 +85,8 @@ const versionsOf = ({ movement_id }: Created): Promise<Version[]> =>
 /** As if the time in which it could be sent had passed long ago. */
 async function sendsAreOver({ movement_id }: Created): Promise<void> {
   await own.query(
-    "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE movement_id = $1",
+    `UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour',
+       submitted_at = submitted_at - interval '2 hours' WHERE movement_id = $1`,
     [movement_id],
   );
 }

@@ -172,6 +172,12 @@ test('an exchange withdrawal that stays pending', async () => {
   expect(await nodeOf(id, 'out')).toMatchObject(abandoned);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   expect(await called(id)).toEqual(['observed_long', 'landed_late']);
+  await own.api.expect(200, 'POST', `/movements/${id}/actions/acknowledge`, {
+    reason: 'settled',
+    attention_reason: 'landed_late',
+    node_key: 'out',
+  });
+  expect((await detail(id)).attention).toBeNull();
   await own.venueFaults(null);
 }, 300_000);
 
@@ -210,16 +216,22 @@ test('a deposit that the perps venue swallows', async () => {
   expect((await resolve(id, 'move', 'failed')).status).toBe(409);
   await mayBeCompleted(id);
   await isMined(id, 'move');
-  // What the venue made good on stands in no ledger that the service reads: the person names it.
   const unnamed = await resolve(id, 'move', 'completed');
   expect([unnamed.status, JSON.stringify(unnamed.body)]).toEqual([
     422,
     expect.stringContaining('output.ledger_hash'),
   ]);
+  // What no ledger shows completes nothing, whatever a person says; the person may abandon it.
   const output = { ledger_hash: (await nodeOf(id, 'move')).output?.tx_hash };
-  expect((await resolve(id, 'move', 'completed', { output })).status).toBe(200);
-  await own.api.reaches(id, 'COMPLETED');
-  expect(await detail(id)).toMatchObject({ reservation_status: 'consumed', attention: null });
+  const unshown = await resolve(id, 'move', 'completed', { output });
+  expect([unshown.status, unshown.body['detail']]).toMatchObject([
+    409,
+    { error: 'claim_not_proven', reason: 'not_found' },
+  ]);
+  expect((await nodeOf(id, 'move')).state).toBe('OBSERVING');
+  expect((await resolve(id, 'move', 'abandoned')).status).toBe(200);
+  await own.api.reaches(id, 'FAILED');
+  expect(await nodeOf(id, 'move')).toMatchObject({ state: 'FAILED', error_code: 'ABANDONED' });
 }, 240_000);
 
 const bridgesOf = (): StackBridges => {
@@ -278,7 +290,7 @@ test('a burn that its attester does not know', async () => {
   await mayBeCompleted(id);
   // It is burnt, and without what is signed for it its mint would bring nothing.
   await isMined(id, 'burn');
-  expect(errorOf(await resolve(id, 'burn', 'completed'))).toBe('resolution_incomplete');
+  expect(errorOf(await resolve(id, 'burn', 'completed'))).toBe('claim_missing');
   await attester({ attestation: 'given' });
   await own.api.reaches(id, 'COMPLETED', LIMIT_MS);
 }, 240_000);

@@ -72,6 +72,7 @@ import {
   takeNonces,
 } from '../../store/request-nonces.ts';
 import { readNewestRestore } from '../../store/restore.ts';
+import { noteClockWait } from '../../store/transfer-clock-waits.ts';
 import { dropOldCallbacks, dropOldCommands } from '../../store/retention.ts';
 import {
   FIRST_ID,
@@ -577,7 +578,12 @@ export const CALLS: readonly Call[] = [
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
   own('dropOldSessions', (db) => dropOldSessions(db, { keepDays: 30, atMost: 1_000 })),
   own('takeLateLooks', (db) =>
-    takeLateLooks(db, { executors: ['executor-1'], pauseSeconds: 60, limit: 50 }),
+    takeLateLooks(db, {
+      called: ['executor-1'],
+      followed: ['executor-2'],
+      pauseSeconds: 60,
+      limit: 50,
+    }),
   ),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
@@ -689,6 +695,7 @@ export const CALLS: readonly Call[] = [
     await loadTransfer(db, transfer_id, `run-${String(turn)}`);
     await readTransferRow(db, transfer_id);
   }),
+  own('noteClockWait', (db, { transfer_id }) => noteClockWait(db, transfer_id, 'a clock')),
   own('readCutover', (db) => readCutover(db)),
   own('readOpenOfAgent', (db) => readOpenOfAgent(db, SEEDED.agent)),
   own('readPathFacts', (db) =>
@@ -875,6 +882,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   readSendLane: 'reads its attempt by key, and those of a lane, which no attempt here has',
   readKept: 'commits nothing but a record of its own',
   applyTransferStep: BY_KEY,
+  notePending: BY_KEY,
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
@@ -889,6 +897,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   noteAuthorizationMined: BY_KEY,
   releaseNonce: BY_KEY,
   readLaneRaise: BY_KEY,
+  needsClaim: BY_KEY,
   wasDisplaced: BY_KEY,
   freezeNode: BY_KEY,
   readPhaseAndView: 'reads a node and its movement by key, with functions that other calls run',

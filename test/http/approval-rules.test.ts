@@ -258,7 +258,7 @@ test('what a compromised key has approved needs a person until it has ended', as
     const request = `/change-requests/${change.change_request_id}`;
     expect(await must(200, sendAs(as(jon), 'GET', request))).toMatchObject({
       state: 'withdrawn',
-      ended_by: 'fundadmin',
+      ended_by: 'fundadmin:tool',
     });
     // It goes on as before, and needs no person once it has ended.
     await must(200, sendAs(eve, 'POST', `/movements/${alone.movement_id}/actions/resume`));

@@ -22,6 +22,7 @@ import { changeApprovers } from '../../store/approvals.ts';
 import { createChange, decideChange } from '../../store/change-requests.ts';
 import { commercial } from '../../api/commercial.ts';
 import { withExtensions } from '../../api/extension.ts';
+import { chainAssets, parseVenueBindings } from '../../venues/bindings.ts';
 import { routes } from '../../venues/routes.ts';
 import { dependencies, serve, type Served } from '../api/support.ts';
 import { makePasskey, type Ceremony, type SoftPasskey } from '../support/authenticator.ts';
@@ -36,6 +37,18 @@ const SECRETS = randomBytes(32).toString('base64');
 const ORIGIN = 'http://localhost';
 const SIGNERS = ['desk', 'desk-2'].map((signer_key) =>
   createLocalSigner({ signer_key, chain_family: 'evm' }, `0x${randomBytes(32).toString('hex')}`),
+);
+/** One whose caps are those of a venues file that names none. */
+const CHAINS = chainAssets(
+  parseVenueBindings({
+    venues: [
+      {
+        ...{ venue_key: 'mainnet', provider: 'evm', chain_id: 1 },
+        ...{ rpc_url: 'http://127.0.0.1:1', finality_confirmations: 64 },
+        finality_override: { reason: 'a test' },
+      },
+    ],
+  }),
 );
 const own = started(startOwnDatabase);
 const db = started(async () => {
@@ -72,6 +85,7 @@ beforeAll(async () => {
         {
           ...deps,
           ...{ db: pool, log, consoleOrigin: () => ORIGIN },
+          chains: CHAINS,
           executors: { list: () => [createNoopExecutor().descriptor] },
           signers: {
             list: () => SIGNERS.map(({ descriptor }) => descriptor),
@@ -272,6 +286,11 @@ const madeTransfer = (id: string) =>
   );
 const PAUSE = '/perp-venue/strategy-bindings/alpha/pause';
 let address = '';
+const LANE_ADDRESS = `0x${'cd'.repeat(20)}`;
+const raiseCaps = (max_gas_cost_wei: string, ttl_seconds = 600) =>
+  as('ann', 'POST', `/admin/nonce-lanes/1/${LANE_ADDRESS}/raise`, {
+    ...{ max_gas_cost_wei, ttl_seconds, reason: 'gas is dear' },
+  });
 const WAYS: Readonly<Record<string, Way>> = {
   'listing an address': {
     kind: 'allowlist',
@@ -361,6 +380,16 @@ const WAYS: Readonly<Record<string, Way>> = {
         reason: 'a test',
         ack_impact: true,
       }),
+  },
+  'higher fee caps of a lane': {
+    kind: 'signers',
+    table: 'nonce_lanes',
+    before: () =>
+      db.$executeRawUnsafe(
+        `INSERT INTO nonce_lanes (chain_id, address, next_nonce, signer_key)
+         VALUES (1, '${LANE_ADDRESS}', 1, 'desk')`,
+      ),
+    call: () => raiseCaps('50000000000000001'),
   },
   'a strategy at the perps venue': {
     kind: 'perps',
@@ -540,6 +569,42 @@ test('what is approved is the document: the call, its author and the row, by its
   });
 });
 
+test('a raise of fee caps waits as it is, whatever its lane does; to end one does not wait', async () => {
+  await ruled();
+  const lanes = (set: string) =>
+    db.$executeRawUnsafe(`UPDATE nonce_lanes SET ${set} WHERE address = '${LANE_ADDRESS}'`);
+  await db.$executeRawUnsafe(
+    `INSERT INTO nonce_lanes (chain_id, address, next_nonce, signer_key)
+     VALUES (1, '${LANE_ADDRESS}', 1, 'desk') ON CONFLICT DO NOTHING`,
+  );
+  await raiseCaps('1', 0);
+  await ruled('signers');
+  const { body: requested } = await raiseCaps('60000000000000000');
+  expect(requested).toMatchObject({ kind: 'signers' });
+  expect((await read(requested.change_request_id)).after).toMatchObject({
+    chain_id: '1',
+    address: LANE_ADDRESS,
+    ttl_seconds: '600',
+    cap_raise: { max_gas_cost_wei: '60000000000000000', reason: 'gas is dear' },
+  });
+  await approve('bob', requested);
+  await lanes('next_nonce = 9, mined_count = 8, seen_at = svc_now(), stuck_since = NULL');
+  expect(await approve('cid', requested)).toMatchObject({
+    status: 200,
+    body: { state: 'applied' },
+  });
+  const raised = await rowsOf('nonce_lanes');
+  // The same for longer, and more of it, wait; a lower one and its end do not.
+  for (const [cap, seconds] of [
+    ['60000000000000000', 3_600],
+    ['60000000000000001', 1],
+  ] as const)
+    expect((await raiseCaps(cap, seconds)).status).toBe(202);
+  expect(await rowsOf('nonce_lanes')).toEqual(raised);
+  expect((await raiseCaps('59000000000000000', 60)).status).toBe(200);
+  expect((await raiseCaps('1', 0)).status).toBe(200);
+});
+
 test('what narrows goes at once, and makes a request outdated', async () => {
   const { body: row } = await dashboard<{ id: string }>(ROWS, listing(fresh()));
   await ruled('allowlist', 'cutover', 'executors');
@@ -580,7 +645,9 @@ test('an author whose key is revoked changes nothing now', async () => {
     finality_age_seconds: 1_200,
   });
   await approve('bob', requested);
-  await fundadmin('keys', 'revoke', '--key-id', 'fay');
+  expect(await fundadmin('keys', 'revoke', '--key-id', 'fay', '--as', 'ann')).toMatchObject({
+    status: 0,
+  });
   expect(await approve('cid', requested)).toMatchObject({
     status: 200,
     body: { state: 'failed', code: 'forbidden' },
@@ -692,10 +759,12 @@ test('only the author withdraws it, anybody rejects it, and then it stays ended'
   await ruled('allowlist');
   const { body: first } = await dashboard(ROWS, listing(fresh()));
   const path = (each: Change) => `/change-requests/${each.change_request_id}`;
-  expect(await as('bob', 'POST', `${path(first)}/withdraw`)).toMatchObject({
-    status: 403,
-    body: { detail: { error: 'not_the_author' } },
-  });
+  // Eve is no person.
+  for (const who of ['bob', 'eve'])
+    expect(await as(who, 'POST', `${path(first)}/withdraw`)).toMatchObject({
+      status: 403,
+      body: { detail: { error: 'not_the_author' } },
+    });
   expect(await as('bob', 'POST', `${path(first)}/reject`, { reason: 'no' })).toMatchObject({
     status: 200,
     body: { state: 'rejected' },
@@ -782,7 +851,7 @@ test('of a compromised key what was applied is listed, and what waits loses it',
     expect((await approve('ann', applied)).body.state).toBe('applied');
     expect(await missing()).toMatchObject([{ missing: 1 }]);
     const marked = async (...args: readonly string[]) => {
-      const run = await fundadmin(...args, '--compromised');
+      const run = await fundadmin(...args, '--compromised', '--as', 'ann');
       expect(run.status).toBe(0);
       return JSON.parse(run.out) as object;
     };
@@ -985,7 +1054,7 @@ describe('fundadmin', () => {
       status: 200,
       body: { approvals: { required: [{ missing: 1 }] } },
     });
-    const restored = await fundadmin('after-restore');
+    const restored = await fundadmin('after-restore', '--as', 'ann');
     expect(restored).toMatchObject({ status: 0 });
     expect(JSON.parse(restored.out)).toMatchObject({ cutover_mode: 'drain' });
     expect(await read(later.change_request_id)).toMatchObject({
@@ -1050,14 +1119,60 @@ describe('fundadmin', () => {
     ]);
   });
 
-  test('breaks the glass without a person, and is seen where no rule holds for its kind', async () => {
+  test('breaks the glass only as a person, and is seen where no rule holds for its kind', async () => {
     await ruled('keys');
-    expect(await fundadmin(...member, '--break-glass')).toMatchObject({ status: 0 });
+    expect(await fundadmin(...member, '--break-glass')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('--as <person>'),
+    });
+    expect(await fundadmin(...member, '--break-glass', '--as', 'ann')).toMatchObject({ status: 0 });
     const { body } = await as<{ change_requests: readonly object[] }>(
       'bob',
       'GET',
       '/change-requests?break_glass=true&kind=approval_rules',
     );
     expect(body.change_requests).toMatchObject([{ state: 'applied', approvals: { rules: [] } }]);
+  });
+
+  test('names who acts in every change once a rule is in force, also of another kind', async () => {
+    await ruled();
+    const add = (...more: readonly string[]) =>
+      fundadmin(
+        ...['allowlist', 'add', '--family', 'evm', '--address', fresh(), '--reason', 'new'],
+        ...more,
+      );
+    expect(await add()).toMatchObject({ status: 0 });
+    expect(await add('--as', 'nemo')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('no person nemo'),
+    });
+    await ruled('executors');
+    const before = await rowsOf('allowed_addresses');
+    expect(await add()).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('--as <person>'),
+    });
+    // What narrows does not wait, and has an author as well.
+    const revoke = ['keys', 'revoke', '--key-id', 'no-such-key'];
+    expect(await fundadmin(...revoke)).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('--as <person>'),
+    });
+    expect(await fundadmin(...revoke, '--as', 'ann')).toMatchObject({
+      err: expect.stringContaining('There is no key'),
+    });
+    expect(await fundadmin('allowlist', 'list')).toMatchObject({ status: 0 });
+    expect(await rowsOf('allowed_addresses')).toEqual(before);
+    const { status, out } = await add('--as', 'ann');
+    expect(status).toBe(0);
+    const { row } = JSON.parse(out) as { row: { id: string; created_by: string } };
+    expect(row.created_by).toBe('fundadmin:ann');
+    expect(
+      await db.$queryRawUnsafe(
+        `SELECT action, actor_client_id AS actor, encode(mac, 'hex') IS NOT NULL AS vouched
+         FROM audit_events WHERE entity_key = $1`,
+        row.id,
+      ),
+    ).toEqual([{ action: 'allowed_address.create', actor: 'fundadmin:ann', vouched: true }]);
   });
 });

@@ -430,7 +430,7 @@ describe('fundadmin allowlist', () => {
     expect(row).toMatchObject({
       address,
       chain_id: null,
-      created_by: 'fundadmin',
+      created_by: 'fundadmin:tool',
       usable_after: null,
     });
     const moved = await tool(

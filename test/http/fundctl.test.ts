@@ -173,7 +173,24 @@ describe('what is printed for programs fits the schema of its command', () => {
     ]);
     await json.run('movements approve', [failed, '--over-limit', '--yes']);
     await reaches(failed, 'FAILED');
-    await json.run('movements acknowledge', [failed, '--reason', 'a test', '--yes']);
+    const acknowledge = (...more: readonly string[]) =>
+      json.run('movements acknowledge', [failed, ...more, '--reason', 'a test', '--yes']);
+    const other = ['--about', 'landed_late', '--reason', 'a test', '--yes'];
+    const another = await run('movements', 'acknowledge', failed, ...other);
+    expect(another.err).toContain('failed of step');
+    await acknowledge();
+    // A late landing is taken only by name: what is shown is what is sent.
+    for (const about of [[], ['--about', 'landed_late']]) {
+      await sql(
+        `UPDATE movement_nodes SET landed_late_at = svc_now(), landing_seen_at = NULL
+          WHERE movement_id = $1`,
+        [failed],
+      );
+      expect((await run('movements', 'show', failed)).out).toContain(
+        `fundctl movements acknowledge ${failed} --about landed_late --reason`,
+      );
+      await acknowledge(...about);
+    }
     // It has allowed no spender anything.
     const reset = await json.run<object>('movements reset-allowances', [failed, '--yes']);
     expect(reset).toMatchObject({ open_allowances: [], resets: [] });

@@ -533,8 +533,58 @@ describe('an acknowledge', () => {
       'invalid_state',
       {
         current_state: 'PENDING_APPROVAL',
-        allowed_states: ['FAILED'],
+        allowed_states: ACTION_STATES.acknowledge,
       },
     );
+  });
+
+  test('deals with the reason that was shown, and with no landing that came since', async () => {
+    const id = await failing();
+    const failed = { attention_reason: 'failed', node_key: 'pay' };
+    const landed = { attention_reason: 'landed_late', node_key: 'pay' };
+    const offer = { action: 'acknowledge', consequence: expect.any(String) };
+    expect(await detail(id)).toMatchObject({ attention: { actions: [{ ...offer, ...failed }] } });
+    await sql(
+      `UPDATE movement_nodes SET landed_late_at = svc_now(), external_ref = 'tx-9'
+        WHERE movement_id = $1`,
+      [id],
+    );
+    const refuses = async (named: object): Promise<void> => {
+      const answer = await act(id, 'acknowledge', { ...because('paid by hand'), ...named });
+      expectRefusal(answer, 409, 'node_differs', landed);
+    };
+    await refuses(failed);
+    await refuses({});
+    await refuses({ node_key: 'pay' });
+    await refuses({ ...landed, node_key: 'another' });
+    expect(await detail(id)).toMatchObject({
+      attention: {
+        reason: 'landed_late',
+        message: expect.stringContaining('tx-9'),
+        actions: [{ ...offer, ...landed }],
+      },
+    });
+    expect(await needing(id)).toBe(true);
+    const body = { ...because('settled with the payee'), ...landed };
+    await must(200, act(id, 'acknowledge', body));
+    expect([(await detail(id))['attention'], await needing(id)]).toEqual([null, false]);
+    expect((await timeline(id)).at(-1)).toMatchObject({
+      event_type: 'request_acknowledged',
+      node_key: 'pay',
+      data: { reason: 'settled with the payee', attention_reason: 'landed_late' },
+    });
+    // A click that comes twice finds nothing left.
+    expectRefusal(await act(id, 'acknowledge', body), 409, 'invalid_state', {
+      current_state: 'FAILED',
+      allowed_states: [],
+    });
+  });
+
+  test('of a movement that has ended otherwise is for a landing alone', async () => {
+    const { movement_id: id } = await run(linear, 'COMPLETED');
+    expectRefusal(await act(id, 'acknowledge', because('x')), 409, 'invalid_state', {
+      current_state: 'COMPLETED',
+      allowed_states: [],
+    });
   });
 });

@@ -180,13 +180,12 @@ const DRIVES: Record<ScenarioName, Drive> = {
     });
     const transfer = await transferred(own, amount, 'MANUAL_INTERVENTION');
     const path = `/capital-transfers/${transfer.transfer_id}/actions/resolve`;
-    await eventually(async () => {
-      const { status } = await own.api.send('POST', path, {
-        resolution: 'failed',
-        reason: 'recorded',
-      });
-      return status === 200 ? true : null;
-    });
+    const says = (resolution: string) =>
+      own.api.send('POST', path, { resolution, reason: 'recorded' });
+    // While its provider shows it as pending it cannot be called failed; a word wakes the look.
+    await own.venueFaults({ error_rate: 1, phases: ['transfer_find'] });
+    await says('manual_intervention');
+    await eventually(async () => ((await says('failed')).status === 200 ? true : null));
     await own.venueFaults(null);
     return transfer;
   },

@@ -14,6 +14,8 @@ const APPROVALS = 'test/store/approval-rules.test.ts';
 const CHANGES = 'test/http/change-requests.test.ts';
 const PASSKEYS = 'test/http/passkeys.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
+const AT_VENUE = 'test/store/sends-at-venue.test.ts';
+const NAMED_CLAIMS = 'test/store/named-claims.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -201,6 +203,45 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'fundadmin-names-who-acts',
+    section,
+    rule: 'Once an approval rule is in force, `fundadmin` changes something only with `--as <person>`.',
+    test: {
+      file: CHANGES,
+      name: 'names who acts in every change once a rule is in force, also of another kind',
+    },
+    broken: {
+      file: 'tools/acting.ts',
+      find: 'if ((await listRules(db)).length === 0) return;',
+      replace: 'return;',
+    },
+  },
+  {
+    id: 'what-fundadmin-did-its-person-did',
+    section,
+    rule: 'Who listed a payee with `fundadmin --as` does not count among those who approve a payment to it.',
+    test: { file: APPROVALS, name: 'the author of a payee, or of the template, does not count' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "coalesce(id = 'fundadmin:' || who, false)",
+      replace: 'false',
+    },
+  },
+  {
+    id: 'fee-caps-need-people',
+    section,
+    rule: 'A raise of a nonce lane’s fee caps waits under a rule for `signers`; to lower or end one does not.',
+    test: {
+      file: CHANGES,
+      name: 'a raise of fee caps waits as it is, whatever its lane does; to end one does not wait',
+    },
+    broken: {
+      file: 'prisma/migrations/20261129000066_fee_caps_need_people/migration.sql',
+      find: 'WHEN (NEW.cap_raise IS NOT NULL AND NEW.cap_raised_until > svc_now()',
+      replace: 'WHEN (false',
+    },
+  },
+  {
     id: 'what-leads-a-movement-on-needs-its-people',
     section,
     rule: 'Opening a gate, a retry, a resolve or a reassign of a movement under approval rules needs fresh approvals.',
@@ -309,7 +350,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: "  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')\n",
+      find: "  SELECT n.state = 'UNKNOWN' AND n.error_code IS DISTINCT FROM 'SEND_UNDER_WAY'\n",
       replace: '  SELECT true\n',
     },
   },
@@ -325,6 +366,62 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/resolve.sql',
       find: "    CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')\n",
       replace: '    CASE WHEN false\n',
+    },
+  },
+  {
+    id: 'a-send-at-its-venue-is-never-called-failed',
+    section,
+    rule: 'A person can call no send failed of which the last answer says that it is under way, or was paid.',
+    test: {
+      file: AT_VENUE,
+      name: 'a late send that is under way is never called failed, also once its venue is silent',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "      OR n.state = 'UNKNOWN' AND is_at_venue(n.error_code)\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'a-late-send-under-way-is-known-as-such',
+    section,
+    rule: 'A send that becomes UNKNOWN while its executor reports it as under way has a code of the service, so that no word is taken as if nothing were known.',
+    test: {
+      file: AT_VENUE,
+      name: 'a late send that is under way is never called failed, also once its venue is silent',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: '{ ...answer, ...underWay(answer) }',
+      replace: "{ ...answer, error_code: 'RECOVERY_INCONCLUSIVE' }",
+    },
+  },
+  {
+    id: 'completed-under-way-waits-for-its-hour',
+    section,
+    rule: 'A send that is under way is completed by a person only once it takes an hour longer than usual, also where it is UNKNOWN.',
+    test: {
+      file: AT_VENUE,
+      name: 'one that is under way is completed by a person from an hour beyond its usual time on',
+    },
+    broken: {
+      file: 'domain/commands/resolve.ts',
+      find: ' || error_code !== SEND_UNDER_WAY || resolvable === true',
+      replace: ' || error_code !== SEND_UNDER_WAY || true',
+    },
+  },
+  {
+    id: 'a-pending-transfer-is-never-called-failed',
+    section,
+    rule: 'A person can call no capital transfer failed that the last answer of its provider shows as pending, whoever read it before that answer.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'not while the provider shows it as pending, also with a person, but once it %s',
+    },
+    broken: {
+      file: 'prisma/functions/capital-transfers.sql',
+      find: "doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider",
+      replace: 'false',
     },
   },
   {
@@ -378,9 +475,263 @@ export const commandRules: readonly Rule[] = [
       name: 'brings a landing into attention, once',
     },
     broken: {
-      file: 'domain/commands/landed-late.ts',
-      find: '    set: { acknowledged_at: null },\n',
+      file: 'prisma/functions/attention.sql',
+      find: "    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'\n",
       replace: '',
+    },
+  },
+  {
+    id: 'a-late-landing-is-acknowledged-by-name',
+    section,
+    rule: 'Who acknowledges a failure acknowledges no landing that came after they had looked.',
+    test: {
+      file: 'test/store/late-landings.test.ts',
+      name: 'a landing that came after a person had looked stays when the failure is acknowledged',
+    },
+    broken: {
+      file: 'domain/commands/acknowledge.ts',
+      find: '? each.landing === null',
+      replace: '? true',
+    },
+  },
+  {
+    id: 'a-late-landing-hides-nothing',
+    section,
+    rule: 'A late landing hides no node that goes on, and no other reason hides the landing.',
+    test: {
+      file: 'test/store/late-landings.test.ts',
+      name: 'in a movement that goes on, %s comes first, and the landing beside it',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "'observed_long', 'landed_late'], r.why),",
+      replace: "'observed_long', 'landed_late'], r.why) * (r.why <> 'landed_late')::integer,",
+    },
+  },
+  {
+    id: 'an-acknowledged-landing-stays-so',
+    section,
+    rule: 'A late landing that a person has acknowledged does not come back with a retry.',
+    test: {
+      file: 'test/store/late-landings.test.ts',
+      name: 'the failure of another node comes first, and each is acknowledged by itself',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "AND n.landing_seen_at IS NULL THEN 'landed_late'",
+      replace: "AND m.acknowledged_at IS NULL THEN 'landed_late'",
+    },
+  },
+  {
+    id: 'abandoned-fires-no-edge-of-the-release-before',
+    section,
+    rule: 'No API process of the release before starts what only the failure edge of an abandoned node leads to.',
+    test: { file: 'test/store/late-landings.test.ts', name: 'starts nothing in its place' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "HAVING bool_or(is_abandoned(s) AND e.value ->> 'edge_type' IN",
+      replace: "HAVING bool_or(false AND e.value ->> 'edge_type' IN",
+    },
+  },
+  {
+    id: 'a-claim-is-named',
+    section,
+    rule: 'Of a type that claims, a person completes a node only with what it claims, each payment once.',
+    test: { file: NAMED_CLAIMS, name: 'has to be named, and each once' },
+    broken: {
+      file: 'api/movements/named-claim.ts',
+      find: 'if (output === undefined || !namesClaim(planned, output)) throw',
+      replace: 'if (output === undefined) throw',
+    },
+  },
+  {
+    id: 'a-claim-counts-once',
+    section,
+    rule: 'A payment that a person names twice counts once or not at all.',
+    test: { file: NAMED_CLAIMS, name: 'has to be named, and each once' },
+    broken: {
+      file: 'api/movements/named-claim.ts',
+      find: 'const shown = namesTwice(named)',
+      replace: "const shown = named.asset === ''",
+    },
+  },
+  {
+    id: 'a-claim-is-read',
+    section,
+    rule: 'What a person names as completing a node counts only as its source shows it.',
+    test: {
+      file: NAMED_CLAIMS,
+      name: 'of which a person says more than the chain shows completes nothing',
+    },
+    broken: {
+      file: 'api/movements/named-claim.ts',
+      find: '    : await read(named);',
+      replace: '    : ({ ok: true, output: named.output } as const);',
+    },
+  },
+  {
+    id: 'a-claim-is-as-stated',
+    section,
+    rule: 'Where the source shows another value than a person states, nothing is written.',
+    test: {
+      file: NAMED_CLAIMS,
+      name: 'of which a person says more than the chain shows completes nothing',
+    },
+    broken: {
+      file: 'api/movements/named-claim.ts',
+      find: 'const other = differingFields(output, shown.output);',
+      replace: 'const other: JsonObject = {};',
+    },
+  },
+  {
+    id: 'an-unread-claim-is-none',
+    section,
+    rule: 'What a person names completes nothing while its source cannot be read.',
+    test: {
+      file: NAMED_CLAIMS,
+      name: 'is not believed where its chain cannot be read; the node may still be abandoned',
+    },
+    broken: {
+      file: 'api/movements/named-claim.ts',
+      find: '.catch((error: unknown) => Promise.reject(refusalOf(error)))',
+      replace: '.catch(() => ({ ok: true, output: named.output }) as const)',
+    },
+  },
+  {
+    id: 'a-named-transaction-is-final',
+    section,
+    rule: 'A transaction that a person names counts once its block is final.',
+    test: {
+      file: NAMED_CLAIMS,
+      name: 'that went elsewhere, is nowhere, reverted, or is not final completes nothing',
+    },
+    broken: {
+      file: 'venues/evm/named-transaction.ts',
+      find: 'receipt.blockNumber > (await finalizedNumber(one))',
+      replace: 'receipt.blockNumber > (await finalizedNumber(one)) + 1_000n',
+    },
+  },
+  {
+    id: 'a-named-rise-is-since-the-baseline',
+    section,
+    rule: 'Of the coin of a chain nothing counts, also on a person’s word, that was there before the node waited.',
+    test: {
+      file: NAMED_CLAIMS,
+      name: 'of the coin of a chain the rise of the balance between two final blocks counts',
+    },
+    broken: {
+      file: 'venues/evm/named-payments.ts',
+      find: 'if (since < from ||',
+      replace: 'if (since < 0n ||',
+    },
+  },
+  {
+    id: 'a-named-deposit-is-its-record',
+    section,
+    rule: 'A deposit that a person names is the record of this id that the exchange shows.',
+    test: { file: NAMED_CLAIMS, name: 'is read by the worker that has its keys, record by record' },
+    broken: {
+      file: 'venues/cex/named-deposits.ts',
+      find: 'found.find(({ id }) => id.toLowerCase() === claim.reference)',
+      replace: "found.find(({ id }) => id !== '')",
+    },
+  },
+  {
+    id: 'a-named-attestation-is-taken',
+    section,
+    rule: 'An attestation that a person names counts only with signatures that the destination takes.',
+    test: {
+      file: 'test/venues/burn-mint/named-attestation.test.ts',
+      name: 'is not proven by signatures that the destination refuses',
+    },
+    broken: {
+      file: 'venues/burn-mint/named-attestation.ts',
+      find: 'if (unsigned !== null)',
+      replace: "if (unsigned === '')",
+    },
+  },
+  {
+    id: 'a-named-send-is-the-signers-own',
+    section,
+    rule: 'A send over a bridge that a person names is that of the node’s own account.',
+    test: {
+      file: 'test/venues/bridge-c/executors.test.ts',
+      name: 'a send of another amount or account, or none at all, proves nothing',
+    },
+    broken: {
+      file: 'venues/bridge-c/named-packet.ts',
+      find: '(named.from ?? getAddress(receipt.from)) as Address',
+      replace: 'getAddress(receipt.from)',
+    },
+  },
+  {
+    id: 'a-named-delivery-is-the-payees',
+    section,
+    rule: 'A delivery that a person names is that of the node’s packet, to its payee.',
+    test: {
+      file: 'test/venues/bridge-c/executors.test.ts',
+      name: 'a delivery is the receipt of its own packet, for its payee',
+    },
+    broken: {
+      file: 'venues/bridge-c/named-packet.ts',
+      find: 'if (!isAddressEqual(arrived.to, payee as Address))',
+      replace: "if (payee === '')",
+    },
+  },
+  {
+    id: 'a-named-credit-is-in-the-ledger',
+    section,
+    rule: 'A credit that a person names is that of the perps venue’s ledger, of the amount that was sent or that the person says.',
+    test: {
+      file: 'test/venues/perp/deposit.test.ts',
+      name: 'is what a person names only where the ledger shows it',
+    },
+    broken: {
+      file: 'venues/perp/named-credit.ts',
+      find: 'if (compare(row.credited, amount) !== 0 && named.output',
+      replace: 'if (compare(row.credited, amount) < -1 && named.output',
+    },
+  },
+  {
+    id: 'a-late-landing-is-proven',
+    section,
+    rule: 'A late landing is noted only where the answer has the assurance and the claim of a completion.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'believes no completion of less than the plan requires',
+    },
+    broken: {
+      file: 'activities/relays/late-looks.ts',
+      find: "    if (heldTo(assuranceOf(row), answer).next_state !== 'COMPLETED')\n",
+      replace: "    if (heldTo(assuranceOf(row), answer).next_state === 'FAILED')\n",
+    },
+  },
+  {
+    id: 'late-looks-read-the-chain',
+    section,
+    rule: 'Whether what was signed for a team’s executor has landed late, the chain says alone.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'looks at the chain, and calls no executor (%s)',
+    },
+    broken: {
+      file: 'activities/relays/late-looks.ts',
+      find: '  if (request !== null && isFollowed(options, row)) {\n',
+      replace: '  if (request !== null && row === null) {\n',
+    },
+  },
+  {
+    id: 'no-attempt-hides-behind-an-abandoned-one',
+    section,
+    rule: 'An attempt before an abandoned one is compared with the exchange’s records by its own outcome.',
+    test: {
+      file: 'test/store/reconcile.test.ts',
+      name: 'an attempt before the one that a person abandoned keeps its own outcome and time',
+    },
+    broken: {
+      file: 'store/reconcile.ts',
+      find: "        CASE WHEN l.latest AND is_abandoned(n) THEN 'UNKNOWN' WHEN",
+      replace: "        CASE WHEN is_abandoned(n) THEN 'UNKNOWN' WHEN",
     },
   },
   {

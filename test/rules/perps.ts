@@ -21,6 +21,20 @@ export const perpRules: readonly Rule[] = [
     },
   },
   {
+    id: 'equal-deposits-wait-for-a-late-credit',
+    section,
+    rule: 'An equal deposit waits for the credit of an abandoned one, also once its transfer is mined.',
+    test: {
+      file: 'test/store/perp-fence.test.ts',
+      name: 'wait for a week for one that was abandoned, and for a week after it was seen',
+    },
+    broken: {
+      file: 'prisma/functions/perp-fence.sql',
+      find: '    AND greatest(completed_at, landed_late_at) >',
+      replace: '    AND completed_at >',
+    },
+  },
+  {
     id: 'an-approval-is-signed-once',
     section,
     rule: 'What approves an agent is stored before it is sent, and nothing else is sent with its nonce.',

@@ -35,7 +35,8 @@ test('the page is as the rules say; `npm run rules:table` writes it', () => {
 
 // A migration may hold a definition that was replaced, and breaking it would prove nothing; tables
 // and triggers stand in one each.
-const ONCE = /^prisma\/migrations\/\d+_(?:tables|triggers_and_views|dashboard_keys)\//;
+const ONCE =
+  /^prisma\/migrations\/\d+_(?:tables|triggers_and_views|dashboard_keys|fee_caps_need_people)\//;
 const inSql = RULES.filter(({ broken: { file } }) => file.endsWith('.sql') && !ONCE.test(file));
 test.each(inSql.map((rule) => [rule.id, rule] as const))(
   '%s is broken in a function that the database runs',

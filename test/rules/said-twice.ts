@@ -142,6 +142,17 @@ export const saidTwiceRules: readonly Rule[] = [
     },
   },
   {
+    id: 'twice-at-venue',
+    section,
+    rule: 'Which codes say that the venue has the send: `AT_VENUE_CODES` of domain/send/at-venue.ts, `is_at_venue`.',
+    test: { file: PAIRS, name: 'a code means that the venue has the send' },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "    'DEPOSIT_AMOUNT_MISMATCH'), false)",
+      replace: "    'DEPOSIT_NOT_CREDITED'), false)",
+    },
+  },
+  {
     id: 'twice-words',
     section,
     rule: 'The words of stops, of what ties a node to a signer, and the window of the perps venue’s nonces: `STOPS`, `KEPT_REASONS`, `WINDOW_MS`; `send_stops`, `signer_tie`, `unsettled_send`.',

@@ -267,6 +267,15 @@ describe('a provider that does not confirm', () => {
       await own.venueFaults({ transfer_outcome: 'pending', phases: ['transfer_submit'] });
       const { transfer_id } = await create();
       await reaches(transfer_id, from);
+      if (resolution === 'failed') {
+        expect(await resolve(transfer_id, 'failed')).toMatchObject({
+          status: 409,
+          body: { detail: { error: 'send_still_open' } },
+        });
+        // From now on its provider does not answer; a person’s word makes the next look at once.
+        await own.venueFaults({ error_rate: 1, phases: ['transfer_find'] });
+        expect((await resolve(transfer_id, 'manual_intervention')).status).toBe(200);
+      }
       // While a send may still be under way, its failure is not certain.
       const answer = await eventually(async () => {
         const tried = await resolve(transfer_id, resolution, {
@@ -282,8 +291,8 @@ describe('a provider that does not confirm', () => {
       const audit = `SELECT action, outcome, reason, details ->> 'resolution' AS resolution
         FROM audit_events
                      WHERE entity_key = $1 AND action = 'capital_transfer.resolve'
-                       AND outcome = 'success'`;
-      expect(await own.query(audit, [transfer_id])).toEqual([
+                       AND outcome = 'success' AND details ->> 'resolution' = $2`;
+      expect(await own.query(audit, [transfer_id, resolution])).toEqual([
         {
           action: 'capital_transfer.resolve',
           outcome: 'success',

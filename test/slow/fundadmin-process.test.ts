@@ -260,7 +260,7 @@ test('people, approver-groups and approval-rules', async () => {
   // First the rules that guard all others; from then on each change needs the flag.
   const two = ruleFile('two.json', requires(2));
   await refused(`approval-rules set --name all --file ${two}`, 'rules_unguarded');
-  const glass = `--break-glass ${why}`;
+  const glass = `--break-glass ${why} --as ann`;
   // Both of the desk would have to approve, also who makes the request.
   const both = ruleFile('both.json', { ...requires(2), applies_to: 'keys' });
   await refused(`approval-rules set --name keys --file ${both}`, 'rule_unsatisfiable');
@@ -268,7 +268,8 @@ test('people, approver-groups and approval-rules', async () => {
   expect(
     await fundadmin(`approval-rules set --name keys --file ${ruleFile('keys.json', keys)} ${why}`),
   ).toEqual({ before: null, after: expect.objectContaining(keys) });
-  await refused('people remove --person bob', '--break-glass');
+  await refused('people remove --person bob', '--as <person>');
+  await refused('people remove --person bob --as ann', '--break-glass');
   const rules = { ...requires(1), applies_to: 'approval_rules', initiator_may_approve: true };
   expect(
     await fundadmin(
@@ -277,7 +278,7 @@ test('people, approver-groups and approval-rules', async () => {
   ).toMatchObject({ before: null, after: rules, break_glass: true });
 
   const three = ruleFile('three.json', requires(3));
-  const set = 'approval-rules set --break-glass --name all --file';
+  const set = 'approval-rules set --break-glass --as ann --name all --file';
   await refused(`${set} ${three}`, 'rule_unsatisfiable');
   const agents = ruleFile('agents.json', { ...requires(1), when: { origins: ['agent'] } });
   await refused(`${set} ${agents}`, 'rule_avoidable');
@@ -311,10 +312,10 @@ test('people, approver-groups and approval-rules', async () => {
   ]);
 
   // The same with a rule for changes of rules; and each rule must stay possible.
-  await refused('people set --person bob --name Bobby --operator bob', '--break-glass');
-  await refused('people remove --person bob --break-glass', 'rule_unsatisfiable');
+  await refused('people set --person bob --name Bobby --operator bob --as ann', '--break-glass');
+  await refused('people remove --person bob --break-glass --as ann', 'rule_unsatisfiable');
   await refused(
-    'approver-groups remove --name desk --break-glass',
+    'approver-groups remove --name desk --break-glass --as ann',
     'name the group desk: all, keys, rules',
   );
   const one = ruleFile('one.json', requires(1));
@@ -332,7 +333,7 @@ test('people, approver-groups and approval-rules', async () => {
   expect(await fundadmin('approver-groups list')).toEqual([{ name: 'desk', members: ['ann'] }]);
   // The two that guard the others go last.
   for (const name of ['keys', 'rules'])
-    await refused(`approval-rules remove --name ${name} --break-glass`, 'rules_unguarded');
+    await refused(`approval-rules remove --name ${name} --break-glass --as ann`, 'rules_unguarded');
   for (const name of ['all', 'keys', 'rules'])
     expect(await fundadmin(`approval-rules remove --name ${name} ${glass}`)).toMatchObject({
       before: requires(1),

@@ -204,7 +204,7 @@ test(
     const answer = await own.api.send('POST', path, said);
     expect(answer).toMatchObject({
       status: 422,
-      body: { detail: { error: 'resolution_incomplete', missing: 'output.packet' } },
+      body: { detail: { error: 'claim_missing', missing: ['output.tx_hash'] } },
     });
     await faults(rpcUrl, null);
     await own.api.reaches(made.movement_id, 'COMPLETED', 120_000);

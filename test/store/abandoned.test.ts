@@ -1,19 +1,31 @@
 /** A send whose outcome a person leaves open: what follows from it, and what when it lands late. */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
+import { startLaneTender } from '../../activities/relays/lanes.ts';
 import { lookForAbandoned } from '../../activities/relays/late-looks.ts';
+import { landedLate } from '../../domain/commands/landed-late.ts';
 import { resolve, type Outcome } from '../../domain/commands/resolve.ts';
 import { retryableNode } from '../../domain/commands/retry.ts';
-import type { ExecutionResult, Executor, SubmitJournal } from '../../domain/executor.ts';
+import type {
+  ExecutionResult,
+  Executor,
+  ExecutorDescriptor,
+  SubmitJournal,
+} from '../../domain/executor.ts';
 import type { EdgeType } from '../../domain/graph/types.ts';
 import { walk } from '../../domain/graph/walk.ts';
+import type { TemplateNode } from '../../domain/plan/types.ts';
+import type { SignedLook, SignedNode } from '../../domain/signing.ts';
 import { toWalk } from '../../domain/snapshot.ts';
 import { takeLanes } from '../../store/lanes.ts';
 import { takeLateLooks } from '../../store/late-looks.ts';
 import { readMovement } from '../../store/movement-detail.ts';
 import { readSnapshot } from '../../store/movements.ts';
+import { readPhase } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { verifyReservations } from '../../tools/reservations/verify.ts';
+import type { EvmChains } from '../../venues/evm/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { approvalOf, paying, storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -26,10 +38,11 @@ const edge = (to: string, edge_type: EdgeType) => ({
   ...{ from: 'pay', to, edge_type, priority: 0 },
   ...{ join_key: null, condition_expr: null },
 });
-const SHAPE = {
-  nodes: [paying('pay', { venue: 'v', asset: 'USDC' }), paying('then', {}), paying('instead', {})],
+const PAY = paying('pay', { venue: 'v', asset: 'USDC' });
+const shapeOf = (pay: TemplateNode) => ({
+  nodes: [pay, paying('then', {}), paying('instead', {})],
   edges: [edge('then', 'on_success'), edge('instead', 'on_failure')],
-};
+});
 
 const set = (id: string, what: string): Promise<unknown> =>
   bench.sql(
@@ -45,8 +58,8 @@ async function payOf<T>(id: string, columns: string): Promise<T | undefined> {
 }
 
 /** A movement whose node `pay` is in this state, as if it had been sent so long ago. */
-async function sent(state: string, ago = '10 minutes'): Promise<string> {
-  const { movement_id } = await bench.movement({ shape: SHAPE });
+async function sent(state: string, ago = '10 minutes', pay = PAY): Promise<string> {
+  const { movement_id } = await bench.movement({ shape: shapeOf(pay) });
   await applyTransition(bench.db, {
     ...approvalOf(movement_id),
     set: { approval_status: 'approved' },
@@ -67,8 +80,8 @@ async function says(id: string, outcome: Outcome) {
   return said === null ? null : applyTransition(bench.db, said);
 }
 
-async function abandoned(): Promise<string> {
-  const id = await sent('UNKNOWN');
+async function abandoned(pay = PAY): Promise<string> {
+  const id = await sent('UNKNOWN', undefined, pay);
   expect(await says(id, 'abandoned')).toMatchObject({ ok: true });
   return id;
 }
@@ -130,7 +143,12 @@ test('an overdue node can be abandoned, and never be called failed', async () =>
     expect(await says(id, 'completed')).toBeNull();
     expect(await says(id, 'abandoned')).toMatchObject({ ok: true });
   }
-  const later = await sent('OBSERVING', '121 minutes');
+  // Its usual time is an hour, and completed counts from another one on.
+  const [nearly, later] = [
+    await sent('OBSERVING', '119 minutes'),
+    await sent('OBSERVING', '121 minutes'),
+  ];
+  expect(await says(nearly, 'completed')).toBeNull();
   expect(await says(later, 'completed')).toMatchObject({ ok: true });
 });
 
@@ -140,26 +158,41 @@ describe('a late look', () => {
     set(id, "next_late_look = now() - interval '1 second'");
   const taken = async () =>
     (
-      await takeLateLooks(bench.db, { executors: ['acme.payouts'], pauseSeconds: 60, limit: 50 })
+      await takeLateLooks(bench.db, {
+        called: ['acme.payouts'],
+        followed: [],
+        pauseSeconds: 60,
+        limit: 50,
+      })
     ).map(({ movement_id }) => movement_id);
   // What other tests have abandoned.
   beforeEach(() => bench.sql('UPDATE movement_nodes SET next_late_look = NULL'));
 
-  /** Two turns at once with an executor that answers so; returns the phases that were called. */
+  interface Answers {
+    readonly observed?: ExecutionResult;
+    /** What the chain shows of a signed payment; called as `chain`. */
+    readonly shown?: ExecutionResult;
+    readonly kind?: ExecutorDescriptor['kind'];
+  }
+
+  /** Two turns at once with an executor that answers so; returns what was called. */
   async function turn(
     recovered: ExecutionResult,
-    observed = recovered,
+    { observed = recovered, shown = { next_state: 'READY' }, kind = 'local' }: Answers = {},
   ): Promise<readonly string[]> {
     const called: string[] = [];
+    const isReading = async (journal: SubmitJournal): Promise<void> => {
+      expect(await journal.held({ address: '0x1', accepted: true })).not.toBeNull();
+      expect(journal.nextVersion).toBeUndefined();
+    };
     const answer =
       (phase: string, of: ExecutionResult) =>
       async (_context: unknown, _call: unknown, journal: SubmitJournal) => {
         called.push(phase);
-        expect(await journal.held({ address: '0x1', accepted: true })).not.toBeNull();
-        expect(journal.nextVersion).toBeUndefined();
+        await isReading(journal);
         return of;
       };
-    const descriptor = { executor_key: 'acme.payouts', timeout_seconds: 5 };
+    const descriptor = { executor_key: 'acme.payouts', timeout_seconds: 5, kind };
     const executor = {
       descriptor,
       recover: answer('recover', recovered),
@@ -170,7 +203,20 @@ describe('a late look', () => {
       log: pino({ level: 'silent' }),
       chains: [],
       signers: { get: () => undefined },
-      executors: { list: () => [executor.descriptor], get: () => executor },
+      executors: {
+        list: () => [executor.descriptor],
+        get: () => (kind === 'task_queue' ? undefined : executor),
+        describe: () => executor.descriptor,
+      },
+      signing: {
+        check: () => Promise.reject(new Error('nothing is signed')),
+        nextNonce: () => Promise.reject(new Error('nothing is signed')),
+        settle: async (_node: SignedNode, { journal }: SignedLook) => {
+          called.push('chain');
+          await isReading(journal);
+          return shown;
+        },
+      },
       pauseMs: 60_000,
     };
     await Promise.all([lookForAbandoned(options, never), lookForAbandoned(options, never)]);
@@ -199,7 +245,10 @@ describe('a late look', () => {
     expect([await late(id), await attention()]).toEqual([[], null]);
     await due(id);
     const landed = { next_state: 'COMPLETED', external_ref: 'tx-9' } as const;
-    expect(await turn({ next_state: 'SUBMITTED' }, landed)).toEqual(['recover', 'observe']);
+    expect(await turn({ next_state: 'SUBMITTED' }, { observed: landed })).toEqual([
+      'recover',
+      'observe',
+    ]);
     expect(await late(id)).toEqual([{ data: { late: true, external_ref: 'tx-9' } }]);
     expect(await attention()).toMatchObject({
       reason: 'landed_late',
@@ -211,11 +260,164 @@ describe('a late look', () => {
       ...{ external_ref: 'tx-9', next_late_look: null },
     });
     expect(await turn(landed)).toEqual([]);
-    await bench.sql(
-      'UPDATE movements SET acknowledged_at = now() WHERE movement_id = $1::uuid',
-      id,
-    );
+    await set(id, 'landing_seen_at = now()');
     expect(await attention()).toBeNull();
+  });
+
+  test('that a second process makes of the same node writes nothing', async () => {
+    const id = await abandoned();
+    const row = await readPhase(bench.db, id, 'pay');
+    const landed = landedLate(row!, { next_state: 'COMPLETED', external_ref: 'tx-1' });
+    expect(await applyTransition(bench.db, landed)).toMatchObject({ ok: true });
+    expect(await applyTransition(bench.db, landed)).toMatchObject({ ok: false });
+    expect(await late(id)).toHaveLength(1);
+  });
+
+  const RECORD = 'record-7';
+  test.each<[string, ExecutionResult]>([
+    [
+      'with a fee above its limit',
+      {
+        next_state: 'UNKNOWN',
+        error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+        error_message: 'a fee of 2',
+        external_ref: RECORD,
+      },
+    ],
+    [
+      'of another amount',
+      {
+        next_state: 'UNKNOWN',
+        error_code: 'WITHDRAWAL_MISMATCH',
+        error_message: '5 was sent',
+        external_ref: RECORD,
+      },
+    ],
+    [
+      'with another amount in the ledger',
+      {
+        next_state: 'OBSERVING',
+        error_code: 'LEDGER_ROW_MISMATCH',
+        error_message: '5 left the account',
+        external_ref: RECORD,
+      },
+    ],
+    [
+      'and was credited with another amount',
+      {
+        next_state: 'OBSERVING',
+        error_code: 'DEPOSIT_AMOUNT_MISMATCH',
+        error_message: '5 was credited',
+        external_ref: RECORD,
+      },
+    ],
+  ])('notes what landed %s', async (_how, answer) => {
+    const id = await abandoned();
+    await turn(answer);
+    const { next_state: _state, ...difference } = answer;
+    expect(await late(id)).toEqual([{ data: { late: true, ...difference } }]);
+    expect(await payOf(id, 'external_ref, landed_late_at IS NOT NULL AS landed')).toEqual({
+      external_ref: RECORD,
+      landed: true,
+    });
+  });
+
+  test.each<[string, ExecutionResult]>([
+    ['nothing that it could name', { next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_MISMATCH' }],
+    [
+      'another doubt',
+      { next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_AMBIGUOUS', external_ref: RECORD },
+    ],
+    ['no credit so far', { next_state: 'OBSERVING', error_code: 'DEPOSIT_NOT_CREDITED' }],
+    ['an end', { next_state: 'FAILED', error_code: 'WITHDRAWAL_MISMATCH', external_ref: RECORD }],
+  ])('goes on after %s', async (_what, answer) => {
+    const id = await abandoned();
+    await turn(answer);
+    expect(await late(id)).toEqual([]);
+    await due(id);
+    expect(await taken()).toEqual([id]);
+  });
+
+  test('believes no completion of less than the plan requires', async () => {
+    const config = { ...PAY.config, completion_assurance: 'destination_finalized' };
+    const id = await abandoned({ ...PAY, config });
+    await turn({ next_state: 'COMPLETED', assurance: 'destination_credited' });
+    expect(await late(id)).toEqual([]);
+    await due(id);
+    await turn({ next_state: 'COMPLETED', assurance: 'destination_finalized' });
+    expect(await late(id)).toHaveLength(1);
+  });
+
+  const SEEN: TemplateNode = {
+    node_key: 'pay',
+    node_kind: 'observe',
+    action_type: 'evm_balance_observe',
+    has_side_effect: false,
+    config: {},
+  };
+  const arrival = (external_ref?: string): ExecutionResult => ({
+    next_state: 'COMPLETED',
+    ...(external_ref === undefined ? {} : { external_ref }),
+  });
+
+  test('believes no completion that names no arrival, or the arrival of another node', async () => {
+    const id = await abandoned(SEEN);
+    await turn(arrival());
+    expect(await late(id)).toEqual([]);
+    const [others, own] = [randomUUID(), randomUUID()];
+    await bench.sql(
+      `INSERT INTO payments (source, reference, amount, claimed, created_at)
+       VALUES ('evm_balance_observe', $1, 1, 1, now())`,
+      others,
+    );
+    await bench.sql(
+      `INSERT INTO payment_claims (source, reference, movement_id, node_key, amount, created_at)
+       VALUES ('evm_balance_observe', $1, $2::uuid, 'pay', 1, now())`,
+      others,
+      await sent('COMPLETED'),
+    );
+    await due(id);
+    await turn(arrival(others));
+    expect(await late(id)).toEqual([]);
+    await due(id);
+    await turn(arrival(own));
+    expect(await late(id)).toEqual([{ data: { late: true, external_ref: own } }]);
+  });
+
+  describe('for which something was signed for a team', () => {
+    const signed = (id: string): Promise<unknown> =>
+      set(id, `sign_request = '{"kind": "evm_typed_data", "payload": {}}'`);
+    const completed = arrival('word');
+
+    test.each(['remote', 'task_queue'] as const)(
+      'looks at the chain, and calls no executor (%s)',
+      async (kind) => {
+        const id = await abandoned();
+        await signed(id);
+        for (const next_state of ['OBSERVING', 'FAILED', 'READY'] as const) {
+          await due(id);
+          expect(await turn(completed, { kind, shown: { next_state } })).toEqual(['chain']);
+        }
+        expect(await late(id)).toEqual([]);
+        await due(id);
+        const shown = { next_state: 'COMPLETED', external_ref: '0xmined' } as const;
+        expect(await turn({ next_state: 'READY' }, { kind, shown })).toEqual(['chain']);
+        expect(await late(id)).toEqual([{ data: { late: true, external_ref: '0xmined' } }]);
+      },
+    );
+
+    test('calls an executor of our own, which reads the chain itself', async () => {
+      const id = await abandoned();
+      await signed(id);
+      expect(await turn(completed)).toEqual(['recover']);
+      expect(await late(id)).toHaveLength(1);
+    });
+
+    test('but on a task queue without a signature is not made', async () => {
+      const id = await abandoned();
+      expect(await turn(completed, { kind: 'task_queue' })).toEqual([]);
+      expect(await taken()).toEqual([id]);
+    });
   });
 
   test('pauses longer the longer ago it was abandoned', async () => {
@@ -234,8 +436,8 @@ describe('a late look', () => {
     expect(await pause()).toBe(3_600);
   });
 
-  test('leaves a node with an open nonce to its lane, which knows of it', async () => {
-    const id = await abandoned();
+  /** A nonce lane in which nonce 7 was signed for the node; its address is the payment's hash. */
+  async function signedAtNonce(id: string): Promise<string> {
     const address = `0x${randomUUID().replaceAll('-', '')}00000000`;
     await bench.sql(
       'INSERT INTO nonce_lanes (chain_id, address, next_nonce) VALUES (1, $1, 20)',
@@ -248,6 +450,12 @@ describe('a late look', () => {
       address,
       id,
     );
+    return address;
+  }
+
+  test('leaves a node with an open nonce to its lane, which knows of it', async () => {
+    const id = await abandoned();
+    const address = await signedAtNonce(id);
     expect(await taken()).toEqual([]);
     const claims = async () =>
       (await takeLanes(bench.db, 0, 10)).flatMap((lane) =>
@@ -259,4 +467,66 @@ describe('a late look', () => {
     await bench.sql('UPDATE evm_transactions SET final_at = now() WHERE address = $1', address);
     expect(await taken()).toEqual([id]);
   });
+
+  /** A chain whose final block 100 has this transaction in block 90. */
+  function chainWith(mined: string, status: 'success' | 'reverted'): EvmChains {
+    const client = {
+      getTransactionCount: () => Promise.resolve(20),
+      getBlock: () => Promise.resolve({ number: 100n }),
+      getTransactionReceipt: ({ hash }: { readonly hash: string }) =>
+        Promise.resolve(
+          hash === mined ? { transactionHash: hash, blockNumber: 90n, status } : null,
+        ),
+    };
+    const ask = (question: (of: typeof client) => unknown) => Promise.resolve(question(client));
+    const connection = { venue: { finality: { confirmations: null } }, ask, find: ask };
+    return { chainIds: () => [1], open: () => Promise.resolve(connection) } as unknown as EvmChains;
+  }
+
+  test.each([
+    ['the payment', 'payment', 'success'],
+    ['the payment, which moved nothing', 'payment', 'reverted'],
+    ['a zero-value transaction', 'cancel', 'success'],
+  ] as const)(
+    'is made by the nonce lane while its nonce is open: %s was mined',
+    async (_what, mined, status) => {
+      const id = await abandoned();
+      const payment = await signedAtNonce(id);
+      const cancel = `${payment}cc`;
+      await bench.sql(
+        `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce,
+         movement_id, node_key, attempt, kind, replaces, unsigned, raw_tx, tx_hash, created_at)
+       SELECT gen_random_uuid(), signer_key, chain_id, address, nonce, movement_id, node_key,
+         attempt, 'cancel', transaction_id, '{}', $2, $2, created_at + interval '1 second'
+       FROM evm_transactions WHERE address = $1`,
+        payment,
+        cancel,
+      );
+      const loop = startLaneTender({
+        db: bench.db,
+        log: pino({ level: 'silent' }),
+        chains: chainWith(mined === 'payment' ? payment : cancel, status),
+        signers: { get: () => undefined },
+        mayReplace: () => Promise.resolve({ why: 'nothing is replaced' }),
+        pauseMs: 20,
+      });
+      try {
+        await eventually(async () => {
+          const [claim] = await bench.sql<{ final_at: Date | null }>(
+            'SELECT final_at FROM evm_transactions WHERE address = $1 AND replaces IS NULL',
+            payment,
+          );
+          return claim?.final_at ?? null;
+        });
+      } finally {
+        await loop.stop();
+      }
+      const landed = mined === 'payment' && status === 'success';
+      expect(await late(id)).toEqual(
+        landed ? [{ data: { late: true, external_ref: payment } }] : [],
+      );
+      expect(await payOf(id, 'landed_late_at IS NOT NULL AS landed')).toEqual({ landed });
+      expect(await taken()).toEqual(landed ? [] : [id]);
+    },
+  );
 });

@@ -272,6 +272,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
     'wait_overdue_at',
     'next_late_look',
     'landed_late_at',
+    'landing_seen_at',
     'external_ref',
     'output',
     'error_code',

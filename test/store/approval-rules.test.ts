@@ -291,15 +291,15 @@ test('whoever is no person, in no group, or whose plan it is, may not; and the a
 });
 
 test('the author of a payee, or of the template, does not count', async () => {
-  await set({ desk: ['bob', 'cid', 'dee'] }, { one: RULE });
+  await set({ desk: ['ann', 'bob', 'cid', 'dee'] }, { one: RULE });
   const address = `0x${randomUUID().replaceAll('-', '').padEnd(40, '0')}`;
   const row = randomUUID();
-  const wrote = (person: string, action: string, key: string) =>
+  const wrote = (actor: string, action: string, key: string) =>
     bench.sql(
       `INSERT INTO audit_events (event_id, occurred_at, actor_client_id, action, entity_type,
         entity_key, outcome, details)
        VALUES (gen_random_uuid(), now(), $1, $2, split_part($2, '.', 1), $3, 'success', '{}')`,
-      clientOf(person),
+      actor,
       action,
       key,
     );
@@ -309,16 +309,19 @@ test('the author of a payee, or of the template, does not count', async () => {
     row,
     address,
   );
-  await wrote('bob', 'allowed_address.set_chain', row);
-  await wrote('cid', 'plan_template.update_admin_fields', 'test/store');
+  await wrote(clientOf('bob'), 'allowed_address.set_chain', row);
+  // As fundadmin --as records it.
+  await wrote('fundadmin:ann', 'allowed_address.set_chain', row);
+  await wrote(clientOf('cid'), 'plan_template.update_admin_fields', 'test/store');
   const created = await createMovement(bench.db, {
     ...bench.draft(),
-    created_by: { client_id: clientOf('ann') },
+    created_by: { client_id: clientOf('eve') },
     payees: [{ chain_family: 'evm', address, chain_id: 1, strict: false }],
     auto_approve_result: null,
   });
   const id = created.movement_id;
-  expect([await decide(id, 'bob'), await decide(id, 'cid')]).toEqual([
+  expect([await decide(id, 'bob'), await decide(id, 'ann'), await decide(id, 'cid')]).toEqual([
+    'payee_author',
     'payee_author',
     'template_author',
   ]);

@@ -2,7 +2,9 @@
 import { pino } from 'pino';
 import { resolve } from '../../api/capital-transfers/resolve.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import { answered, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
+import type { TransferAnswer, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import { resolved, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { storeBench } from './support.ts';
 import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts';
@@ -37,8 +39,8 @@ function resolveAs(
 }
 
 /** A transfer whose one send gave no answer, and which says that its call is over. */
-async function unanswered(more: NewTransferOfTest = {}) {
-  const desk = transferDesk(bench, {});
+async function unanswered(more: NewTransferOfTest = {}, provider: Partial<TransferProvider> = {}) {
+  const desk = transferDesk(bench, provider);
   const id = await desk.made(more);
   await applyTransferStep(bench.db, submitting(await desk.row(id), 5));
   await applyTransferStep(bench.db, takenOver(await desk.row(id), 900, { isOver: true }));
@@ -67,11 +69,44 @@ test('that it was moved, or that it is open, can be said at once', async () => {
   expect(await resolveAs(id, 'completed')).toMatchObject({ body: { request_state: 'COMPLETED' } });
 });
 
-test('of a record that the provider has shown, once the send is over', async () => {
-  const { desk, id } = await unanswered();
-  const shown = answered(await desk.row(id), { status: 'pending', provider_transfer_id: 'p' }, 900);
-  await applyTransferStep(bench.db, shown!);
-  expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+const PENDING = { status: 'pending', provider_transfer_id: 'p' } as const;
+
+test.each([
+  ['does not answer', () => Promise.reject(new ExecutorFault('unreachable', 'AWAY', 'away'))],
+  ['shows no record of it', () => Promise.resolve(null)],
+])(
+  'not while the provider shows it as pending, also with a person, but once it %s',
+  async (_what, otherwise) => {
+    const pending = (): Promise<TransferAnswer | null> => Promise.resolve(PENDING);
+    let find = pending;
+    const { desk, id } = await unanswered({}, { find: () => find() });
+    const looks = () => expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    const isOpen = () =>
+      expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'send_still_open' });
+    await desk.look(id);
+    await isOpen();
+    find = otherwise;
+    await looks();
+    const before = await desk.row(id);
+    expect(before).toMatchObject({ acknowledged: true, pending_at_provider: false });
+    find = pending;
+    await looks();
+    // Whoever has read the row before that look.
+    const word = resolved(before, { resolution: 'failed', reason: 'x' }, REQUESTER);
+    expect(await applyTransferStep(bench.db, word)).toMatchObject({ ok: false });
+    await resolveAs(id, 'manual_intervention');
+    await isOpen();
+    find = otherwise;
+    await looks();
+    // A record that was shown once needs no time to appear.
+    expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+  },
+);
+
+test('that it was moved can be said while the provider shows it as pending', async () => {
+  const { desk, id } = await unanswered({}, { find: () => Promise.resolve(PENDING) });
+  await desk.look(id);
+  expect(await resolveAs(id, 'completed')).toMatchObject({ body: { request_state: 'COMPLETED' } });
 });
 
 test('of a provider whose venues are unbound, after the longest possible transfer', async () => {

@@ -178,6 +178,10 @@ const OPERATOR = insert(`dashboard_keys key_id=${ID} operator=olga role=operator
   replaces=false state=pending code_hash=\\x${'ab'.repeat(32)} code_until=now created_at=now
   created_by=t`);
 
+const LANE = insert('nonce_lanes chain_id=1 address=a next_nonce=1 signer_key=one');
+const LANE_RAISED = insert(`nonce_lanes chain_id=1 address=a next_nonce=1 signer_key=one
+  cap_raise={"max_gas_cost_wei":"1"} cap_raised_until=2100-01-01`);
+
 const PERSON = insert('people person=ann name=Ann created_at=now');
 const PASSKEY = insert(`passkeys credential_id=id person=ann public_key=key counter=0
   origin=http://localhost enrolled_at=now`);
@@ -213,6 +217,7 @@ const ADDED: readonly Case[] = [
   added('keys', 'key of an agent', `${CLIENT}; ${AUTHORITY}`, AGENT_KEY),
   added('keys', 'key of an operator', '', OPERATOR),
   added('keys', 'passkey', PERSON, PASSKEY),
+  added('signers', 'lane with a raise', '', LANE_RAISED, LANE),
   {
     ...{ kind: 'keys', title: 'passkey that ends', setUp: `${PERSON}; ${PASSKEY}` },
     narrows: 'UPDATE passkeys SET revoked_at = now()',
@@ -246,6 +251,14 @@ const SIGNERS = ['one', 'two']
   .map((each) => `signers signer_key=${each} backend=local chain_family=evm ${MADE}`)
   .map((row) => insert(`${row} expected_signer_address=a`))
   .join(';');
+/** A raise of a lane's caps; null leaves one as the chain has it. */
+const raise = (cost: number | null, fee: number | null, until = '2100-01-01'): string => {
+  const caps = { max_gas_cost_wei: cost?.toString(), max_fee_per_gas_gwei: fee?.toString() };
+  const json = JSON.stringify({ ...caps, raised_at: '2026-01-01T00:00:00.000Z' });
+  return `cap_raise = '${json}', cap_raised_until = '${until}'`;
+};
+const RAISED = raise(10, 10);
+const OVER = raise(10, 10, '2020-01-01');
 const KNOWN = TEMPLATE.template_id;
 const OWN = `template_key = '${TEMPLATE.template_key}'`;
 const CAP = "auto_approve_enabled = true, daily_cap_amount = 10, daily_cap_asset = 'USDC'";
@@ -306,6 +319,15 @@ signers | signers | ${SIGNERS} | signer_key = 'one'
   an address | expected_signer_address = null | expected_signer_address = 'b'
   a successor | - | replaced_by = 'two' | known_addresses = '{a}'
   no successor | replaced_by = 'two' | replaced_by = null
+signers | nonce_lanes | ${LANE}
+  a raise | - | ${raise(1, null)} | next_nonce = 2, mined_count = 1
+  a raise of the other cap | - | ${raise(null, 1)} | ${OVER}
+  a higher cost | ${RAISED} | ${raise(11, 10)} | ${raise(9, 10)}
+  a higher fee | ${RAISED} | ${raise(10, 11)} | ${raise(10, null)}
+  a longer one | ${RAISED} | ${raise(10, 10, '2100-01-02')} | ${raise(10, 10, '2099-01-01')}
+  one for the other cap | ${raise(10, null)} | ${raise(10, 1)}
+  one that is over | ${OVER} | ${raise(1, null)} | cap_raised_until = svc_now()
+  the raise of another lane | ${RAISED} | address = 'b' | cap_raise = null, cap_raised_until = null
 bridge | bridge_chains | ${NEAR}
   another name | - | chain = 'other' | facts = '{"a": 1}', snapshot_version = 1
   another endpoint | - | endpoint_identity = '3:C' | ${STALE}
@@ -463,6 +485,10 @@ capital_transfers transfer_needs_people INSERT capital_transfer
 cutover cutover_needs_people UPDATE cutover changed_at,changed_by,previous_mode
 dashboard_keys operator_needs_people INSERT keys key_id,code_hash,code_until
 executors executor_needs_people UPDATE executors health_state,health_checked_at
+nonce_lanes lane_needs_people UPDATE signers
+  next_nonce,unproven_from,mined_count,final_count,seen_at,tended_until,stuck_nonce,stuck_why,stuck_since
+nonce_lanes new_lane_needs_people INSERT signers
+  next_nonce,unproven_from,mined_count,final_count,seen_at,tended_until,stuck_nonce,stuck_why,stuck_since
 passkeys passkey_needs_people INSERT keys enrolled_at
 perp_agent_wallets wallet_needs_people INSERT perps wallet_id,valid_until,next_look_at
 perp_bindings binding_needs_people UPDATE perps paused_changed_at

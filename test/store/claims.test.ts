@@ -7,6 +7,9 @@ import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { observe } from '../../activities/phases/observe.ts';
 import { recover } from '../../activities/phases/recover.ts';
 import { submit } from '../../activities/phases/submit.ts';
+import { ACTION_NAMES } from '../../domain/actions/spec.ts';
+import type { MintReader } from '../../domain/bridges/named-mint.ts';
+import type { ClaimReader } from '../../domain/claim-reader.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import { readPhase } from '../../store/phases.ts';
@@ -18,7 +21,21 @@ import { storeBench } from './support.ts';
 import { started } from '../support/started.ts';
 
 const bench = storeBench();
-const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes)));
+/** Sources that show whatever is named; `test/store/named-claims.test.ts` has real ones. */
+const claims: readonly ClaimReader[] = [
+  {
+    action_types: ACTION_NAMES,
+    venues: null,
+    read: ({ output }) => Promise.resolve({ ok: true, output }),
+  },
+];
+const mints: MintReader = {
+  read: ({ output }, tx_hash) =>
+    Promise.resolve({ ok: true, mints: [{ burn: output, mint: { tx_hash } }] }),
+};
+const api = started(() =>
+  serve(createApi({ ...dependencies(), db: bench.db, claims, mints }, movementRoutes)),
+);
 
 /** A message of this source domain and nonce; nothing else of it is of interest here. */
 const message = (domain: number, nonce: string): Hex => {
@@ -113,13 +130,20 @@ async function said(
 }
 
 /** What a caller is answered who says over HTTP that the node is completed. */
-const resolved = (movement_id: string, node_key: string, output?: JsonObject) =>
+const resolved = (
+  movement_id: string,
+  node_key: string,
+  output?: JsonObject,
+  mint_tx_hashes?: readonly string[],
+) =>
   post(`${api.url}/v3/movements/${movement_id}/nodes/${node_key}/actions/resolve`, {
     outcome: 'completed',
     reason: 'seen on the explorer',
     evidence: { by: 'me' },
     ...(output === undefined ? {} : { output }),
+    ...(mint_tx_hashes === undefined ? {} : { mint_tx_hashes }),
   });
+const HASH = `0x${'77'.repeat(32)}`;
 
 /** All that a mint goes by. */
 const burnt = (nonce: string): JsonObject => ({
@@ -153,20 +177,25 @@ describe('a person who resolves as completed', () => {
   test('does not complete two mints with one', async () => {
     const mints = (nonce: string) => under([BURN, 'COMPLETED', burnt(nonce)], [MINT, 'UNKNOWN']);
     const [first, second] = [await mints('minted once'), await mints('minted once')];
-    expect(await resolved(first, 'mint')).toMatchObject({ status: 200 });
-    expect(await resolved(second, 'mint')).toMatchObject(taken(first, 'mint'));
+    const minted = (id: string) => resolved(id, 'mint', undefined, [HASH]);
+    expect(await minted(first)).toMatchObject({ status: 200 });
+    expect(await minted(second)).toMatchObject(taken(first, 'mint'));
   });
 
   test('does not complete two sends, or two arrivals, with one packet', async () => {
     const sends = () => under([SEND, 'UNKNOWN'], [ARRIVE, 'BLOCKED']);
-    const output = { packet: packet('a'), destination_chain_id: 2, destination_address: '0x01' };
+    const output = {
+      ...{ packet: packet('a'), destination_chain_id: 2, destination_address: '0x01' },
+      tx_hash: HASH,
+    };
     const [first, second] = [await sends(), await sends()];
     expect(await resolved(first, 'send', output)).toMatchObject({ status: 200 });
     expect(await resolved(second, 'send', output)).toMatchObject(taken(first, 'send'));
     const arrives = () => under([SEND, 'COMPLETED', output], [ARRIVE, 'UNKNOWN']);
     const [one, other] = [await arrives(), await arrives()];
-    expect(await resolved(one, 'arrive')).toMatchObject({ status: 200 });
-    expect(await resolved(other, 'arrive')).toMatchObject(taken(one, 'arrive'));
+    const delivered = { tx_hash: HASH };
+    expect(await resolved(one, 'arrive', delivered)).toMatchObject({ status: 200 });
+    expect(await resolved(other, 'arrive', delivered)).toMatchObject(taken(one, 'arrive'));
   });
 
   test('does not complete two deposits with one row of the ledger, whoever says so', async () => {
@@ -183,7 +212,7 @@ describe('a person who resolves as completed', () => {
     for (const unnamed of [undefined, {}, { ledger_account: '0xaa' }])
       expect(await resolved(second, 'deposit', unnamed)).toMatchObject({
         status: 422,
-        body: { detail: { error: 'resolution_incomplete' } },
+        body: { detail: { error: 'claim_missing', missing: ['output.ledger_hash'] } },
       });
     const third = await under([DEPOSIT, 'OBSERVING']);
     expect(await said('observe', third, 'deposit', lower)).toBe('OBSERVING');
@@ -194,10 +223,11 @@ describe('a person who resolves as completed', () => {
 
   test('has to say what it was completed with', async () => {
     const unread = await under([BURN, 'COMPLETED', { tx_hash: '0x01' }], [MINT, 'UNKNOWN']);
-    expect(await resolved(unread, 'mint')).toMatchObject({
-      status: 422,
-      body: { detail: { error: 'resolution_incomplete' } },
-    });
+    for (const hashes of [undefined, [HASH]])
+      expect(await resolved(unread, 'mint', undefined, hashes)).toMatchObject({
+        status: 422,
+        body: { detail: { error: 'claim_missing' } },
+      });
     expect(await stateOf(unread, 'mint')).toBe('UNKNOWN');
   });
 });

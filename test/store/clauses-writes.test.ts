@@ -392,6 +392,20 @@ holds('behind a transition', [
     true,
   ],
   [
+    'a late landing is seen when the write says',
+    ...left(also('n', passed), { landing_seen_at: SINCE }, isSince('landing_seen_at')),
+    true,
+  ],
+  [
+    'what says nothing of the landing leaves it',
+    ...left(
+      also('n', { ...passed, landing_seen_at: SINCE }),
+      { error_count: 1 },
+      isSince('landing_seen_at'),
+    ),
+    true,
+  ],
+  [
     'a field that is not named stays',
     ...left(
       also('n', { ...passed, output: { a: 1 }, error_code: 'E', external_ref: 'r' }),
@@ -617,6 +631,12 @@ holds('a transition of a movement', [
     was(`request_state = 'FAILED', acknowledged_at = now()`) + written({ bump: true }),
     ofMovement('acknowledged_at IS NOT NULL AS kept'),
     { kept: true },
+  ],
+  [
+    'of no landing keeps what was called back',
+    was(`attention_told = 'failed+landed_late'`) + written({ bump: true }),
+    ofMovement('attention_told'),
+    { attention_told: 'failed+landed_late' },
   ],
   [
     'that acknowledges',

@@ -5,9 +5,12 @@ import { register } from 'prom-client';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { submit } from '../../activities/phases/submit.ts';
 import { createClocks } from '../../activities/relays/clocks.ts';
+import { transferAttention } from '../../domain/capital-transfers/attention.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { VenueClock } from '../../domain/send/clocks.ts';
-import { transferDesk } from './capital-transfer-desk.ts';
+import { listTransfers, readTransfer } from '../../store/capital-transfers.ts';
+import { readFigures } from '../../store/metrics.ts';
+import { transferDesk, type TransferDesk } from './capital-transfer-desk.ts';
 import { storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -124,6 +127,96 @@ test.each(['database', 'source', 'destination'])(
   },
 );
 
+/** Makes the wait of a transfer older, or longer unseen. */
+const aged = (id: string, column: 'since' | 'last_seen', ago: string): Promise<unknown> =>
+  bench.sql(
+    `UPDATE transfer_clock_waits SET ${column} = svc_now() - $2::interval
+     WHERE transfer_id = $1::uuid`,
+    id,
+    ago,
+  );
+
+/** Why a person is shown the transfer: in its record, in the list, and in the metric. */
+async function needs(desk: TransferDesk, id: string) {
+  const record = await readTransfer(bench.db, id);
+  if (record === null) throw new Error(`no transfer ${id}`);
+  const { source_venue } = await desk.row(id);
+  const filter = { needs_attention: true, source_venue } as const;
+  const listed = await listTransfers(bench.db, filter, { limit: 10, after: null });
+  const attention = transferAttention(record);
+  const found = listed.map((each) => [each.transfer_id, transferAttention(each)]);
+  expect(found).toEqual(attention === null ? [] : [[id, attention]]);
+  const { attention: counted } = await readFigures(bench.db, 300);
+  expect(counted['clock_difference'] ?? 0).toBe(attention?.reason === 'clock_difference' ? 1 : 0);
+  return attention;
+}
+
+test('a capital transfer that waits for clocks needs a person after ten minutes, until it goes on', async () => {
+  const differences = new Map<string, number>();
+  const provider = { submit: () => Promise.resolve({ status: 'pending' } as const) };
+  const desk = transferDesk(bench, provider, 900, differences);
+  const id = await desk.made();
+  expect(await needs(desk, id)).toBeNull();
+  const { source_venue } = await desk.row(id);
+  differences.set(source_venue, MINUTES);
+  const waits = () => expect(desk.submit(id)).rejects.toMatchObject({ type: 'CLOCK_DIFFERENCE' });
+  await waits();
+  await aged(id, 'since', '9 minutes');
+  expect(await needs(desk, id)).toBeNull();
+  await aged(id, 'since', '10 minutes');
+  const shown = {
+    reason: 'clock_difference',
+    message: expect.stringMatching(/^The transfer is not sent: .*moved nothing\.$/),
+    last_answer: expect.stringContaining(`the clock of ${source_venue} is 120 seconds ahead`),
+    actions: [],
+  };
+  expect(await needs(desk, id)).toEqual(shown);
+  // A turn goes on with the wait that it finds; one that no worker sees does not count, and what
+  // comes after it is another one.
+  await aged(id, 'last_seen', '4 minutes');
+  await waits();
+  expect(await needs(desk, id)).toEqual(shown);
+  await aged(id, 'last_seen', '6 minutes');
+  expect(await needs(desk, id)).toBeNull();
+  await waits();
+  expect(await needs(desk, id)).toBeNull();
+  await aged(id, 'since', '10 minutes');
+  expect(await needs(desk, id)).toEqual(shown);
+  differences.clear();
+  await desk.submit(id);
+  expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
+  expect(await needs(desk, id)).toBeNull();
+  expect(
+    await bench.sql('SELECT FROM transfer_clock_waits WHERE transfer_id = $1::uuid', id),
+  ).toEqual([]);
+});
+
+test('one that did not land and may not be sent again needs a person in the same way', async () => {
+  const differences = new Map<string, number>();
+  const provider = {
+    submit: () => Promise.reject(new ExecutorFault('unreachable', 'LOST', 'no answer')),
+    find: () => Promise.resolve(null),
+  };
+  const desk = transferDesk(bench, provider, 900, differences);
+  const id = await desk.made();
+  await desk.submit(id);
+  differences.set('database', MINUTES);
+  await expect(desk.look(id)).rejects.toBeInstanceOf(ApplicationFailure);
+  await aged(id, 'since', '10 minutes');
+  expect(await needs(desk, id)).toMatchObject({
+    reason: 'clock_difference',
+    message: expect.stringMatching(/did not land.*a person must state the outcome\.$/),
+    actions: [],
+  });
+  // From its time on it is the outcome that a person is needed for.
+  await bench.sql(
+    `UPDATE capital_transfers SET pending_until = svc_now() WHERE transfer_id = $1::uuid`,
+    id,
+  );
+  await desk.look(id);
+  expect(await needs(desk, id)).toMatchObject({ reason: 'observed_long' });
+});
+
 test('a capital transfer that was never sent fails when clocks have differed for too long', async () => {
   const differences = new Map<string, number>();
   const desk = transferDesk(bench, {}, 900, differences);
@@ -147,7 +240,10 @@ test('a capital transfer that was never sent fails when clocks have differed for
   };
   await expect(after(800)).rejects.toMatchObject({ type: 'CLOCK_DIFFERENCE' });
   expect(await shown()).toEqual({ state: 'CREATED', sends: 0, error_code: null, hold: 'held' });
+  await aged(id, 'since', '10 minutes');
+  expect((await needs(desk, id))?.reason).toBe('clock_difference');
   await after(901);
+  expect(await needs(desk, id)).toBeNull();
   const error_code = 'CLOCK_DIFFERENCE';
   expect(await shown()).toEqual({ state: 'FAILED', sends: 0, error_code, hold: 'released' });
 });

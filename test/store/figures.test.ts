@@ -59,16 +59,59 @@ test('count what needs a person by each of its reasons, and nothing twice', asyn
          now() - interval '61 minutes')`,
     stuck,
   );
+  // A movement, and of three transfers the one that has waited for long enough and still does.
+  await movement("request_state = 'EXECUTING', attention_told = 'clock_difference'");
+  await bench.sql(
+    `INSERT INTO transfer_clock_waits (transfer_id, why, since, last_seen)
+     VALUES (gen_random_uuid(), 'w', now() - interval '11 minutes', now()),
+       (gen_random_uuid(), 'w', now() - interval '9 minutes', now()),
+       (gen_random_uuid(), 'w', now() - interval '1 hour', now() - interval '6 minutes')`,
+  );
   expect((await figures()).attention).toEqual({
     approval: 2,
     approval_expires_soon: 1,
     approval_compromised: 1,
     manual_gate: 1,
     lane_blocked: 2,
+    clock_difference: 2,
     unknown_outcome: 1,
+    landed_late: 0,
     failed: 2,
     run_stuck: 2,
   });
+});
+
+test('count a late landing whatever comes first, until a person has acknowledged it', async () => {
+  const before = (await figures()).attention;
+  const ended = 'ended_at = now(), updated_at = now()';
+  /** Such a movement whose node was abandoned and has landed. */
+  const landed = async (set: string, of = "state = 'FAILED'"): Promise<void> => {
+    await bench.sql(
+      `UPDATE movement_nodes SET error_code = 'ABANDONED', landed_late_at = now(), ${of}
+        WHERE movement_id = $1::uuid`,
+      await movement(set),
+    );
+  };
+  await landed("request_state = 'EXECUTING', attention_told = 'observed_long+landed_late'");
+  // What no worker has noted so far.
+  await landed("request_state = 'EXECUTING'");
+  await landed(`request_state = 'COMPLETED', approved_at = now(), ${ended}`);
+  await landed(`request_state = 'CANCELLED', attention_told = 'landed_late', ${ended}`);
+  await landed(`request_state = 'CANCELLED', attention_told = 'failed+landed_late', ${ended}`);
+  await landed(`request_state = 'FAILED', acknowledged_at = now(), ${ended}`);
+  await landed(`request_state = 'FAILED', error_message = 'node pay failed', ${ended}`);
+  // Another node has failed, too.
+  await landed(`request_state = 'FAILED', error_message = 'node other failed', ${ended}`);
+  await landed(
+    `request_state = 'FAILED', error_message = 'node pay failed', ${ended}`,
+    'landing_seen_at = now()',
+  );
+  await landed(
+    "request_state = 'COMPLETED', ended_at = now(), updated_at = now() - interval '8 days'",
+  );
+  const after = (await figures()).attention;
+  const more = (reason: string): number => (after[reason] ?? 0) - (before[reason] ?? 0);
+  expect([more('landed_late'), more('failed'), more('observed_long')]).toEqual([8, 3, 1]);
 });
 
 /** An audit row of so many seconds ago. */
@@ -174,6 +217,21 @@ test('leave standbys out for a role that may not see their states', async () => 
   } finally {
     await db.$disconnect();
   }
+});
+
+test('count the abandoned nodes whose look no process makes', async () => {
+  const { movement_id } = await bench.movement({ unheld: true });
+  const due = (ago: string) =>
+    bench.sql(
+      `UPDATE movement_nodes SET next_late_look = now() - $2::interval
+        WHERE movement_id = $1::uuid`,
+      movement_id,
+      ago,
+    );
+  await due('59 minutes');
+  expect((await figures()).late_looks_overdue).toBe(0);
+  await due('61 minutes');
+  expect((await figures()).late_looks_overdue).toBe(1);
 });
 
 test('forget the silence of a node that a cancel has ended', async () => {

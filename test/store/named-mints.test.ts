@@ -223,6 +223,26 @@ describe('where another burn of the same terms is open', () => {
     expect(await named(id, [minted('restored')])).toMatchObject(unproven('ambiguous'));
   });
 
+  test('one that a person abandoned counts for a week, and for a week after it was seen', async () => {
+    const [id, other] = [await made(), await made()];
+    const abandoned = (ago: string, landed: string | null = null) =>
+      bench.sql(
+        `UPDATE movement_nodes SET state = 'FAILED', error_code = 'ABANDONED',
+          completed_at = svc_now() - $2::interval, landed_late_at = svc_now() - $3::interval
+        WHERE movement_id = $1::uuid AND node_key = 'burn'`,
+        other,
+        ago,
+        landed,
+      );
+    const hash = minted('beside an abandoned one');
+    await abandoned('6 days');
+    expect(await named(id, [hash])).toMatchObject(unproven('ambiguous'));
+    await abandoned('9 days', '6 days');
+    expect(await named(id, [hash])).toMatchObject(unproven('ambiguous'));
+    await abandoned('9 days', '8 days');
+    expect(await named(id, [hash])).toMatchObject({ status: 200 });
+  });
+
   test('one that is completed at that moment leaves its mint to no other', async () => {
     const [id, ended] = [await made(), await made()];
     await made();
@@ -292,6 +312,16 @@ describe('nothing is written', () => {
       body: { detail: { error: 'invalid_state' } },
     });
   });
+});
+
+test('what its mint goes by has to be recorded, too', async () => {
+  const { submitted_amount: _unrecorded, ...output } = emitted();
+  const id = await made({ output });
+  expect(await named(id, [minted('unrecorded')])).toMatchObject({
+    status: 422,
+    body: { detail: { error: 'resolution_incomplete', missing: 'output.submitted_amount' } },
+  });
+  expect((await row(id))?.state).toBe('OBSERVING');
 });
 
 describe('a mint whose burn was completed', () => {

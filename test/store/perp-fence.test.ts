@@ -311,19 +311,24 @@ describe('equal deposits', () => {
     expect(await fenced(bench, second)).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
   });
 
-  it('wait for a week for one that was abandoned', async () => {
+  it('wait for a week for one that was abandoned, and for a week after it was seen', async () => {
     const amount = '72';
     const first = await prepared(bench, 'perp_deposit', { amount });
-    const abandoned = (ago: string) =>
+    const abandoned = (ago: string, landed: string | null = null) =>
       bench.sql(
         `UPDATE movement_nodes SET state = 'FAILED', error_code = 'ABANDONED',
-          next_late_look = now(), completed_at = now() - $2::interval WHERE movement_id = $1::uuid`,
+          completed_at = now() - $2::interval, landed_late_at = now() - $3::interval
+        WHERE movement_id = $1::uuid`,
         first.movement_id,
         ago,
+        landed,
       );
     await abandoned('6 days');
     expect(await checked('perp_deposit', { amount })).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
-    await abandoned('8 days');
+    // Its transfer was seen; its credit comes later.
+    await abandoned('9 days', '6 days');
+    expect(await checked('perp_deposit', { amount })).toBe('EQUAL_DEPOSIT_IN_FLIGHT');
+    await abandoned('9 days', '8 days');
     expect(await checked('perp_deposit', { amount })).not.toBe('EQUAL_DEPOSIT_IN_FLIGHT');
   });
 });

@@ -273,6 +273,27 @@ test('an attempt is read in every time in which the exchange may have recorded i
   ]);
 });
 
+test('an attempt before the one that a person abandoned keeps its own outcome and time', async () => {
+  const venue = account();
+  const id = await movement(withdrawing(venue));
+  const first = { started_at: NINE, ended_at: TEN, outcome: 'FAILED' };
+  await attempt(id, 'out', 1, first);
+  await attempt(id, 'out', 2, { ...first, started_at: TEN, ended_at: ELEVEN });
+  await set(id, 'out', { state: 'FAILED', attempt: 2, submitted_at: TEN, completed_at: ELEVEN });
+  await bench.sql(
+    "UPDATE movement_nodes SET error_code = 'ABANDONED' WHERE movement_id = $1::uuid",
+    id,
+  );
+  const found = [...(await read(venue))].sort((a, b) => Number(a.attempt) - Number(b.attempt));
+  expect(found).toMatchObject([
+    { attempt: 1, state: 'FAILED', until: TEN },
+    // The exchange may still carry it out.
+    { attempt: 2, state: 'UNKNOWN', until: null },
+  ]);
+  const later = await read(venue, { since: '2026-02-01T00:00:00.000Z', before: '2026-02-02' });
+  expect(later.map(({ attempt: number }) => number)).toEqual([2]);
+});
+
 describe('a deposit', () => {
   const seen = (venue: string): TemplateNode =>
     node('seen', 'cex_deposit_observe', { venue, match_from: 'pay' }, 'observe');

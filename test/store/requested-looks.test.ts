@@ -1,9 +1,11 @@
 /** Looks that API processes request: who takes them. */
+import type { NamedClaim } from '../../domain/claim-reader.ts';
 import {
   answerLooks,
   readLookAnswer,
   requestLook,
   takeLooks,
+  type Known,
 } from '../../store/requested-looks.ts';
 import { storeBench } from './support.ts';
 
@@ -23,4 +25,34 @@ test('a worker of another registry leaves what it does not know to those that do
   await answerLooks(db, [signer], { ok: true, address: null });
   expect(await readLookAnswer(db, signer)).toEqual({ ok: true, address: null });
   expect(await readLookAnswer(db, venue)).toBeNull();
+});
+
+test('a claim is read by a worker that has the keys of its venue, and comes as it was named', async () => {
+  const { db } = bench;
+  const question: NamedClaim = {
+    movement_id: 'm',
+    action_type: 'cex_deposit_observe',
+    config: { venue: 'exchange-main' },
+    asset: 'USDC',
+    amount: '5',
+    output: { payments: [] },
+    external_ref: null,
+    prepared_action: {},
+    recorded: {},
+    matched: null,
+    from: null,
+  };
+  const look = await requestLook(db, { kind: 'claim', subject: 'exchange-main', question });
+  const take = (known: Omit<Known, 'signers'>) =>
+    takeLooks(db, { known: { signers: [], ...known }, atMost: 10, seconds: 15 });
+  // A worker that reads its balances alone does not read its records.
+  expect(await take({ venues: ['exchange-main'] })).not.toContainEqual(
+    expect.objectContaining({ look_id: look }),
+  );
+  expect(await take({ venues: [], claims: ['exchange-main'] })).toEqual([
+    { look_id: look, kind: 'claim', subject: 'exchange-main', question },
+  ]);
+  const claim = { ok: true, output: { received_amount: '5' } } as const;
+  await answerLooks(db, [look], { ok: true, address: null, claim });
+  expect(await readLookAnswer(db, look)).toEqual({ ok: true, address: null, claim });
 });

@@ -17,6 +17,7 @@ import { WINDOW_MS } from '../../domain/perps/nonce-window.ts';
 import { exceedsMax, maxAmount } from '../../domain/plan/amount.ts';
 import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import { onChainVenueKey } from '../../domain/plan/tokens.ts';
+import { AT_VENUE_CODES } from '../../domain/send/at-venue.ts';
 import { fenced, takenOver } from '../../domain/send/epoch.ts';
 import { unsettledSeconds } from '../../domain/send/not-found.ts';
 import { STOPS } from '../../domain/send/stops.ts';
@@ -310,7 +311,8 @@ test('a fence whose answer was lost counts once the standby has it, too', async 
   }
 });
 
-test('a code means that waiting changes nothing', async () => {
+/** The codes for which a function of the database is true, of all that stand in the program. */
+async function codesOf(name: string): Promise<readonly string[]> {
   const sources = ['activities', 'domain', 'venues', 'executors'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
@@ -318,11 +320,19 @@ test('a code means that waiting changes nothing', async () => {
   );
   const codes = new Set(sources.flatMap((text) => text.match(/(?<=')[A-Z][A-Z_]{5,}(?=')/g) ?? []));
   expect(codes.size).toBeGreaterThan(100);
-  const inVain = await bench.sql<{ code: string }>(
-    'SELECT code FROM unnest($1::text[]) AS code WHERE waits_in_vain(code)',
+  const rows = await bench.sql<{ code: string }>(
+    `SELECT code FROM unnest($1::text[]) AS code WHERE ${name}(code)`,
     [...codes],
   );
-  expect(inVain.map(({ code }) => code).sort()).toEqual([...AMOUNTS_DIFFER].sort());
+  return rows.map(({ code }) => code).sort();
+}
+
+test('a code means that waiting changes nothing', async () => {
+  expect(await codesOf('waits_in_vain')).toEqual([...AMOUNTS_DIFFER].sort());
+});
+
+test('a code means that the venue has the send', async () => {
+  expect(await codesOf('is_at_venue')).toEqual([...AT_VENUE_CODES].sort());
 });
 
 /** The texts that a function of the database may answer with, by how it says them. */

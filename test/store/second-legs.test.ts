@@ -169,8 +169,12 @@ describe('a person who resolves a first leg as completed', () => {
   const SEND = node('send', 'bridge_c_send');
 
   test.each([
-    ['a burn without its message', 'output.message', [node('burn', 'cctp_burn'), MINT]],
-    ['a send without its packet', 'output.packet', [SEND, OBSERVE]],
+    [
+      'a burn without its message',
+      ['output.attested_message and output.attestation', 'mint_tx_hashes'],
+      [node('burn', 'cctp_burn'), MINT],
+    ],
+    ['a send without its packet', ['output.tx_hash'], [SEND, OBSERVE]],
   ])('names what is missing of %s', async (_what, missing, [first, second]) => {
     if (first === undefined || second === undefined) throw new Error('a bridge has two legs');
     const { movement_id } = await bench.movement({
@@ -207,7 +211,7 @@ describe('a person who resolves a first leg as completed', () => {
       );
       expect(answer).toMatchObject({
         status: 422,
-        body: { detail: { error: 'resolution_incomplete', missing } },
+        body: { detail: { error: 'claim_missing', missing } },
       });
     } finally {
       await api.close();

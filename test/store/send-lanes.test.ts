@@ -288,14 +288,17 @@ describe('what an attempt learns of its lane', () => {
     await send({ outcome: 'COMPLETED' });
     await send({ outcome: 'FAILED', error_code: 'RESOLVED_AS_FAILED', age: '25 hours' });
     await send({ outcome: 'FAILED', error_code: 'RESOLVED_AS_FAILED', age: '23 hours' });
+    await send({ outcome: 'FAILED', error_code: 'ABANDONED' });
+    await send({ outcome: 'FAILED', error_code: 'ABANDONED', reference: 'W3' });
     const own = await ready(lane);
     expect(await fence(own)).toBeNull();
     const found = await look(own);
     expect({ ...found, references: [...(found?.references ?? [])].sort() }).toEqual({
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-      references: ['W1', 'W2'],
-      // Those of the last day that a person called failed, and the one without a reference.
-      unexplained: 3,
+      references: ['W1', 'W2', 'W3'],
+      // Those of the last day that a person called failed or abandoned, and the one without a
+      // reference.
+      unexplained: 4,
     });
   });
 

@@ -20,7 +20,7 @@ export const POWERS: Readonly<Record<string, string>> = {
   'POST /routes/recommend': 'reads',
   'PATCH /executors/{executor_key}': 'widens executors',
   'PATCH /signers/{signer_key}': 'widens signers',
-  'POST /admin/nonce-lanes/{chain_id}/{address}/raise': 'moves',
+  'POST /admin/nonce-lanes/{chain_id}/{address}/raise': 'widens signers',
   'PUT /signers/{signer_key}/expected-identity': 'widens signers',
   'POST /admin/cutover-mode': 'widens cutover',
   'POST /admin/signers/{signer_key}/rotate': 'widens signers',

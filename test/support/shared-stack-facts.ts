@@ -6,6 +6,12 @@ import type { StackPerp } from '../../dev/stack/perp.ts';
 /** The variable through which test files learn of the stack. */
 export const SHARED_STACK = 'TEST_SHARED_STACK';
 
+/**
+ * Who acts with `fundadmin` at the shared stack: any test may have an approval rule in force
+ * meanwhile.
+ */
+export const TOOL_PERSON = 'tool';
+
 /** What a test file knows of the shared stack. */
 export interface SharedStack {
   readonly apiUrl: string;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { choosePorts, type PortName } from '../../dev/stack/ports.ts';
 import { secretsKeyFile } from '../../dev/stack/keys.ts';
 import { ANY_FREE_PORTS, startStack, type Stack } from '../../dev/stack/stack.ts';
+import { changeApprovers } from '../../store/approvals.ts';
 import { listKeys } from '../../store/keys.ts';
 import { withDatabase } from '../../tools/database.ts';
 import { serviceBehindPooler, type Pooler } from './pgbouncer.ts';
@@ -16,6 +17,7 @@ import {
   PURSE,
   PURSE_SIGNER,
   TEST_SIGNER,
+  TOOL_PERSON,
   type SharedStack,
 } from './shared-stack-facts.ts';
 
@@ -175,7 +177,11 @@ export async function startSharedStack(): Promise<{
     const adminClientId = await withDatabase(
       {},
       { env: toolEnv, out: () => undefined, err: () => undefined },
-      (db) => listKeys(db, 'dev-admin'),
+      async (db) => {
+        const who = { person: TOOL_PERSON, name: TOOL_PERSON, identities: ['dashboard:tool'] };
+        await changeApprovers(db, { people: [who] }, []);
+        return listKeys(db, 'dev-admin');
+      },
     ).then(([key]) => key?.client_id ?? '');
     const running = stack;
     const checkedStop = async (): Promise<void> => {

@@ -19,6 +19,7 @@ import {
   type Allowed,
   type AllowlistChange,
 } from '../../store/allowlist.ts';
+import { actorName } from '../acting.ts';
 import { setting, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
 
@@ -91,7 +92,7 @@ function changeOf({ reason }: ChangeOptions, io: ToolIo): AllowlistChange {
     throw new ToolError('--reason must say why, in up to 1000 characters.', { exitCode: 2 });
   warnUnvouched(io, 'change');
   return {
-    by: 'fundadmin',
+    by: actorName(io),
     reason,
     cooling_seconds: coolingSeconds({
       enabled: setting(io, 'SVC_ALLOWLIST_COOLING_PERIOD_ENABLED') === true,

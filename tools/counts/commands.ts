@@ -23,7 +23,7 @@ export function countCommands(program: Command, io: ToolIo): void {
       if (differences.length > 0)
         throw new ToolError(`${String(differences.length)} counts are not what the rows say.`);
     });
-  command(group, 'rebuild', 'narrows')
+  command(group, 'rebuild', 'narrows', { recordsWho: false })
     .description(
       'Make all counts anew from the rows, as the owner of the tables; whoever writes waits meanwhile.',
     )

@@ -27,7 +27,7 @@ export function databaseCommands(program: Command, io: ToolIo): void {
   const group = program
     .command('database')
     .description('Tables of the database, and what the service may do in it.');
-  command(group, 'migrate', 'narrows')
+  command(group, 'migrate', 'narrows', { recordsWho: false })
     .description(
       'Apply the migrations that the database lacks, in order; run it as the owner, before the new release starts. Safe to repeat and to run at once.',
     )
@@ -50,7 +50,7 @@ export function databaseCommands(program: Command, io: ToolIo): void {
     )
     .option(...OWNER_OPTION)
     .action((options: OwnerOption) => status(options, io));
-  command(group, 'grant', 'narrows')
+  command(group, 'grant', 'narrows', { recordsWho: false })
     .description(
       "Grant a login role what the service needs and take from it what it has beyond that; run it as the tables' owner.",
     )

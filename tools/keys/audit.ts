@@ -1,6 +1,6 @@
 /**
  * Builds audit rows for commands. The rows name no API key as the actor: a command only needs
- * access to the database.
+ * access to the database. Whoever --as names is added when they are written; see tools/acting.ts.
  */
 import type { AuditAction } from '../../domain/events.ts';
 import type { AuditEntry } from '../../domain/transition.ts';

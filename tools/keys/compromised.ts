@@ -70,7 +70,7 @@ export async function compromise(
   for (const request_id of marked.requests) {
     const ending = toolAudit(CHANGE_ACTION.withdrawn, request_id, reason);
     const ended = await endChange(db, {
-      ...{ request_id, state: 'withdrawn', by: 'fundadmin' },
+      ...{ request_id, state: 'withdrawn', by: db.auditActor ?? 'fundadmin' },
       audit: { ...ending, entity_type: 'change_request' },
     });
     if (ended?.ok === true) withdrawn.push(request_id);

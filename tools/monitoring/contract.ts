@@ -270,7 +270,7 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     labels: { reason: ATTENTION_REASONS },
     meaning:
-      'Movements that need a person, by reason; one may have several. `run_stuck` counts runs of capital transfers too. A worker notes the reasons that no state shows, so these lag by its turns. Of what is noted, of stuck runs, of nodes with an unknown outcome and of what ended badly within a week, 500 each are counted at most.',
+      'Movements that need a person, by reason; one may have several. `run_stuck` and `clock_difference` count capital transfers too. A worker notes the reasons that no state shows, so these lag by its turns. Of what is noted, of stuck runs, of nodes with an unknown outcome, of late landings and of what ended badly within a week, 500 each are counted at most.',
   },
   svc_approval_oldest_seconds: {
     type: 'gauge',
@@ -297,6 +297,11 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     unit: 'seconds',
     meaning: 'For how long the oldest such node has had no answer; 0 when there is none.',
+  },
+  svc_late_looks_overdue: {
+    type: 'gauge',
+    meaning:
+      'Abandoned nodes whose next look has been due for more than an hour, 500 at most: no worker can make it ([what to do](runbook.md#an-abandoned-send-has-landed)).',
   },
   svc_audit_unsealed_oldest_seconds: {
     type: 'gauge',

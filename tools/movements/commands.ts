@@ -16,7 +16,7 @@ export function movementCommands(program: Command, io: ToolIo): void {
   const movements = program
     .command('movements')
     .description('What is open, and the runs in Temporal that drive it.');
-  command(movements, 'rebuild', 'moves')
+  command(movements, 'rebuild', 'moves', { recordsWho: false })
     .description(
       'After a lost namespace: start a run for every open movement and capital transfer that has none. ' +
         'Safe to repeat, also while the service runs. Prints what it found and started as JSON; exit status 1 when a run could not be started.',

@@ -6,6 +6,7 @@ import {
   LONGEST_AUTHORIZATION_SECONDS,
 } from '../../domain/signing.ts';
 import { afterRestore } from '../../store/restore.ts';
+import { actorName } from '../acting.ts';
 import { command } from '../command.ts';
 import { DATABASE_OPTION, warnUnvouched, withDatabase, type DatabaseOption } from '../database.ts';
 import { ToolError, type ToolIo } from '../io.ts';
@@ -67,7 +68,7 @@ export function restoreCommands(program: Command, io: ToolIo): void {
           drain: {
             mode: 'drain',
             reason: why,
-            changed_by: { client_id: 'fundadmin', key_id: null, role: null },
+            changed_by: { client_id: actorName(io), key_id: null, role: null },
             audit: [drained],
           },
           audit: [entry],

@@ -53,7 +53,7 @@ function addBuilds(runs: Command, io: ToolIo): void {
 }
 
 function addPromote(runs: Command, io: ToolIo): void {
-  command(runs, 'promote', 'moves')
+  command(runs, 'promote', 'moves', { recordsWho: false })
     .description(
       'Start new runs on this build. Open runs stay on theirs; those of the build before are drained. Going back to an older build is the same command, and ends a ramp.',
     )
@@ -72,7 +72,7 @@ function addPromote(runs: Command, io: ToolIo): void {
 }
 
 function addDrain(runs: Command, io: ToolIo): void {
-  command(runs, 'drain', 'moves')
+  command(runs, 'drain', 'moves', { recordsWho: false })
     .description(
       'Signal all runs of a build to leave it, until none is left. A run with a send under way leaves after it. Workers do the same once a minute for a build that the server drains. Exit status 1 when runs are left.',
     )

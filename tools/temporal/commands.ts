@@ -11,7 +11,7 @@ export function temporalCommands(program: Command, io: ToolIo): void {
   const temporal = program
     .command('temporal')
     .description("Temporal's server and namespace, as this environment reaches them.");
-  command(temporal, 'search-attributes', 'narrows')
+  command(temporal, 'search-attributes', 'narrows', { recordsWho: false })
     .description(
       'Register the search attributes that are missing, as a worker does before it takes work. Where that is not permitted: exit status 1, and the command that an operator has to run.',
     )

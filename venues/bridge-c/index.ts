@@ -2,6 +2,7 @@
 import { defineVenue } from '../venue.ts';
 import { bridgeCPart } from './config.ts';
 import { bridgeCActs, createBridgeCExecutors } from './lane.ts';
+import { createDeliveryReader, createSendReader } from './named-packet.ts';
 import { createBridgeReader } from './reader.ts';
 
 export const bridgeC = defineVenue({
@@ -9,6 +10,7 @@ export const bridgeC = defineVenue({
   open: (_, { chains, evmVenues }) => ({
     executors: createBridgeCExecutors(chains, evmVenues),
     acts: bridgeCActs(evmVenues),
+    claims: [createSendReader({ chains, venues: evmVenues }), createDeliveryReader({ chains })],
     bridge: createBridgeReader({ chains, venues: evmVenues }),
   }),
 });

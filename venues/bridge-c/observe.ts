@@ -68,17 +68,12 @@ interface Sent {
 }
 
 /**
- * Returns the send of the matched node.
+ * Returns the send of the matched node, from that node's output.
  *
  * @throws ExecutorFault retryable `SEND_UNKNOWN` if the send has recorded no packet.
  */
-function readSent({ matched }: ExecutionContext): Sent {
-  const {
-    packet: record,
-    destination_chain_id,
-    destination_address,
-    destination_block,
-  } = matched?.output ?? {};
+export function readSent(output: JsonObject = {}): Sent {
+  const { packet: record, destination_chain_id, destination_address, destination_block } = output;
   const packet = packetOfRecord(record);
   if (
     packet === null ||
@@ -105,7 +100,7 @@ async function look(
   context: ExecutionContext,
   call: CallOptions,
 ): Promise<ExecutionResult> {
-  const sent = readSent(context);
+  const sent = readSent(context.matched?.output);
   const { packet } = sent;
   const connection = await chains.open(sent.chain_id, call);
   const destination = await readDestination(connection, packet);

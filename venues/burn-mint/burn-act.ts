@@ -44,7 +44,7 @@ export function burnAct(venues: readonly EvmVenue[]): Act<BurnPlan> {
     }),
     effect: (plan, { units, decimals }) => ({
       call: () => burnCall(plan, units, decimals),
-      did: (from, receipt) => did(plan, decimals, from, receipt),
+      did: (from, receipt) => didBurn(plan, decimals, from, receipt),
     }),
   };
 }
@@ -78,7 +78,12 @@ function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
  * Returns what the mined burn did: `BURN_NOT_SEEN` if the transmitter emitted no such message. That
  * is not a failure: the tokens may be gone.
  */
-function did(plan: BurnPlan, decimals: number, from: Address, receipt: TransactionReceipt): Did {
+export function didBurn(
+  plan: BurnPlan,
+  decimals: number,
+  from: Address,
+  receipt: TransactionReceipt,
+): Did {
   const emitted = emittedOf(plan, decimals, from, receipt);
   if (emitted === null)
     return {

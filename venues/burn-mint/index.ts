@@ -2,6 +2,7 @@
 import { defineVenue } from '../venue.ts';
 import { burnMintPart } from './config.ts';
 import { burnMintActs, createBurnMintExecutors } from './lane.ts';
+import { createAttestationReader } from './named-attestation.ts';
 import { createMintReader } from './named-mint.ts';
 
 export const burnMint = defineVenue({
@@ -9,6 +10,7 @@ export const burnMint = defineVenue({
   open: (_, { chains, evmVenues }) => ({
     executors: createBurnMintExecutors(chains, evmVenues),
     acts: burnMintActs(evmVenues),
+    claims: [createAttestationReader({ chains, venues: evmVenues })],
     mints: createMintReader({ chains, venues: evmVenues }),
   }),
 });

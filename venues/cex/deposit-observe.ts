@@ -12,6 +12,7 @@ import {
   type Executor,
   type SubmitJournal,
 } from '../../domain/executor.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { add, compare, readDecimal } from '../../domain/money.ts';
 import { readConfig } from '../node-plan.ts';
 import { createObserver, observerDescriptor } from '../observer.ts';
@@ -156,12 +157,20 @@ function isEnough({ status }: DepositRecord, assurance: CompletionAssurance): bo
  * Returns the matched node's transaction hash, else the exchange's id of its booking, else its
  * reference if that looks like a hash; null if the node has none of them.
  */
-function transactionOf(matched: ExecutionContext['matched']): string | null {
+export function transactionOf(
+  matched:
+    | {
+        readonly external_ref?: string | null | undefined;
+        readonly output?: JsonObject | null | undefined;
+      }
+    | null
+    | undefined,
+): string | null {
   const { tx_hash, exchange_transaction } = matched?.output ?? {};
   const reported = [tx_hash, exchange_transaction].find(
     (each) => typeof each === 'string' && each !== '',
   );
   if (typeof reported === 'string') return reported;
   const reference = matched?.external_ref;
-  return reference !== undefined && /^(0x)?[0-9a-f]{64}$/i.test(reference) ? reference : null;
+  return typeof reference === 'string' && /^(0x)?[0-9a-f]{64}$/i.test(reference) ? reference : null;
 }

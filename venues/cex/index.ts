@@ -12,6 +12,7 @@ import { CredentialsError, readCredentials } from './credentials.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { createCexExecutors } from './executors.ts';
 import { accountFaults } from './faults.ts';
+import { createDepositReader } from './named-deposits.ts';
 
 function isAccount(entry: VenueEntry): entry is CcxtVenue {
   return entry.provider === 'ccxt';
@@ -50,6 +51,7 @@ export const cex = defineVenue<CcxtVenue>({
     const accounts = createCexAccounts(entries, requests);
     return {
       executors: createCexExecutors(accounts),
+      claims: [createDepositReader(accounts)],
       fetchers: createCexBalances(accounts),
       transferProviders: createCexTransfers(accounts),
       clocks: exchangeClocks(accounts),

@@ -21,7 +21,7 @@ export function isAsset(name: string): boolean {
 }
 
 /** Returns the asset as exchanges write it. Throws `rejected` `CONFIG_INVALID`. */
-export function readAsset({ asset }: ExecutionContext): string {
+export function readAsset({ asset }: Pick<ExecutionContext, 'asset'>): string {
   if (!isAsset(asset))
     throw rejected('CONFIG_INVALID', 'the asset must be 1 to 32 capital letters and digits');
   return asset;
@@ -48,7 +48,10 @@ const DAY_MS = 86_400_000;
 /**
  * Returns the period from the movement's creation until now, with a margin of a day at both ends.
  */
-export function lifetimeOf({ movement_id }: ExecutionContext, now = Date.now()): Period {
+export function lifetimeOf(
+  { movement_id }: Pick<ExecutionContext, 'movement_id'>,
+  now = Date.now(),
+): Period {
   const isTimed = isId(movement_id) && movement_id[14] === '7';
   return periodSince(isTimed ? idTime(movement_id) : null, now);
 }

@@ -9,6 +9,7 @@ import { createEvmBalances } from './balances.ts';
 import { readBlockTime, type EvmChains } from './client.ts';
 import { evmVenueSchemaWith, type EvmVenue } from './config.ts';
 import { chainFaults } from './faults.ts';
+import { createPaymentReader } from './named-payments.ts';
 import type { ChainPart } from './part.ts';
 import { createEvmTransferExecutor } from './transfer.ts';
 
@@ -23,6 +24,7 @@ export function evmWith(parts: readonly ChainPart[]) {
         createEvmApproveExecutor(chains),
         createEvmBalanceObserveExecutor(chains),
       ],
+      claims: [createPaymentReader(chains)],
       fetchers: createEvmBalances(entries, { chains, signers }),
       clocks: Object.fromEntries(entries.map((entry) => [entry.venue_key, clockOf(entry, chains)])),
     }),

@@ -9,6 +9,7 @@ import { createPerpClient } from './client.ts';
 import { perpVenueSchema, type PerpVenue } from './config.ts';
 import { bindingFaults } from './faults.ts';
 import { createPerpExecutors, perpActs } from './lane.ts';
+import { createCreditReader } from './named-credit.ts';
 
 declare module '../../domain/venue-access.ts' {
   interface VenueAccess {
@@ -34,6 +35,7 @@ export const perp = defineVenue<PerpVenue>({
     return {
       executors: createPerpExecutors({ venue, client, chains, evmVenues }),
       acts: perpActs(venue, evmVenues),
+      claims: [createCreditReader({ client, venue })],
       fetchers: [createPerpBalances(venue, client)],
       // Nodes of the venue require the clock by the name `perp`.
       clocks: { perp: { read: (signal) => client.time({ signal }), counts: 'either' } },

@@ -180,6 +180,19 @@ function tooPrecise(amount: string): ExecutorFault | null {
   );
 }
 
+/**
+ * Throws if the node names another venue or asset than those of the entry.
+ *
+ * @throws ExecutorFault `rejected` `CONFIG_INVALID`, `TOKEN_ASSET_MISMATCH`.
+ */
+export function requireVenue(
+  { config, asset }: Pick<Read, 'config' | 'asset'>,
+  venue: PerpVenue,
+): void {
+  const problem = venueProblem(config, asset, venue);
+  if (problem !== null) throw problem;
+}
+
 function venueProblem(
   config: Read['config'],
   asset: string,

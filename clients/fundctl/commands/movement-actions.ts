@@ -3,9 +3,10 @@ import { userInfo } from 'node:os';
 import { answerOf, command } from '../../command-line/command.ts';
 import { CommandError, EXIT, usageError } from '../../command-line/exit.ts';
 import { operation, YES, type With } from '../../command-line/operation.ts';
-import { flag, text } from '../../command-line/options.ts';
+import { choice, flag, text } from '../../command-line/options.ts';
 import type { Session } from '../../command-line/session.ts';
 import { failure } from '../../command-line/words.ts';
+import { ATTENTION_REASONS } from '../../../domain/attention-reasons.ts';
 import type { BodyOf, ResultOf } from '../../http/operations.ts';
 import { approvalsText } from '../approvals-view.ts';
 import type { Movement } from '../movement-view.ts';
@@ -115,17 +116,53 @@ export const resetAllowances = operation('resetMovementAllowances', {
     }),
 });
 
-export const acknowledge = operation('acknowledgeMovement', {
+export const acknowledge = command({
   name: 'acknowledge',
-  about: 'Mark a failed movement as dealt with, so that it no longer waits for a person',
-  details: 'It stays FAILED. A retry undoes it.',
-  examples: ['fundctl movements acknowledge <movement-id> --reason "paid by hand, ticket 4711"'],
+  about: 'Mark a failure or a late landing as dealt with, so that it no longer waits for a person',
+  details:
+    'The movement stays as it is. Deals with the reason that is shown, and with no other that has come since. A retry undoes it for a failure.',
+  examples: [
+    'fundctl movements acknowledge <movement-id> --reason "paid by hand, ticket 4711"',
+    'fundctl movements acknowledge <movement-id> --about landed_late --reason "ticket 4712"',
+  ],
   args: MOVEMENT,
-  options: REASON,
-  ask: 'Acknowledge it?',
-  what: standing,
-  input: ({ args, options }) => ({ ...ofMovement({ args }), body: options }),
-  show: actionText,
+  options: {
+    ...REASON,
+    about: choice(
+      ATTENTION_REASONS,
+      'only if this is among the reasons why it needs a person, as movements show names it',
+    ),
+    ...YES,
+  },
+  answer: answerOf('acknowledgeMovement'),
+  run: async ({ session, args, options: { reason, about, yes } }) => {
+    const { movement, text: moves } = await whatMoves(session, args.movementId);
+    const offer = movement.attention?.actions.find(
+      ({ action, attention_reason }) =>
+        action === 'acknowledge' && (about === undefined || attention_reason === about),
+    );
+    const shown =
+      movement.attention === null
+        ? ''
+        : session.aside.heading('It needs a person') +
+          session.aside.fields(movement.attention, {
+            acknowledged: () => offer?.attention_reason ?? about ?? null,
+            node: () => offer?.node_key ?? null,
+            'what is the matter': 'message',
+          });
+    await session.confirm('Acknowledge it?', {
+      yes,
+      what: moves + (await statesText(session, movement)) + shown,
+    });
+    // A service of the release before names no reason, and takes none.
+    const body = {
+      reason,
+      attention_reason: offer?.attention_reason ?? about,
+      node_key: offer?.attention_reason === undefined ? undefined : offer.node_key,
+    };
+    const answer = await session.call('acknowledgeMovement', { ...ofMovement({ args }), body });
+    await session.print(answer, () => actionText(session, answer));
+  },
 });
 
 function ofMovement({ args }: { readonly args: { readonly movementId: string } }) {

@@ -29,7 +29,9 @@ export const resolve = operation('resolveMovementNode', {
       'number',
       'the attempt that you looked into, the first unless named; another one is left alone',
     ),
-    outputFile: file('with completed: what its executor would have returned, as a JSON object'),
+    outputFile: file(
+      'with completed: what its executor would have returned, as a JSON object; of a type that claims it names the claim, which is read at its source',
+    ),
     mintTx: many(
       'hash',
       'with completed, of a burn or its mint: the transaction that minted it, which is read on the chain; where equal burns are open one of each',

@@ -1833,6 +1833,29 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
         "SKIPPED",
         "CANCELLED"
        ]
+      },
+      "attention_reason": {
+       "description": "Of an acknowledge: the reason that it deals with.",
+       "type": "string",
+       "enum": [
+        "approval",
+        "approval_expires_soon",
+        "approval_unsatisfiable",
+        "approval_compromised",
+        "unknown_outcome",
+        "landed_late",
+        "manual_gate",
+        "failed",
+        "lane_stuck",
+        "clock_difference",
+        "lane_blocked",
+        "delivery_late",
+        "executor_unavailable",
+        "venue_suspended",
+        "withdrawal_quota_exhausted",
+        "observed_long",
+        "run_stuck"
+       ]
       }
      },
      "required": [
@@ -6921,7 +6944,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     "$ref": "#/components/schemas/Timestamp"
    },
    "actor_client_id": {
-    "description": "Null for the service itself, and with authentication switched off.",
+    "description": "An API client, `dashboard:<operator>`, or `fundadmin:<person>`. Null for the service itself, for `fundadmin` without `--as`, and with authentication switched off.",
     "type": [
      "string",
      "null"

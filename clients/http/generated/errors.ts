@@ -78,6 +78,8 @@ export const ERRORS = {
   budget_exceeded: { status: 409, retry: 'safe' },
   send_not_over: { status: 409, retry: 'safe' },
   resolution_incomplete: { status: 422, retry: 'after_change' },
+  claim_missing: { status: 422, retry: 'after_change' },
+  claim_not_proven: { status: 409, retry: 'after_change' },
   already_claimed: { status: 409, retry: 'never' },
   mint_not_proven: { status: 409, retry: 'after_change' },
   not_reassignable: { status: 409, retry: 'never' },

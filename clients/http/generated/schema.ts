@@ -305,6 +305,11 @@ export interface components {
                 readonly attempt?: number;
                 /** @enum {string} */
                 readonly state?: "BLOCKED" | "READY" | "SUBMITTING" | "SUBMITTED" | "OBSERVING" | "COMPLETED" | "FAILED" | "UNKNOWN" | "SKIPPED" | "CANCELLED";
+                /**
+                 * @description Of an acknowledge: the reason that it deals with.
+                 * @enum {string}
+                 */
+                readonly attention_reason?: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
             }[];
         };
         readonly MovementAuthority: {
@@ -1381,7 +1386,7 @@ export interface components {
         readonly AuditEvent: {
             readonly event_id: components["schemas"]["Id"];
             readonly occurred_at: components["schemas"]["Timestamp"];
-            /** @description Null for the service itself, and with authentication switched off. */
+            /** @description An API client, `dashboard:<operator>`, or `fundadmin:<person>`. Null for the service itself, for `fundadmin` without `--as`, and with authentication switched off. */
             readonly actor_client_id: string | null;
             readonly actor_key_id: string | null;
             readonly actor_role: string | null;
@@ -1872,11 +1877,19 @@ export interface components {
         };
         /**
          * @example {
-         *       "reason": "Paid by hand; see the ticket of that day."
+         *       "reason": "Paid by hand; see the ticket of that day.",
+         *       "attention_reason": "failed"
          *     }
          */
         readonly MovementAcknowledgeRequest: {
             readonly reason: string;
+            /**
+             * @description The reason that was shown and is dealt with, as the acknowledge of `attention.actions` has it. Where it is none that may be acknowledged now, nothing changes: `node_differs`. A late landing (`landed_late`) has to be named.
+             * @enum {string}
+             */
+            readonly attention_reason?: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
+            /** @description The node that the reason is about, as the same offer has it. */
+            readonly node_key?: string;
         };
         /**
          * @example {
@@ -1899,7 +1912,7 @@ export interface components {
             readonly evidence: components["schemas"]["JsonObject"];
             /** @description The attempt that the evidence is about, as `attention.attempt` shows it; the first unless named. Where the node is at another one, nothing changes: `node_differs`. */
             readonly attempt?: number;
-            /** @description Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. */
+            /** @description Only with `completed`: the node's output, as its executor would have returned it. Without it the node's amount counts as sent, and fills each output field that an `amount_ref` names. A node that claims a payment, message or record names it here; it is read at its source. */
             readonly output?: components["schemas"]["JsonObject"];
             /** @description Only with `completed`, in place of `output`, for a burn or its mint: the transaction that minted it. It is read on the chain, which decides. Where burns of the same terms are open, one of each. */
             readonly mint_tx_hashes?: readonly string[];
@@ -4086,6 +4099,16 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["SignerLane"];
+                };
+            };
+            /** @description An approval rule makes this call wait for people; nothing else was done. */
+            readonly 202: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ChangeRequested"];
                 };
             };
         };

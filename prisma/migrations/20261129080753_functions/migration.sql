@@ -3,6 +3,37 @@ SELECT set_config('check_function_bodies', 'off', true);
 -- What functions with the owner's rights read and write is never a caller's temporary table.
 SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
 
+-- prisma/functions/approval-rules.sql
+
+-- Returns whether an identity belongs to a person, or did: what it did stays that person's. So does
+-- what the person did with fundadmin --as. Never NULL, also where one of them is.
+CREATE OR REPLACE FUNCTION is_or_was(who text, id text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce(id = 'fundadmin:' || who, false)
+    OR EXISTS (SELECT FROM person_identities i WHERE i.identity = id AND i.person = who)
+    OR EXISTS (SELECT FROM former_identities f WHERE f.identity = id AND f.person = who)
+$$;
+
+-- Returns a decision with what is needed to verify it again: see store/decisions.ts.
+CREATE OR REPLACE FUNCTION signed_decision(d approval_decisions) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT to_jsonb(d) || jsonb_build_object(
+    'kind', CASE WHEN EXISTS (SELECT FROM movements m WHERE m.movement_id = d.subject_id)
+      THEN 'movement' WHEN EXISTS (SELECT FROM change_requests c
+        WHERE c.request_id = d.subject_id) THEN 'change_request' END,
+    'passkey', (SELECT to_jsonb(k) FROM passkeys k
+      WHERE k.credential_id = d.evidence ->> 'credential_id'),
+    'deployment', (SELECT p.deployment FROM deployments p WHERE p.since < d.at
+      ORDER BY p.since DESC LIMIT 1),
+    -- With fundadmin nothing is approved.
+    'is_persons', is_or_was(d.person, d.identity) AND d.identity NOT LIKE 'fundadmin:%',
+    'compromised', is_compromised(d.key_id, d.evidence ->> 'credential_id', d.at),
+    'audited', (SELECT jsonb_build_object('rows', count(*),
+        'hash', min(e.details ->> 'decision_sha256'),
+        'same_time', bool_and(e.occurred_at::timestamptz(3) = d.at)) FROM audit_events e
+      WHERE e.entity_type = 'approval_decision' AND e.entity_key = d.decision_id::text
+        AND e.action = 'approval_decision.record' AND e.outcome = 'success'))
+$$;
+
 -- prisma/functions/approval.sql
 
 -- Takes an amount for a movement from the budget of its policy. Locks the policy's row, so that the
@@ -103,18 +134,33 @@ END $$;
 
 -- prisma/functions/attention.sql
 
--- Returns whether a node is observed for longer than usual. This stays true while the attempt is
--- observed.
+-- Returns the time from which an observed node, or an UNKNOWN one whose send is under way, takes
+-- longer than usual; NULL for any other node. `usual_seconds` comes from domain/send/usual-time.ts
+-- and was stored with the movement. A send that was found after a lost answer may have no time of
+-- its own.
+CREATE OR REPLACE FUNCTION overdue_at(n movement_nodes) RETURNS timestamptz
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+    THEN n.submitted_at + make_interval(secs => n.usual_seconds)
+    WHEN n.state = 'UNKNOWN' AND n.error_code = 'SEND_UNDER_WAY'
+    THEN coalesce(n.submitted_at, n.started_at, '-infinity')
+      + make_interval(secs => n.usual_seconds) END
+$$;
+
+-- Returns whether a node takes longer than usual (see overdue_at). This stays true while the
+-- attempt is observed.
 CREATE OR REPLACE FUNCTION is_overdue(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(overdue_at(n) <= at, false)
 $$;
 
 -- Returns whether a person may resolve a node as completed: its outcome is unknown, its usual time
--- has been over for an hour, or waiting alone cannot complete it.
+-- has been over for an hour, or waiting alone cannot complete it. An UNKNOWN node whose send is
+-- under way waits as an observed one does.
 CREATE OR REPLACE FUNCTION may_be_resolved(n movement_nodes, at timestamptz) RETURNS boolean
   LANGUAGE sql IMMUTABLE AS $$
-  SELECT n.state = 'UNKNOWN' OR is_overdue(n, at - interval '1 hour')
+  SELECT n.state = 'UNKNOWN' AND n.error_code IS DISTINCT FROM 'SEND_UNDER_WAY'
+    OR is_overdue(n, at - interval '1 hour')
     OR n.state IN ('SUBMITTED', 'OBSERVING') AND waits_in_vain(n.error_code)
 $$;
 
@@ -131,14 +177,28 @@ BEGIN
     WHERE s.entity_id = m.movement_id AND s.last_seen > svc_now() - interval '1 hour');
 END $$;
 
+-- Returns the first late landing of the movement that no person has acknowledged; NULL if there is
+-- none. `is_failure`: the movement FAILED because the node was abandoned.
+CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
+    'external_ref', n.external_ref, 'is_failure', m.request_state = 'FAILED'
+      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed')
+  FROM movement_nodes n
+  WHERE n.movement_id = m.movement_id AND n.landed_late_at IS NOT NULL
+    AND n.landing_seen_at IS NULL
+  ORDER BY n.landed_late_at, n.position LIMIT 1
+$$;
+
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
--- Lists and details both read this. domain/attention.ts has what a person can do for each reason.
+-- `landed`: a late landing (unseen_landing), whatever the reason. Lists and details both read this.
+-- domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   left_over interval := m.expires_at - at;
   stuck boolean;
   found jsonb;
+  landed jsonb;
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
     RETURN CASE
@@ -152,10 +212,14 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
-  -- in store/attention.ts).
-  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED')
+  -- in store/attention.ts). A completed one needs a person only for a post-action that was abandoned
+  -- and has landed.
+  IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED', 'COMPLETED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
+  END IF;
+  IF m.request_state = 'COMPLETED' THEN
+    IF unseen_landing(m) IS NULL THEN RETURN NULL; END IF;
   END IF;
   -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
@@ -178,7 +242,7 @@ BEGIN
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN n.landed_late_at IS NOT NULL AND m.acknowledged_at IS NULL THEN 'landed_late'
+    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -186,7 +250,7 @@ BEGIN
     -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED'
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.landing_seen_at IS NULL
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -209,16 +273,23 @@ BEGIN
     WHEN overdue_at(n) <= at THEN 'observed_long'
     END AS why) r
   WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  ORDER BY array_position(ARRAY['unknown_outcome', 'landed_late', 'manual_gate', 'failed',
+  -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides no
+  -- other node.
+  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed',
     'lane_stuck', 'clock_difference',
     'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
-    'withdrawal_quota_exhausted', 'observed_long'], r.why), n.updated_at, n.position
+    'withdrawal_quota_exhausted', 'observed_long', 'landed_late'], r.why),
+    coalesce(n.landed_late_at, n.updated_at), n.position
   LIMIT 1;
   -- Nothing of the movement goes on, whatever else it needs a person for.
   found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
     found := jsonb_build_object('reason', 'failed', 'error_code', m.error_code,
       'error_message', m.error_message);
+  END IF;
+  IF found IS NOT NULL THEN
+    landed := unseen_landing(m);
+    IF landed IS NOT NULL THEN found := found || jsonb_build_object('landed', landed); END IF;
   END IF;
   -- Before every other reason, which goes on beside it; a failed movement may be retried. Usually no
   -- key is compromised.
@@ -228,6 +299,58 @@ BEGIN
       'besides', found ->> 'reason');
   END IF;
   RETURN found;
+END $$;
+
+-- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
+-- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
+-- stays CANCELLED when its nodes fail. A late landing is among them, whatever comes first. NULL if
+-- there are none.
+CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
+  LANGUAGE sql IMMUTABLE AS $$
+  SELECT string_agg(x.reason, '+' ORDER BY x.nr)
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides',
+    CASE WHEN facts ? 'landed' AND 'landed_late' NOT IN (facts ->> 'reason',
+      coalesce(facts ->> 'besides', '')) THEN 'landed_late' END])
+    WITH ORDINALITY AS x (reason, nr)
+  WHERE x.reason = ANY (reasons) OR m.request_state = 'CANCELLED'
+$$;
+
+-- Stores why a movement needs a person, and queues the callback `request_attention` for each new
+-- reason; see reasons_to_tell. Changes nothing that a run or the sweeper reads. Returns false if the
+-- reasons have not changed.
+CREATE OR REPLACE FUNCTION note_attention(movement uuid, event_id uuid, reasons text[],
+  callback_types jsonb) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  m movements;
+  at timestamptz;
+  facts jsonb;
+  about jsonb;
+  present text;
+  why text;
+  id uuid := event_id;
+  seq integer;
+BEGIN
+  SELECT * INTO m FROM movements WHERE movement_id = movement FOR NO KEY UPDATE;
+  at := svc_now();
+  facts := attention_of(m, at);
+  present := reasons_to_tell(m, facts, reasons);
+  IF m.movement_id IS NULL OR m.attention_told IS NOT DISTINCT FROM present THEN
+    RETURN false;
+  END IF;
+  seq := m.next_sequence;
+  FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
+    CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
+    about := CASE WHEN why = 'landed_late' THEN facts -> 'landed' ELSE facts END;
+    seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
+      m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
+        'event_type', 'request_attention', 'node_key', about -> 'node_key',
+        'attempt', about -> 'attempt', 'actor', '{"type": "system"}'::jsonb,
+        'message', 'A person is needed: ' || why, 'data', jsonb_build_object('reason', why))),
+      callback_types, at);
+    id := svc_new_id(at);
+  END LOOP;
+  UPDATE movements SET attention_told = present, next_sequence = seq WHERE movement_id = movement;
+  RETURN true;
 END $$;
 
 -- prisma/functions/audit.sql
@@ -247,6 +370,108 @@ BEGIN
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   RETURN NEW;
+END $$;
+
+-- prisma/functions/capital-transfers.sql
+
+-- Returns a capital transfer as its activities read it.
+CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RETURNS jsonb
+  LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('transfer_id', t.transfer_id, 'state', t.request_state,
+    'version', t.version,
+    'source_venue', t.source_venue, 'source_account_type', t.source_account_type,
+    'destination_venue', t.destination_venue,
+      'destination_account_type', t.destination_account_type,
+    'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
+      'provider', t.provider,
+    'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
+      'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
+    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
+    'created_at', wire_time(t.created_at),
+    'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
+    'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
+    'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
+$$;
+
+-- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
+-- the id of its event is stored, the step was applied before and changes nothing. State and epoch
+-- are compared here; domain/send/epoch.ts decides what a step writes to them.
+CREATE OR REPLACE FUNCTION apply_transfer_step(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  t capital_transfers;
+  before text;
+  fields jsonb := doc -> 'set';
+  at timestamptz;
+  frozen boolean := CASE WHEN doc ? 'fence' THEN cutover_now() = 'frozen' ELSE false END;
+BEGIN
+  IF doc ? 'states_outcome' THEN PERFORM hold_approval_rules(); END IF;
+  SELECT * INTO t FROM capital_transfers
+    WHERE transfer_id = (doc ->> 'transfer_id')::uuid FOR UPDATE;
+  at := svc_now();
+  IF t.transfer_id IS NULL THEN
+    RETURN jsonb_build_object('ok', false, 'row', NULL);
+  END IF;
+  IF EXISTS (SELECT FROM capital_transfer_events
+    WHERE event_id = (doc -> 'event' ->> 'event_id')::uuid) THEN
+    RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
+  END IF;
+  IF NOT (doc -> 'states') ? t.request_state
+    OR t.submit_epoch <> coalesce((doc ->> 'epoch')::integer, t.submit_epoch) THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  IF frozen THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- What its provider shows as pending may still move.
+  IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- The rules that held for its create hold for what a person says of its outcome, too.
+  IF doc ? 'states_outcome' THEN
+    PERFORM ask_change('{capital_transfer}', 'capital_transfers', NULL,
+      change_row(jsonb_build_object('transfer_id', t.transfer_id, 'source_venue', t.source_venue,
+        'destination_venue', t.destination_venue, 'asset', t.asset,
+        'amount', trim_scale(t.amount)::text, 'state', t.request_state, 'epoch', t.submit_epoch,
+        'states_outcome', doc -> 'states_outcome',
+        'provider_transfer_id', fields -> 'provider_transfer_id'), '{}'));
+  END IF;
+  before := t.request_state;
+  t.request_state := coalesce(doc ->> 'to', t.request_state);
+  IF doc ? 'end_hold' THEN PERFORM end_transfer_hold(t.transfer_id, doc ->> 'end_hold', at); END IF;
+  -- Whatever comes next, it waits for no clock now.
+  DELETE FROM transfer_clock_waits w WHERE w.transfer_id = t.transfer_id;
+  PERFORM write_transfer_event(t, before, doc -> 'event', at);
+  IF t.request_state = 'MANUAL_INTERVENTION' AND before <> 'MANUAL_INTERVENTION' THEN
+    PERFORM call_back_for_person(t, doc -> 'event',
+      CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE t.error_code END, at);
+  END IF;
+  UPDATE capital_transfers SET
+    request_state = t.request_state,
+    submit_epoch = coalesce((fields ->> 'epoch')::integer, submit_epoch),
+    sends = coalesce((fields ->> 'sends')::integer, sends),
+    acknowledged = coalesce((fields ->> 'acknowledged')::boolean, acknowledged),
+    pending_at_provider = coalesce((fields ->> 'pending_at_provider')::boolean,
+      pending_at_provider),
+    provider_transfer_id = coalesce(fields ->> 'provider_transfer_id', provider_transfer_id),
+    send_not_after = CASE WHEN fields ? 'send_not_after'
+      THEN svc_time(fields -> 'send_not_after', at) ELSE send_not_after END,
+    -- The provider's time limit starts when the transfer first waits for the provider.
+    pending_until = CASE WHEN fields ? 'pending_until'
+      THEN coalesce(pending_until, svc_time(fields -> 'pending_until', at)) ELSE pending_until END,
+    error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code' ELSE error_code END,
+    error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      ELSE error_message END,
+    version = version + CASE WHEN (doc ->> 'wakes')::boolean THEN 1 ELSE 0 END,
+    claimed_until = CASE WHEN (doc ->> 'wakes')::boolean THEN at + interval '2 seconds'
+      ELSE claimed_until END,
+    wakes = CASE WHEN (doc ->> 'wakes')::boolean THEN 0 ELSE capital_transfers.wakes END,
+    ended_at = CASE WHEN t.request_state IN ('COMPLETED', 'FAILED') THEN coalesce(ended_at, at) END,
+    next_sequence = next_sequence + 1,
+    updated_at = at
+  WHERE transfer_id = t.transfer_id
+  RETURNING * INTO t;
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('ok', true, 'row', transfer_row(t, at));
 END $$;
 
 -- prisma/functions/change-requests.sql
@@ -289,6 +514,64 @@ END $$;
 CREATE OR REPLACE FUNCTION is_own_write(writer xid) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT writer = pg_current_xact_id()::xid
 $$;
+
+-- The trigger of a row that widens. Arguments: the kind, and the columns that differ at each try.
+CREATE OR REPLACE FUNCTION require_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path FROM CURRENT AS $$
+DECLARE
+  leave_out text[] := string_to_array(TG_ARGV[1] || ',created_at,updated_at', ',');
+  kinds text[] := ARRAY[TG_ARGV[0]];
+  row_before jsonb;
+  row_after jsonb := change_row(to_jsonb(NEW), leave_out);
+BEGIN
+  -- Any role may put this trigger on a temporary table of its own.
+  IF TG_TABLE_SCHEMA <> current_schema() THEN
+    RAISE EXCEPTION 'only a change of a table of this schema is let pass'
+      USING ERRCODE = 'insufficient_privilege';
+  END IF;
+  -- What belongs to a row that the same transaction writes and asks for is seen with that row.
+  IF TG_TABLE_NAME = 'template_proposals' THEN
+    IF EXISTS (SELECT FROM plan_template_versions v
+      WHERE v.template_id = NEW.template_id AND is_own_write(v.xmin)) THEN RETURN NULL; END IF;
+  ELSIF TG_TABLE_NAME = 'agent_authorities' THEN
+    IF EXISTS (SELECT FROM api_client_keys k
+      WHERE k.authority_key = NEW.authority_key AND is_own_write(k.xmin)) THEN RETURN NULL; END IF;
+  END IF;
+  IF TG_OP = 'UPDATE' THEN row_before := change_row(to_jsonb(OLD), leave_out); END IF;
+  IF TG_TABLE_NAME = 'plan_template_versions' THEN
+    row_after := row_after || jsonb_build_object(
+      'nodes', (SELECT jsonb_agg(to_jsonb(p) - ARRAY['id', 'template_id'] ORDER BY p.position)
+        FROM plan_nodes p WHERE p.template_id = NEW.template_id),
+      'edges', (SELECT jsonb_agg(to_jsonb(e) - ARRAY['id', 'template_id'] ORDER BY e.position)
+        FROM plan_edges e WHERE e.template_id = NEW.template_id));
+    -- A policy may name no version, or this one before it exists.
+    IF EXISTS (SELECT FROM auto_approve_policies p, jsonb_array_elements(p.allowed_templates) t
+      WHERE p.is_active AND t.value ->> 'template_key' = NEW.template_key
+        AND coalesce((t.value ->> 'template_version')::integer, NEW.version) = NEW.version) THEN
+      kinds := kinds || 'policies'::text;
+    END IF;
+    -- Of an agent's versions the next free number says nothing, and proposals wait together.
+    IF NEW.template_key LIKE 'agent/%' THEN row_after := row_after - 'version'; END IF;
+  ELSIF TG_TABLE_NAME = 'allowed_addresses' THEN
+    row_after := row_after || jsonb_build_object(
+      'cooling_seconds', extract(epoch FROM NEW.usable_after - NEW.updated_at)::bigint::text);
+  ELSIF TG_TABLE_NAME = 'nonce_lanes' THEN
+    -- How long it holds from now on, whatever the row says of when it was made.
+    row_after := row_after - 'cap_raised_until' || jsonb_build_object(
+      'cap_raise', NEW.cap_raise - ARRAY['raised_at', 'raised_by'],
+      'ttl_seconds', extract(epoch FROM NEW.cap_raised_until
+        - least((NEW.cap_raise ->> 'raised_at')::timestamptz, svc_now()))::bigint::text);
+  ELSIF TG_TABLE_NAME = 'api_client_keys' THEN
+    row_after := row_after || jsonb_build_object(
+      'client_name', (SELECT c.client_name FROM api_clients c WHERE c.client_id = NEW.client_id),
+      'authority', (SELECT change_row(to_jsonb(a), leave_out) FROM agent_authorities a
+        WHERE a.authority_key = NEW.authority_key));
+  END IF;
+  PERFORM ask_change(kinds, TG_TABLE_NAME, row_before, row_after);
+  RETURN NULL;
+END $$;
+
+REVOKE ALL ON FUNCTION require_change() FROM PUBLIC;
 
 -- prisma/functions/flow.sql
 
@@ -466,8 +749,8 @@ $$;
 -- prisma/functions/perp-fence.sql
 
 -- Returns the deposits that may still arrive. A node that a restore brought back may have sent, so
--- it counts until recovery has checked it. An abandoned one that was not seen to land counts for a
--- week.
+-- it counts until recovery has checked it. An abandoned one counts for a week, and for a week after
+-- it was seen to land: what is seen first is its transfer, and the credit comes later.
 CREATE OR REPLACE FUNCTION open_deposits()
   RETURNS TABLE (movement_id uuid, node_key text, amount numeric) LANGUAGE sql VOLATILE AS $$
   -- Each part has its own index.
@@ -476,8 +759,8 @@ CREATE OR REPLACE FUNCTION open_deposits()
     AND (state IN ('SUBMITTING', 'SUBMITTED', 'OBSERVING', 'UNKNOWN') OR recover_first)
   UNION ALL
   SELECT movement_id, node_key, amount FROM movement_nodes
-  WHERE action_type = 'perp_deposit' AND next_late_look IS NOT NULL
-    AND completed_at > svc_now() - interval '7 days'
+  WHERE action_type = 'perp_deposit' AND state = 'FAILED' AND error_code = 'ABANDONED'
+    AND greatest(completed_at, landed_late_at) > (SELECT svc_now()) - interval '7 days'
 $$;
 
 -- Returns the movement of another deposit of the same amount that may still arrive, or null.
@@ -636,10 +919,19 @@ CREATE OR REPLACE FUNCTION fires_no_edge(n movement_nodes) RETURNS boolean LANGU
     AND n.cancel_asked IS DISTINCT FROM n.attempt, false)
 $$;
 
+-- Returns whether the code of an UNKNOWN node says that the venue has its send, or has paid it.
+-- AT_VENUE_CODES of domain/send/at-venue.ts has the same codes.
+CREATE OR REPLACE FUNCTION is_at_venue(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(error_code IN ('SEND_UNDER_WAY', 'WITHDRAWAL_FEE_ABOVE_LIMIT',
+    'WITHDRAWAL_MISMATCH', 'WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED', 'LEDGER_ROW_MISMATCH',
+    'DEPOSIT_AMOUNT_MISMATCH'), false)
+$$;
+
 -- Returns why the outcome of a node's send cannot be known yet, or null if it can: the send may
 -- still be under way, its signed transaction may still be mined, the perps venue may still
--- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or its run observes it:
--- that run looks all the time, and would have ended the node if the venue had ended the send. The
+-- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or the venue has it: the
+-- node's run observes it all the time, and would have ended the node if the venue had ended the
+-- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
 -- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
@@ -649,8 +941,8 @@ DECLARE
   n record;
   seconds double precision;
 BEGIN
-  SELECT state, attempt, send_not_after, signer_binding ->> 'signer_key' AS signer INTO n
-  FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
+  SELECT state, attempt, error_code, send_not_after, signer_binding ->> 'signer_key' AS signer
+  INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
   seconds := extract(epoch
     FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
   IF seconds > 0 THEN
@@ -687,6 +979,7 @@ BEGIN
       AND t.raw_tx IS NOT NULL AND t.released_at IS NULL
     GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
     CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
+      OR n.state = 'UNKNOWN' AND is_at_venue(n.error_code)
       THEN jsonb_build_object('reason', 'send_still_open') END);
 END $$;
 
@@ -874,6 +1167,7 @@ DECLARE
   fenced text[];
   frozen boolean := false;
   unclaimed boolean := false;
+  seen boolean := false;
   holder jsonb;
   lane text;
 BEGIN
@@ -995,6 +1289,29 @@ BEGIN
         nodes := jsonb_set(nodes, ARRAY[i::text, 'send_lane'], to_jsonb(lane));
       END IF;
     END LOOP;
+  END IF;
+  -- An API process of 0.4.0 takes the failure of an abandoned node for one that fires edges. A node
+  -- to which nothing else leads stays BLOCKED. The release after the next one needs this no longer.
+  IF refusal IS NULL AND doc ->> 'command_kind' IN ('resume', 'retry', 'resolve') THEN
+    IF EXISTS (
+      SELECT 1 FROM jsonb_array_elements(nodes) t
+      JOIN movement_nodes k
+        ON k.movement_id = m.movement_id AND k.node_key = t.value ->> 'node_key'
+      JOIN movement_plans p ON p.movement_id = m.movement_id
+      CROSS JOIN jsonb_array_elements(p.plan_frame -> 'edges') e
+      JOIN movement_nodes s ON s.movement_id = m.movement_id AND s.node_key = e.value ->> 'from'
+      LEFT JOIN jsonb_array_elements(nodes) c ON c.value ->> 'node_key' = s.node_key
+      WHERE t.value ->> 'was' = 'BLOCKED' AND t.value -> 'set' ->> 'state' = 'READY'
+        AND k.brings IS NULL AND e.value ->> 'to' = k.node_key
+      GROUP BY k.node_key
+      HAVING bool_or(is_abandoned(s) AND e.value ->> 'edge_type' IN ('on_failure', 'on_timeout'))
+        AND NOT bool_or(NOT is_abandoned(s)
+          AND CASE coalesce(c.value -> 'set' ->> 'state', s.state)
+          WHEN 'COMPLETED' THEN e.value ->> 'edge_type' IN ('on_success', 'on_manual_resume')
+          WHEN 'FAILED' THEN e.value ->> 'edge_type' IN ('on_failure', 'on_timeout')
+          ELSE false END)) THEN
+      refusal := 'node_state';
+    END IF;
   END IF;
   IF refusal IS NULL AND unclaimed THEN refusal := 'claim_missing'; END IF;
   IF refusal IS NULL AND frozen THEN
@@ -1123,10 +1440,13 @@ BEGIN
         THEN svc_time(fields -> 'next_late_look', at) ELSE next_late_look END,
       landed_late_at = CASE WHEN fields ? 'landed_late_at'
         THEN svc_time(fields -> 'landed_late_at', at) ELSE landed_late_at END,
+      landing_seen_at = CASE WHEN fields ? 'landing_seen_at'
+        THEN svc_time(fields -> 'landing_seen_at', at) ELSE landing_seen_at END,
       updated_at = at
     WHERE movement_id = m.movement_id AND node_key = part ->> 'node_key'
     RETURNING node_key, state, attempt, submit_epoch, external_ref, error_code INTO n;
     settles := settles OR part ? 'was' OR fields ?| ARRAY['amount', 'recover_first'];
+    seen := seen OR fields ? 'landing_seen_at';
     IF n.state = 'SUBMITTING' AND part ->> 'was' = 'READY' THEN
       INSERT INTO node_attempts (idempotency_key, movement_id, node_key, attempt, started_at,
         send_lane)
@@ -1194,6 +1514,9 @@ BEGIN
       acknowledged_at = CASE WHEN fields ? 'acknowledged_at'
         THEN svc_time(fields -> 'acknowledged_at', at)
         WHEN m.request_state = 'FAILED' THEN acknowledged_at END,
+      -- Once a late landing is dealt with, the next one is called back, too.
+      attention_told = CASE WHEN seen THEN nullif(array_to_string(array_remove(
+        string_to_array(attention_told, '+'), 'landed_late'), '+'), '') ELSE attention_told END,
       edge_conditions = CASE WHEN doc ? 'conditions'
         THEN jsonb_strip_nulls(edge_conditions || (doc -> 'conditions')) ELSE edge_conditions END,
       updated_at = at

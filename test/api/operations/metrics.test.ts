@@ -17,6 +17,7 @@ const FIGURES: OperationFigures = {
   oldest_transfer: 6.5,
   unanswered: 2,
   oldest_unanswered: 61.5,
+  late_looks_overdue: 7,
   pools: [
     { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
   ],
@@ -77,6 +78,7 @@ test('shows every figure', async () => {
     'svc_relay_lag_seconds{relay="transfers"} 6.5',
     'svc_nodes_unanswered 2',
     'svc_nodes_unanswered_oldest_seconds 61.5',
+    'svc_late_looks_overdue 7',
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
     'svc_withdrawal_quota_left{venue="cex-main",unit="USD"} 9000.5',
     'svc_balance_age_seconds{venue="cex-main"} 31.5',

@@ -105,7 +105,16 @@ async function enrolled(person: string, { page }: Authenticator): Promise<void> 
   await sheet.getByText(`--person ${person}`).waitFor({ timeout: PATIENCE });
   await accessible(page);
   const fingerprint = await sheet.locator('.fingerprint').innerText();
-  await fundadmin('passkeys', 'confirm', '--person', person, '--fingerprint', fingerprint);
+  await fundadmin(
+    'passkeys',
+    'confirm',
+    '--person',
+    person,
+    '--fingerprint',
+    fingerprint,
+    '--as',
+    'bob',
+  );
 }
 
 /** Opens the movement's page and the sheet of its approval. */
@@ -121,8 +130,8 @@ const approvalsOf = ({ movement_id }: Created) =>
   desk.writes.filter(({ path }) => path.endsWith(`/movements/${movement_id}/approve`));
 
 test('passkeys are made, confirmed and approve; nothing else is signed', async () => {
-  await withRule();
   const [ada, bob] = [await withAuthenticator('ada'), await withAuthenticator('bob')];
+  await withRule();
   await enrolled('ada', ada);
   await enrolled('bob', bob);
   const made = await desk.own.api.create(WITHDRAW_TO_TREASURY, { amount: '12.5' });

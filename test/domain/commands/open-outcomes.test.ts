@@ -3,7 +3,7 @@
  * cancel after a restore.
  */
 import { cancel } from '../../../domain/commands/cancel.ts';
-import { resolve } from '../../../domain/commands/resolve.ts';
+import { resolve, type Outcome } from '../../../domain/commands/resolve.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EdgeType } from '../../../domain/graph/types.ts';
 import { walk } from '../../../domain/graph/walk.ts';
@@ -133,6 +133,20 @@ describe('a resolve as completed without an output', () => {
     expect(resolved(node('pay', 'UNKNOWN', { amount: null }))?.amount).toBe('100');
     expect(resolved(node('pay', 'UNKNOWN'))).not.toHaveProperty('amount');
   });
+});
+
+test('the condition behind an abandoned node is not evaluated, as that behind a failed one is', () => {
+  const plan = {
+    nodes: [planned('pay'), planned('instead')],
+    edges: [{ ...edge('pay', 'instead', 'on_failure'), condition_expr: 'true' }],
+  };
+  const conditionsOf = (outcome: Outcome) =>
+    resolve(
+      movement(plan, [node('pay', 'UNKNOWN'), node('instead', 'BLOCKED')]),
+      { node_key: 'pay', outcome, reason: 'seen', evidence: {}, settle_seconds: 0 },
+      requester,
+    )?.conditions;
+  expect([conditionsOf('failed'), conditionsOf('abandoned')]).toEqual([{ 0: 'true' }, {}]);
 });
 
 describe('a cancel after a restore', () => {

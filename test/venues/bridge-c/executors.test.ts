@@ -15,8 +15,10 @@ import { ENDPOINT, OMNI_TOKEN } from '../../../dev/simulators/bridge/contracts/a
 import { inWord } from '../../../dev/simulators/chain/bridges.ts';
 import { DELIVERER, PACKET_FEE_WEI } from '../../../dev/simulators/bridge/lanes.ts';
 import type { CallOptions, ExecutionContext } from '../../../domain/executor.ts';
+import type { NamedClaim } from '../../../domain/claim-reader.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createBridgeCExecutors } from '../../../venues/bridge-c/lane.ts';
+import { createDeliveryReader, createSendReader } from '../../../venues/bridge-c/named-packet.ts';
 import { packetRecord, readPacket, type Packet } from '../../../venues/bridge-c/packet.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { evmVenueSchema } from '../chain-schema.ts';
@@ -50,8 +52,8 @@ const PATH = {
   late: false,
 };
 
-/** The executors of venue entries that differ from the right ones as said. */
-function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
+/** The venue entries; they differ from the right ones as said. */
+function bridgeOf(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
   const venue = (chain: TestChain, side: Side = {}) =>
     evmVenueSchema.parse({
       venue_key: `chain-${String(chain.chainId)}`,
@@ -70,7 +72,13 @@ function executors(wrong: { readonly near?: Side; readonly far?: Side } = {}) {
       },
     });
   const venues = [venue(lanes.near, wrong.near), venue(lanes.far, wrong.far)];
-  const [send, observe] = createBridgeCExecutors(createEvmChains(venues), venues);
+  return { venues, chains: createEvmChains(venues) };
+}
+
+/** The executors of such entries. */
+function executors(wrong?: Parameters<typeof bridgeOf>[0]) {
+  const { chains, venues } = bridgeOf(wrong);
+  const [send, observe] = createBridgeCExecutors(chains, venues);
   if (send === undefined || observe === undefined) throw new Error('there are no executors');
   return { send, observe };
 }
@@ -237,13 +245,16 @@ describe('before a send', () => {
 });
 
 /** Sends by itself, as the deliverer verifies and delivers by hand. */
-async function sent(amount = omni('3')): Promise<Packet> {
+const allSent: Packet[] = [];
+const sent = async (amount = omni('3')): Promise<Packet> => (await sentIn(amount)).packet;
+async function sentIn(amount = omni('3')): Promise<{ readonly packet: Packet; hash: Hex }> {
   const { near, far } = lanes;
   const receipt = await near.send(omniSend(near, far, amount, PACKET_FEE_WEI));
   const [log] = parseEventLogs({ ...ENDPOINT, logs: receipt.logs, eventName: 'PacketSent' });
   const packet = log === undefined ? null : readPacket(log.args.encodedPayload);
   if (packet === null) throw new Error('the send reverted');
-  return packet;
+  allSent.push(packet);
+  return { packet, hash: receipt.transactionHash };
 }
 const origin = ({ source_eid, sender, nonce }: Packet) => ({ srcEid: source_eid, sender, nonce });
 const endpointCall = (functionName: string, args: readonly unknown[]): Call => ({
@@ -394,6 +405,77 @@ describe('a look at the other end', () => {
       code: 'SEND_UNKNOWN',
       kind: 'server_error',
     });
+  });
+});
+
+describe('what a person names', () => {
+  const named = (
+    { action_type, asset, config, matched }: ExecutionContext,
+    output: JsonObject,
+    more: Partial<NamedClaim> = {},
+  ): NamedClaim => ({
+    ...{ movement_id: 'm', action_type, asset, config, amount: '3', output },
+    ...{ external_ref: null, prepared_action: { destination_block: '4' }, recorded: {} },
+    matched: matched === undefined ? null : { external_ref: null, output: matched.output ?? null },
+    from: SIGNER.address,
+    ...more,
+  });
+  const signal = () => AbortSignal.timeout(20_000);
+  const readSend = (tx_hash: string, more: Partial<NamedClaim> = {}) =>
+    createSendReader(bridgeOf()).read(named(context(), { tx_hash }, more), signal());
+  const readDelivery = (packet: Packet, tx_hash: string, output: JsonObject = {}) =>
+    createDeliveryReader(bridgeOf()).read(
+      named(contextOf(packet, {}, output), { tx_hash }),
+      signal(),
+    );
+  const refused = (reason: string) => expect.objectContaining({ ok: false, reason }) as object;
+  const NOWHERE = `0x${'ab'.repeat(32)}`;
+
+  test('a delivery is the receipt of its own packet, for its payee', async () => {
+    const [packet, other] = [await sent(), await sent()];
+    // A packet is received only where each packet before it is verified, too.
+    for (const each of allSent) await verify(each);
+    const { transactionHash: hash } = await deliver(packet);
+    expect(await readDelivery(packet, hash)).toEqual(refused('not_final'));
+    await lanes.far.mine(100);
+    expect(await readDelivery(packet, hash)).toMatchObject({
+      ok: true,
+      output: { guid: packet.guid, tx_hash: hash, received_amount: '3' },
+    });
+    expect(await readDelivery(other, hash)).toEqual(refused('differs'));
+    expect(await readDelivery(packet, hash, { destination_address: STRANGER.address })).toEqual(
+      refused('differs'),
+    );
+    expect(await readDelivery(packet, NOWHERE)).toEqual(refused('not_found'));
+    await deliver(other);
+  });
+
+  test('a send is its packet as the source chain shows it, once its block is final', async () => {
+    const { packet, hash } = await sentIn();
+    expect(await readSend(hash)).toEqual(refused('not_final'));
+    await lanes.near.mine(100);
+    expect(await readSend(hash)).toMatchObject({
+      ok: true,
+      output: {
+        tx_hash: hash,
+        packet: packetRecord(packet),
+        submitted_amount: '3',
+        destination_chain_id: lanes.far.chainId,
+        destination_address: PAYEE,
+        destination_block: '4',
+      },
+    });
+  });
+
+  test('a send of another amount or account, or none at all, proves nothing', async () => {
+    const { hash } = await sentIn();
+    const other = await sentIn(omni('4'));
+    await lanes.near.mine(100);
+    expect(await readSend(other.hash)).toEqual(refused('differs'));
+    expect(await readSend(hash, { from: STRANGER.address })).toEqual(refused('differs'));
+    expect(await readSend(hash, { from: null })).toMatchObject({ ok: true });
+    expect(await readSend(NOWHERE)).toEqual(refused('not_found'));
+    expect(await readSend('on the explorer')).toEqual(refused('not_found'));
   });
 });
 

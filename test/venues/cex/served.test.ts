@@ -11,6 +11,7 @@ import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import { createCexAccounts } from '../../../venues/cex/accounts.ts';
 import { DIALECTS } from '../../../venues/cex/dialects/index.ts';
+import { readDeposits } from '../../../venues/cex/named-deposits.ts';
 import { createSendGuard } from '../../../venues/cex/served/send-guard.ts';
 import { servedRoutes } from '../../../venues/cex/served/server.ts';
 import { executorIn, faultOf, order, startAparts, TOKEN } from './support/apart.ts';
@@ -18,6 +19,7 @@ import { call, configOf, contextOf, NO_JOURNAL, withdrawal } from './support/des
 import { binance } from './support/formats/binance.ts';
 import { kraken } from './support/formats/kraken.ts';
 import { okx } from './support/formats/okx.ts';
+import { madeDeposit } from './support/made.ts';
 import { recovered, runOnce } from './support/run.ts';
 
 const EXCHANGES = [binance, okx, kraken].map((format) => [format.exchange, format] as const);
@@ -29,6 +31,20 @@ async function submitOf(executor: Executor, node: ReturnType<typeof withdrawal>)
   const input = { context: { ...node, prior: { prepared_action } }, prepared_action };
   return () => executor.submit({ ...input, journal: NO_JOURNAL }, call());
 }
+
+test.each(EXCHANGES)('the deposits of a transaction at %s are read through it', async (name) => {
+  const world = await apart(name);
+  const transaction = `0x${'c4'.repeat(32)}`;
+  const network = world.desk.exchange.format.books.networks.open;
+  for (const id of ['701', '702'])
+    world.books.deposits.push(madeDeposit({ id, tx: transaction, amount: '5', network }));
+  const now = Date.now();
+  const of = { venue_key: 'cex-main', transaction, asset: 'USDC' };
+  const period = { from: now - 86_400_000, to: now + 86_400_000 };
+  const found = await readDeposits(world.accounts, { ...of, period }, call());
+  expect(found).toEqual(await readDeposits(world.keyed, { ...of, period }, call()));
+  expect(found.map(({ amount }) => amount)).toEqual(['5', '5']);
+});
 
 describe.each(EXCHANGES)('a withdrawal at %s from another process', (name) => {
   test('is checked, prepared, sent and seen through it, and the service opens no key', async () => {

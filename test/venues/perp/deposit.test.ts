@@ -3,10 +3,12 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_BRIDGE } from '../../../dev/simulators/perp/settings.ts';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
+import type { NamedClaim } from '../../../domain/claim-reader.ts';
 import { createEvmChains } from '../../../venues/evm/client.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
-import type { PerpClient } from '../../../venues/perp/client.ts';
+import { createPerpClient, type PerpClient } from '../../../venues/perp/client.ts';
 import { perpActs } from '../../../venues/perp/lane.ts';
+import { createCreditReader } from '../../../venues/perp/named-credit.ts';
 import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import { TOKEN, WHALE, low, someone, tokensOf } from '../../dev/perp-stack.ts';
 import { HOUR, call, contextOf, entriesOf, masterOf, mined, openDesk } from './perp-desk.ts';
@@ -68,6 +70,47 @@ describe('a deposit', () => {
     expect(await executor.recover(sent.context, call(), sent.journal)).toMatchObject({
       next_state: 'COMPLETED',
     });
+  });
+
+  it('is what a person names only where the ledger shows it', async () => {
+    const entries = entriesOf(desk, whale.address);
+    const client = createPerpClient(entries.perp, { freshMs: 20 });
+    const reader = createCreditReader({ client, venue: entries.perp });
+    const sent = await mined(desk, master(), deposit('14'));
+    const read = (output: JsonObject, more: Partial<NamedClaim> = {}) =>
+      reader.read(
+        {
+          ...{ movement_id: 'm', action_type: 'perp_deposit', asset: 'USDC', amount: '14' },
+          config: sent.context.config,
+          ...{ external_ref: sent.hash, prepared_action: {}, recorded: {} },
+          ...{ matched: null, from: null, output },
+          ...more,
+        },
+        AbortSignal.timeout(20_000),
+      );
+    const own = { ledger_hash: sent.hash };
+    const nowhere = `0x${'ab'.repeat(32)}`;
+    expect(await read({ ledger_hash: nowhere })).toMatchObject({ ok: false, reason: 'not_found' });
+    const shown = await eventually(async () => {
+      const found = await read(own);
+      return found.ok ? found : null;
+    });
+    expect(shown.output).toMatchObject({
+      ...own,
+      received_amount: '14',
+      ledger_account: low(whale.address),
+    });
+    // Another amount than was sent is credited only where the person says so, too.
+    expect(await read(own, { amount: '15' })).toMatchObject({
+      ...{ ok: false, reason: 'differs', found: { received_amount: '14' } },
+    });
+    expect(await read({ ...own, received_amount: '14' }, { amount: '15' })).toMatchObject({
+      ...{ ok: true, output: { received_amount: '14' } },
+    });
+    expect(await read(own, { recorded: { ledger_account: OTHER } })).toMatchObject({
+      ...{ ok: false, reason: 'differs' },
+    });
+    await client.close();
   });
 
   test.each([30, -30])('is found by a clock of ours that is %d hours apart', async (hours) => {

@@ -18,7 +18,7 @@ import { jsonObject } from '../../../executors/json-object.ts';
 import { RESPONSE_LIMIT_BYTES } from '../../../executors/remote-call.ts';
 import { venueKeySchema } from '../../entry.ts';
 import type { CcxtVenue } from '../config.ts';
-import type { BookEntry, Period } from '../dialect.ts';
+import type { BookEntry, DepositRecord, Period } from '../dialect.ts';
 
 /**
  * Header with the accounts that the caller means, each as {@link accountText} writes it, separated
@@ -161,6 +161,16 @@ const record = z.object({
   destination: text.nullable(),
 }) satisfies z.ZodType<VenueRecord>;
 
+const deposit = z.object({
+  id: name,
+  status: z.enum(['pending', 'credited', 'completed', 'failed']),
+  exchange_status: text,
+  asset: name,
+  network: text.nullable(),
+  amount: z.string().regex(DECIMAL_PATTERN, 'must be a decimal'),
+  transaction: text,
+}) satisfies z.ZodType<DepositRecord>;
+
 interface OfVenue {
   readonly venue_key: string;
 }
@@ -170,7 +180,19 @@ interface OfTransfer extends OfVenue {
 interface OfRecords extends OfVenue {
   readonly period: Period;
 }
+/**
+ * A transaction hash, or an exchange's id of a booking. It is sent unencoded, so it must not
+ * be able to start another parameter.
+ */
+export const TRANSACTION_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;
+
+export interface OfDeposits extends OfVenue {
+  readonly transaction: string;
+  readonly asset: string;
+  readonly period: Period;
+}
 const ofVenue = z.object({ venue_key: venueKeySchema });
+const ofPeriod = z.object({ from: z.int(), to: z.int() });
 const ofTransfer = ofVenue.extend({ order });
 const instant = z.int().min(0).max(8_640_000_000_000_000);
 
@@ -207,9 +229,20 @@ export const QUESTIONS = {
   /** All records of a period in milliseconds since 1970, both ends included. */
   records: question<OfRecords, { readonly records: readonly VenueRecord[] }>(
     'records',
-    ofVenue.extend({ period: z.object({ from: z.int(), to: z.int() }) }),
+    ofVenue.extend({ period: ofPeriod }),
     z.object({ records: z.array(record) }),
     16 * MIB,
+  ),
+  /** The deposits of an asset in one transaction. */
+  deposits: question<OfDeposits, { readonly deposits: readonly DepositRecord[] }>(
+    'deposits',
+    ofVenue.extend({
+      transaction: z.string().regex(TRANSACTION_PATTERN),
+      asset: name,
+      period: ofPeriod,
+    }),
+    z.object({ deposits: z.array(deposit).max(10_000) }),
+    8 * MIB,
   ),
   /** The exchange's time and, read right afterwards, that of the process, in milliseconds. */
   clock: {

@@ -33,7 +33,9 @@ import type { CexAccounts } from '../accounts.ts';
 import { createCexBalances } from '../balances.ts';
 import { exchangeClocks } from '../clock.ts';
 import { createCexExecutors } from '../executors.ts';
+import { readDeposits } from '../named-deposits.ts';
 import { readAddressBook, readVenueRecords } from '../records.ts';
+import { readAsset } from '../plan.ts';
 import {
   ACCOUNTS_HEADER,
   accountText,
@@ -177,6 +179,13 @@ function questionRoutes(serving: Serving): readonly (readonly [string, Route])[]
     route(serving, QUESTIONS.records, async ({ venue_key, period }, call) =>
       withinLimit({ records: await readVenueRecords(accounts, venue_key, period, call) }),
     ),
+    route(serving, QUESTIONS.deposits, async ({ venue_key, ...of }, call) => ({
+      deposits: await readDeposits(
+        accounts,
+        { venue_key, ...of, asset: readAsset(of) },
+        optionsOf(call),
+      ),
+    })),
     route(serving, QUESTIONS.clock, async ({ venue_key }, call) => ({
       exchange: Math.round(await mustServe(clocks[venue_key], venue_key).read(call.signal)),
       process: Date.now(),

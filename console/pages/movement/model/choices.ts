@@ -42,10 +42,18 @@ export interface NodeAsShown {
   readonly state: NodeState;
 }
 
+/** The reason that an acknowledge deals with, as the page showed it. */
+export interface ReasonAsShown {
+  readonly attention_reason: string;
+  readonly node_key?: string;
+}
+
 export interface Choice {
   readonly verb: Verb;
   /** Null for a command on the whole movement. */
   readonly node: NodeAsShown | null;
+  /** Only of an acknowledge; absent where the service names no reason. */
+  readonly about?: ReasonAsShown;
   /**
    * What the command will do, in the service's words if it has any; null when the command is not
    * offered.
@@ -98,6 +106,8 @@ export function elsewhereOf({ attention }: Movement): readonly Elsewhere[] {
 export function isSame(one: Choice, other: Choice): boolean {
   return (
     one.verb === other.verb &&
+    one.about?.attention_reason === other.about?.attention_reason &&
+    one.about?.node_key === other.about?.node_key &&
     one.node?.node_key === other.node?.node_key &&
     one.node?.attempt === other.node?.attempt &&
     one.node?.state === other.node?.state
@@ -124,8 +134,9 @@ function choicesFor(verb: Verb, movement: Movement, plan: PlanReading | null): r
     case 'retry':
     case 'reject':
     case 'resolve':
-    case 'acknowledge':
       return [byAttention(verb, movement)];
+    case 'acknowledge':
+      return [acknowledgeChoice(movement)];
     case 'cancel_transaction':
       return transactionChoices(movement);
     case 'reassign':
@@ -150,6 +161,18 @@ function byAttention(verb: keyof typeof ACTION_STATES, movement: Movement): Choi
     state = node.state,
   } = { ...offer, node_key: node.node_key };
   return offered(verb, { node_key, attempt, state }, offer.consequence);
+}
+
+/** Returns the choice to acknowledge the first reason that the service offers that for. */
+function acknowledgeChoice(movement: Movement): Choice {
+  const choice = byAttention('acknowledge', movement);
+  const offer = movement.attention?.actions.find(({ action }) => action === 'acknowledge');
+  if (choice.reason !== null || offer?.attention_reason === undefined) return choice;
+  const { attention_reason, node_key } = offer;
+  return {
+    ...choice,
+    about: { attention_reason, ...(node_key === undefined ? {} : { node_key }) },
+  };
 }
 
 /**

@@ -2,7 +2,14 @@
  * A decision, from opening its sheet to its outcome. The sent request is the one that the sheet
  * shows. When the movement changes while the sheet is open, the sheet refuses to send.
  */
-import { choicesOf, isSame, type Choice, type Standpoint, type Verb } from './choices.ts';
+import {
+  choicesOf,
+  isSame,
+  type Choice,
+  type ReasonAsShown,
+  type Standpoint,
+  type Verb,
+} from './choices.ts';
 import type { Movement, Timeline } from './answers.ts';
 
 /** Returns null while the sheet's decision may be sent; otherwise why not, by the present state. */
@@ -12,12 +19,18 @@ export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoi
   const same = choicesOf(now).find((each) => isSame(each, sheet));
   if (same === undefined) {
     const other = choicesOf(now).find(({ verb, reason }) => verb === sheet.verb && reason === null);
+    if (other?.about !== undefined) return `It is now about ${shownAs(other.about)}.`;
     return other?.node == null
       ? (choicesOf(now).find(({ verb }) => verb === sheet.verb)?.reason ??
           'It is no longer offered.')
       : `It is now about ${other.node.node_key} (${other.node.state}, attempt ${String(other.node.attempt)}), and not about what is shown here.`;
   }
   return same.reason;
+}
+
+function shownAs({ attention_reason, node_key }: ReasonAsShown): string {
+  const reason = attention_reason.replaceAll('_', ' ');
+  return node_key === undefined ? reason : `${reason} of ${node_key}`;
 }
 
 const EVENTS: Readonly<Partial<Record<Verb, readonly string[]>>> = {
@@ -94,7 +107,7 @@ export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
  * Returns the exact request for a choice. `hash` is the hash of the plan that was read and shown.
  */
 export function statementOf(
-  { verb, node }: Choice,
+  { verb, node, about }: Choice,
   { movement_id }: Pick<Movement, 'movement_id'>,
   hash: string | null,
   filled: Filled,
@@ -129,7 +142,7 @@ export function statementOf(
     case 'cancel':
       return to(`${root}/actions/cancel`);
     case 'acknowledge':
-      return to(`${root}/actions/acknowledge`, { reason });
+      return to(`${root}/actions/acknowledge`, { reason, ...about });
     case 'reset_allowances':
       return to(`${root}/actions/reset-allowances`);
     case 'resolve':

@@ -1,0 +1,28 @@
+/** Which UNKNOWN nodes have a send of which their executor last reported that the venue has it. */
+import { SEND_UNDER_WAY, WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
+import type { NodeState } from '../states/node.ts';
+
+/**
+ * Codes of an UNKNOWN node whose send the venue has or has paid, so that it cannot be called
+ * failed. The SQL function `is_at_venue` has the same list.
+ */
+export const AT_VENUE_CODES: readonly string[] = [
+  SEND_UNDER_WAY,
+  WITHDRAWAL_FEE_ABOVE_LIMIT,
+  'WITHDRAWAL_MISMATCH',
+  'WITHDRAWAL_DUPLICATED',
+  'TRANSFER_DUPLICATED',
+  'LEDGER_ROW_MISMATCH',
+  'DEPOSIT_AMOUNT_MISMATCH',
+];
+
+/** Returns whether the executor of an UNKNOWN node last reported that the venue has its send. */
+export function isAtVenue({
+  state,
+  error_code,
+}: {
+  readonly state: NodeState;
+  readonly error_code: string | null;
+}): boolean {
+  return state === 'UNKNOWN' && AT_VENUE_CODES.includes(error_code ?? '');
+}

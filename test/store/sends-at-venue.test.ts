@@ -1,0 +1,185 @@
+/**
+ * An UNKNOWN node of which its executor last reported that the venue has the send, or has paid it:
+ * what a person may state of it, and until when.
+ */
+import { pino } from 'pino';
+import { recover } from '../../activities/phases/recover.ts';
+import { phaseRow } from '../../activities/phases/row.ts';
+import { openOutcomes, resolve, type Outcome } from '../../domain/commands/resolve.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
+import type { RecoverArgs } from '../../domain/messages.ts';
+import { readSnapshot } from '../../store/movements.ts';
+import { applyTransition } from '../../store/transition.ts';
+import { approvalOf, storeBench } from './support.ts';
+
+const bench = storeBench();
+
+const PERSON = {
+  caller: { client_id: null, key_id: null, role: 'operator' as const },
+  request_id: 'a-request',
+};
+const deps = () =>
+  ({
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    executors: { describe: () => undefined },
+  }) as never;
+
+/** A node that its venue accepted so long ago, observed for longer than its plan says. */
+async function late(ago = '1 minute'): Promise<RecoverArgs> {
+  const { movement_id } = await bench.movement();
+  await applyTransition(bench.db, {
+    ...approvalOf(movement_id),
+    set: { approval_status: 'approved' },
+  });
+  await bench.sql(
+    "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
+    movement_id,
+  );
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'OBSERVING', submit_epoch = 7, usual_seconds = 600,
+      started_at = now() - $2::interval, submitted_at = now() - $2::interval,
+      own_plan = own_plan || '{"timeout_policy": {"observe_seconds": 1},
+        "retry_policy": {"max_attempts": 1}}'
+     WHERE movement_id = $1::uuid`,
+    movement_id,
+    ago,
+  );
+  return { movement_id, node_key: 'pay', attempt: 1, from_observe: true };
+}
+
+type Said = { readonly answer: ExecutionResult } | { readonly fault: ExecutorFault };
+
+const finish = async (args: RecoverArgs, said: Said) =>
+  recover.finish(deps(), args, await phaseRow(deps(), args), said);
+
+/** What a later look finds of the UNKNOWN node, which stays so. */
+const looks = (args: RecoverArgs, said: Said) =>
+  expect(finish({ ...args, from_unknown: true }, said)).rejects.toThrow('still unknown');
+
+async function nodeOf({ movement_id }: RecoverArgs): Promise<unknown> {
+  const [row] = await bench.sql(
+    `SELECT state, error_code, error_message, external_ref FROM movement_nodes
+      WHERE movement_id = $1::uuid`,
+    movement_id,
+  );
+  return row;
+}
+
+async function offered({ movement_id }: RecoverArgs): Promise<readonly Outcome[]> {
+  const { nodes } = await readSnapshot(bench.db, movement_id);
+  return nodes.flatMap((node) => openOutcomes(node));
+}
+
+/** What comes of a person's word; null: it is not for this node now. */
+async function says({ movement_id }: RecoverArgs, outcome: Outcome) {
+  const word = { node_key: 'pay', outcome, reason: 'the statement', evidence: {} };
+  const snapshot = await readSnapshot(bench.db, movement_id);
+  const said = resolve(snapshot, { ...word, settle_seconds: 0 }, PERSON);
+  return said === null ? null : applyTransition(bench.db, said);
+}
+
+const OPEN = { ok: false, reason: 'send_still_open' };
+const UNDER_WAY = { answer: { next_state: 'OBSERVING', external_ref: 'w-7' } } as const;
+const SILENCE = { fault: new ExecutorFault('timeout', 'CEX_TIMEOUT', 'no answer') };
+
+test('a late send that is under way is never called failed, also once its venue is silent', async () => {
+  const args = await late();
+  const { answer } = UNDER_WAY;
+  const held = { error_code: 'HELD', error_message: 'the desk looks at it' };
+  expect(await finish(args, { answer: { ...answer, ...held } })).toMatchObject({
+    state: 'UNKNOWN',
+    error_code: 'SEND_UNDER_WAY',
+  });
+  expect(await nodeOf(args)).toEqual({
+    state: 'UNKNOWN',
+    error_code: 'SEND_UNDER_WAY',
+    error_message: expect.stringContaining('not observed in time (HELD: the desk looks at it)'),
+    external_ref: 'w-7',
+  });
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+  expect(await offered(args)).toEqual(['abandoned']);
+  await looks(args, SILENCE);
+  expect(await nodeOf(args)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+  expect(await says(args, 'abandoned')).toMatchObject({ ok: true });
+});
+
+test.each([
+  ['finds nothing', { next_state: 'READY' }, 'RECOVERY_INCONCLUSIVE'],
+  ['cannot tell', { next_state: 'UNKNOWN', error_code: 'CLOSED' }, 'CLOSED'],
+] as const)('a look that %s leaves the word to the person again', async (_what, answer, code) => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await looks(args, { answer });
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: code });
+  expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
+  expect(await says(args, 'failed')).toMatchObject({ ok: true });
+});
+
+test('what became unknown by silence may be called failed until the send is reported', async () => {
+  const args = await late();
+  await finish(args, SILENCE);
+  expect(await nodeOf(args)).toMatchObject({
+    state: 'UNKNOWN',
+    error_code: 'RECOVERY_INCONCLUSIVE',
+  });
+  expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
+  // Read before the look that finds it.
+  const snapshot = await readSnapshot(bench.db, args.movement_id);
+  await looks(args, UNDER_WAY);
+  const word = { node_key: 'pay', outcome: 'failed', reason: 'r', evidence: {} } as const;
+  const said = resolve(snapshot, { ...word, settle_seconds: 0 }, PERSON);
+  expect(await applyTransition(bench.db, said!)).toMatchObject(OPEN);
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+});
+
+test('one that is under way is completed by a person from an hour beyond its usual time on', async () => {
+  // Its usual time is ten minutes.
+  const [early, due] = [await late('69 minutes'), await late('71 minutes')];
+  for (const args of [early, due]) await finish(args, UNDER_WAY);
+  expect([await offered(early), await offered(due)]).toEqual([
+    ['abandoned'],
+    ['completed', 'abandoned'],
+  ]);
+  expect(await says(early, 'completed')).toBeNull();
+  expect(await says(due, 'completed')).toMatchObject({ ok: true });
+});
+
+test.each([
+  ['the start of its node', "started_at = now() - interval '69 minutes'", ['abandoned']],
+  ['that start', "started_at = now() - interval '71 minutes'", ['completed', 'abandoned']],
+  ['nothing, if nothing says when it began', 'started_at = NULL', ['completed', 'abandoned']],
+])('one that was never accepted counts from %s', async (_what, since, outcomes) => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await bench.sql(
+    `UPDATE movement_nodes SET submitted_at = NULL, ${since} WHERE movement_id = $1::uuid`,
+    args.movement_id,
+  );
+  expect(await offered(args)).toEqual(outcomes);
+});
+
+test.each([
+  ['UNKNOWN', 'WITHDRAWAL_FEE_ABOVE_LIMIT'],
+  ['UNKNOWN', 'WITHDRAWAL_MISMATCH'],
+  ['UNKNOWN', 'WITHDRAWAL_DUPLICATED'],
+  ['UNKNOWN', 'TRANSFER_DUPLICATED'],
+  ['OBSERVING', 'LEDGER_ROW_MISMATCH'],
+  ['OBSERVING', 'DEPOSIT_AMOUNT_MISMATCH'],
+] as const)(
+  'what the venue paid otherwise than planned (%s %s) is never called failed, and completed at once',
+  async (next_state, error_code) => {
+    const args = await late();
+    const answer = { next_state, error_code, error_message: 'another amount', external_ref: 'w-7' };
+    await finish(args, { answer });
+    const shown = { state: 'UNKNOWN', error_code, error_message: 'another amount' };
+    expect(await nodeOf(args)).toEqual({ ...shown, external_ref: 'w-7' });
+    // A later look shows the same.
+    await looks(args, { answer });
+    expect(await nodeOf(args)).toMatchObject(shown);
+    expect(await says(args, 'failed')).toMatchObject(OPEN);
+    expect(await offered(args)).toEqual(['completed', 'abandoned']);
+    expect(await says(args, 'completed')).toMatchObject({ ok: true });
+  },
+);
