@@ -16,6 +16,7 @@ import type { MovementSnapshot, NodeSnapshot } from '../../domain/snapshot.ts';
 import { readTransactions } from '../../store/evm-transactions.ts';
 import { readPhase } from '../../store/phases.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { findNode } from './named-mint.ts';
 
 type ReadNamed = (named: NamedClaim) => Promise<ReadClaim>;
 
@@ -57,9 +58,9 @@ export async function outputByClaim(
   { snapshot, node_key, outcome, output, read }: Word,
   deps: Pick<ApiDependencies, 'db' | 'signers'>,
 ): Promise<JsonObject | undefined> {
-  const planned = snapshot.plan.nodes.find((each) => each.node_key === node_key);
-  const node = snapshot.nodes.find((each) => each.node_key === node_key);
-  if (outcome !== 'completed' || planned === undefined || node === undefined) return output;
+  const found = findNode(snapshot, node_key);
+  if (outcome !== 'completed' || found === undefined) return output;
+  const { planned, node } = found;
   if (!isResolvable(node, outcome) || specOf(planned.action_type).claim === null) return output;
   if (output === undefined || !namesClaim(planned, output)) throw missing(snapshot, planned);
   const named = await namedBy(snapshot, { planned, node, output }, deps);

@@ -88,7 +88,8 @@ export async function outputByMint(
   return { ...burn.output, ...(await chosen(snapshot.movement_id, burn, mints, db)) };
 }
 
-function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
+/** Returns a node with its part of the plan; undefined if there is none of this key. */
+export function findNode({ plan, nodes }: MovementSnapshot, node_key: string | null) {
   const planned = plan.nodes.find((each) => each.node_key === node_key);
   const node = nodes.find((each) => each.node_key === node_key);
   return planned === undefined || node === undefined ? undefined : { planned, node };

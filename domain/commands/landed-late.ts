@@ -1,8 +1,8 @@
 /** Records that the send of an abandoned node landed after all. */
-import { WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
 import type { ExecutionResult } from '../executor.ts';
 import type { JsonObject } from '../json.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
+import { ARRIVED_OTHERWISE, PAID_OTHERWISE } from '../send/at-venue.ts';
 import { storable } from '../text.ts';
 import { NOW, type NodeRef, type Transition } from '../transition.ts';
 
@@ -11,11 +11,6 @@ interface AbandonedNode extends NodeRef {
   /** The submit epoch that the node must have; raised, so that a second look writes nothing. */
   readonly epoch?: number;
 }
-
-/** Codes of a withdrawal's record that is there and is not as planned; the record has an id. */
-const PAID_OTHERWISE: readonly string[] = [WITHDRAWAL_FEE_ABOVE_LIMIT, 'WITHDRAWAL_MISMATCH'];
-/** Codes of a payment or credit that is there, with another amount than was sent. */
-const ARRIVED_OTHERWISE: readonly string[] = ['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH'];
 
 /** Returns whether the answer shows that funds moved, as planned or otherwise. */
 export function isLanding({ next_state, error_code, external_ref }: ExecutionResult): boolean {

@@ -2,18 +2,27 @@
 import { SEND_UNDER_WAY, WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
 import type { NodeState } from '../states/node.ts';
 
+/** Codes of a withdrawal's record that is there and is not as planned; the record has an id. */
+export const PAID_OTHERWISE: readonly string[] = [
+  WITHDRAWAL_FEE_ABOVE_LIMIT,
+  'WITHDRAWAL_MISMATCH',
+];
+/** Codes of a payment or credit that is there, with another amount than was sent. */
+export const ARRIVED_OTHERWISE: readonly string[] = [
+  'LEDGER_ROW_MISMATCH',
+  'DEPOSIT_AMOUNT_MISMATCH',
+];
+
 /**
  * Codes of an UNKNOWN node whose send the venue has or has paid, so that it cannot be called
  * failed. The SQL function `is_at_venue` has the same list.
  */
 export const AT_VENUE_CODES: readonly string[] = [
   SEND_UNDER_WAY,
-  WITHDRAWAL_FEE_ABOVE_LIMIT,
-  'WITHDRAWAL_MISMATCH',
+  ...PAID_OTHERWISE,
   'WITHDRAWAL_DUPLICATED',
   'TRANSFER_DUPLICATED',
-  'LEDGER_ROW_MISMATCH',
-  'DEPOSIT_AMOUNT_MISMATCH',
+  ...ARRIVED_OTHERWISE,
 ];
 
 /** Returns whether the executor of an UNKNOWN node last reported that the venue has its send. */

@@ -202,7 +202,10 @@ function placeOf({ chain_id, token_address, address }: BalanceObserveConfig): st
   return `evm:${String(chain_id)}:${token_address ?? 'coin'}:${address}`.toLowerCase();
 }
 
-const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
+/** Returns the source of claims of the chain's token transfers. */
+export const sourceOf = ({ chain_id }: BalanceObserveConfig): string => `evm:${String(chain_id)}`;
+/** Returns the source of claims of the chain's own coin. */
+export const coinSourceOf = (config: BalanceObserveConfig): string => `${sourceOf(config)}:coin`;
 
 /**
  * Returns the payment of the transaction that another node reported; that payment belongs to this
@@ -310,7 +313,7 @@ async function coinSince(of: Look): Promise<Seen> {
     decimals,
   );
   const total = subtract(balance, baseline.baseline_amount);
-  const source = `${sourceOf(config)}:coin`;
+  const source = coinSourceOf(config);
   const reference = address.toLowerCase();
   // With `baseline_amount` the baseline has no block to count from, so every claim is subtracted.
   const since = config.baseline_amount === undefined ? baseline.baseline_block : '0';

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { add, fromBaseUnits, subtract } from '../../domain/money.ts';
 import { readConfig } from '../node-plan.ts';
 import { arrivalsOf } from './arrivals.ts';
-import { EVM_BALANCE_OBSERVE_DESCRIPTOR } from './balance-observe.ts';
+import { coinSourceOf, EVM_BALANCE_OBSERVE_DESCRIPTOR, sourceOf } from './balance-observe.ts';
 import { finalizedNumber, readBalance, type EvmChains, type EvmConnection } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
 import { recordedBlock } from './landed.ts';
@@ -55,7 +55,7 @@ async function paymentsOf(
   token: Address,
 ): Promise<ReadClaim> {
   const payee = { token, to: config.address };
-  const source = `evm:${String(config.chain_id)}`;
+  const source = sourceOf(config);
   const payments: JsonObject[] = [];
   for (const claim of claims) {
     if (claim.source !== source)
@@ -81,7 +81,7 @@ async function paymentsOf(
 async function riseOf({ one, config, decimals, claims, named }: Look): Promise<ReadClaim> {
   const { address, baseline_amount } = config;
   const [claim, ...more] = claims;
-  const source = `evm:${String(config.chain_id)}:coin`;
+  const source = coinSourceOf(config);
   const reference = address.toLowerCase();
   if (claim?.source !== source || claim.reference !== reference || more.length > 0)
     return unprovenClaim('differs', 'the node waits for the coin of the chain at its address', {
