@@ -21,6 +21,7 @@ import { phaseRow } from './row.ts';
 import { resultFor, result } from './results.ts';
 import { unanswered } from './faults.ts';
 import {
+  afterSilence,
   ANSWERED,
   completeNode,
   failNode,
@@ -29,7 +30,8 @@ import {
   movesTo,
   onlyLooks,
   reported,
-  unknownNode,
+  unknownByAnswer,
+  unknownBySilence,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
 import type { CallOutcome, PhaseSteps } from './phase.ts';
@@ -70,7 +72,8 @@ async function conclude(
   if ('fault' in outcome) {
     if (isOver(row)) return timedOut(deps, row);
     if (outcome.fault.kind === 'not_yet') return unanswered(deps, row, outcome.fault);
-    return unanswered(deps, row, outcome.fault, escalation(deps, row, outcome.fault));
+    const { fault } = outcome;
+    return unanswered(deps, row, afterSilence(row, fault), escalation(deps, row, fault));
   }
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
@@ -78,8 +81,8 @@ async function conclude(
   // Only a retry can continue. With a "not yet", the node and every later nonce of its account
   // would wait, and no person would know.
   if (answer.next_state === 'UNKNOWN') {
-    const why = answer.error_message ?? 'only a retry may send again';
-    return unknownNode(deps, row, why, movesTo(row, 'UNKNOWN'));
+    const { error_message = 'only a retry may send again' } = answer;
+    return unknownByAnswer(deps, row, { ...answer, error_message }, movesTo(row, 'UNKNOWN'));
   }
   if (answer.next_state === 'FAILED') {
     const message = answer.error_message ?? 'the venue ended it';
@@ -116,7 +119,7 @@ function escalation(
 ): { readonly person?: () => Promise<PhaseResult> } {
   if (!onlyLooks(row)) return { person: async () => result(row.state, 'recover') };
   if (firstLegOf(row.node) === null) return {};
-  return { person: () => unknownNode(deps, row, message, movesTo(row, 'UNKNOWN')) };
+  return { person: () => unknownBySilence(deps, row, message) };
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
-import { AT_VENUE_CODES } from '../../domain/send/at-venue.ts';
+import { saysAtVenue } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
@@ -32,6 +32,7 @@ import { phaseRow } from './row.ts';
 import { resultFor, result, sendAgain } from './results.ts';
 import { noteUnanswered, unanswered } from './faults.ts';
 import {
+  afterSilence,
   ANSWERED,
   completeNode,
   doubtCode,
@@ -44,6 +45,7 @@ import {
   sentAmount,
   unknownAs,
   unknownByAnswer,
+  unknownBySilence,
   unknownNode,
 } from './settle.ts';
 import { mustWrite } from './write.ts';
@@ -111,9 +113,9 @@ async function conclude(
     const { fault } = checked;
     // A stop holds the send back for now; this does not count as a missing answer.
     if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
-    return unanswered(deps, row, fault, {
+    return unanswered(deps, row, afterSilence(row, fault), {
       impatient: isLate(row),
-      person: () => unknown(deps, row, fault.message),
+      person: () => unknownBySilence(deps, row, fault.message),
     });
   }
   const answer = heldTo(assuranceOf(row), checked.answer ?? { next_state: 'UNKNOWN' });
@@ -364,7 +366,8 @@ async function stillUnknown(
   row: PhaseRow,
   outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  if ('fault' in outcome) return waits(deps, row, silence(row, outcome.fault), row.unanswered + 1);
+  if ('fault' in outcome)
+    return waits(deps, row, afterSilence(row, outcome.fault), row.unanswered + 1);
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'UNKNOWN' });
   switch (answer.next_state) {
     case 'COMPLETED':
@@ -411,8 +414,7 @@ function underWay({ error_code, error_message }: ExecutionResult): {
   readonly error_code: string;
   readonly error_message: string;
 } {
-  if (error_code !== undefined && AT_VENUE_CODES.includes(error_code))
-    return { error_code, error_message: error_message ?? UNDER_WAY };
+  if (saysAtVenue(error_code)) return { error_code, error_message: error_message ?? UNDER_WAY };
   const reason = [error_code, error_message].filter((text) => text !== undefined).join(': ');
   return {
     error_code: SEND_UNDER_WAY,
@@ -427,14 +429,6 @@ function underWayFault(answer: ExecutionResult): ExecutorFault {
 
 function inDoubt(why: string): ExecutorFault {
   return new ExecutorFault('server_error', INCONCLUSIVE, why);
-}
-
-/** Returns what an UNKNOWN node shows after silence, which takes nothing back that was reported. */
-function silence({ error_code, error_message }: PhaseRow, fault: ExecutorFault): ExecutorFault {
-  const isReported = error_code !== null && error_code !== INCONCLUSIVE && error_message !== null;
-  return isReported
-    ? new ExecutorFault('server_error', error_code, error_message, { cause: fault })
-    : inDoubt(fault.message);
 }
 
 /** Stores what the executor reported, for the next call of the executor. */

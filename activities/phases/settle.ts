@@ -3,9 +3,10 @@ import { advance } from '../../domain/commands/advance.ts';
 import { settle, type Settlement } from '../../domain/commands/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
-import type { ExecutionResult } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { followsCompletion, isAlone } from '../../domain/decision.ts';
 import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
+import { saysAtVenue } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
@@ -103,6 +104,26 @@ export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): strin
   return OWN_CODES.includes(error_code) ? INCONCLUSIVE : error_code;
 }
 
+/**
+ * Returns what the node shows after a look without an answer. What the venue was found to have
+ * stays; of an UNKNOWN node everything that its executor reported does.
+ */
+export function afterSilence(
+  { state, error_code, error_message }: PhaseRow,
+  fault: ExecutorFault,
+): ExecutorFault {
+  const { kind, message, retryAfterSeconds } = fault;
+  const isUnknown = state === 'UNKNOWN';
+  const isReported =
+    saysAtVenue(error_code) || (isUnknown && error_code !== null && error_code !== INCONCLUSIVE);
+  if (isReported && error_message !== null)
+    return new ExecutorFault(kind, error_code, error_message, {
+      cause: fault,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    });
+  return isUnknown ? new ExecutorFault(kind, INCONCLUSIVE, message) : fault;
+}
+
 /** Returns why an answer leaves the outcome unknown. */
 export function doubtText({ error_message }: ExecutionResult): string {
   return error_message ?? 'the executor cannot tell';
@@ -116,6 +137,20 @@ export function unknownNode(
   moves: readonly NodeState[],
 ): Promise<PhaseResult> {
   return unknownByAnswer(deps, row, { next_state: 'UNKNOWN', error_message: why }, moves);
+}
+
+/** As {@link unknownNode}, where the venue could not be heard ({@link afterSilence}). */
+export function unknownBySilence(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  why: string,
+): Promise<PhaseResult> {
+  const { code: error_code, message: error_message } = afterSilence(
+    row,
+    new ExecutorFault('timeout', INCONCLUSIVE, why),
+  );
+  const answer = { next_state: 'UNKNOWN', error_code, error_message } as const;
+  return unknownAs(deps, row, answer, movesTo(row, 'UNKNOWN'));
 }
 
 /** As {@link unknownNode}, with the code and the reference that the executor reported. */

@@ -33,5 +33,10 @@ export function isAtVenue({
   readonly state: NodeState;
   readonly error_code: string | null;
 }): boolean {
-  return state === 'UNKNOWN' && AT_VENUE_CODES.includes(error_code ?? '');
+  return state === 'UNKNOWN' && saysAtVenue(error_code);
+}
+
+/** Returns whether a code is one of {@link AT_VENUE_CODES}, which silence does not replace. */
+export function saysAtVenue(error_code: string | null | undefined): error_code is string {
+  return AT_VENUE_CODES.includes(error_code ?? '');
 }

@@ -3,9 +3,11 @@
  * what a person may state of it, and until when.
  */
 import { pino } from 'pino';
+import { observe } from '../../activities/phases/observe.ts';
 import { recover } from '../../activities/phases/recover.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
 import { openOutcomes, resolve, type Outcome } from '../../domain/commands/resolve.ts';
+import { resume } from '../../domain/commands/resume.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { RecoverArgs } from '../../domain/messages.ts';
 import { readSnapshot } from '../../store/movements.ts';
@@ -103,6 +105,68 @@ test('a late send that is under way is never called failed, also once its venue 
   expect(await nodeOf(args)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
   expect(await says(args, 'failed')).toMatchObject(OPEN);
   expect(await says(args, 'abandoned')).toMatchObject({ ok: true });
+});
+
+/** A person requests another look at the UNKNOWN node. */
+async function resumed(args: RecoverArgs): Promise<void> {
+  await bench.sql(
+    "UPDATE movements SET request_state = 'MANUAL_INTERVENTION' WHERE movement_id = $1::uuid",
+    args.movement_id,
+  );
+  const change = resume(await readSnapshot(bench.db, args.movement_id), PERSON);
+  expect(await applyTransition(bench.db, change!)).toMatchObject({ ok: true });
+  expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING' });
+}
+
+test('a resume takes back nothing of what the venue has, and only its answer does', async () => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await resumed(args);
+  expect(await finish(args, SILENCE)).toMatchObject({
+    state: 'UNKNOWN',
+    error_code: 'SEND_UNDER_WAY',
+  });
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+  expect(await offered(args)).toEqual(['abandoned']);
+  await resumed(args);
+  await finish(args, { answer: { next_state: 'UNKNOWN', error_code: 'CLOSED' } });
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: 'CLOSED' });
+  expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
+});
+
+test('looks without an answer after a resume hide nothing of what the venue has', async () => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await resumed(args);
+  await bench.sql(
+    `UPDATE movement_nodes SET own_plan = own_plan || '{"retry_policy": {"max_attempts": 3}}'
+      WHERE movement_id = $1::uuid`,
+    args.movement_id,
+  );
+  for (let look = 1; look <= 2; look += 1) {
+    await expect(finish(args, SILENCE)).rejects.toThrow(`look ${String(look)} got no answer`);
+    expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING', error_code: 'SEND_UNDER_WAY' });
+  }
+  expect(await finish(args, SILENCE)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
+});
+
+test('what an observing look reports of the venue is the code of the UNKNOWN node', async () => {
+  const args = await late();
+  const { from_observe: _recovers, ...looked } = args;
+  const answer = {
+    next_state: 'UNKNOWN',
+    error_code: 'WITHDRAWAL_MISMATCH',
+    error_message: 'record w-7 pays 4 USDC',
+    external_ref: 'w-7',
+  } as const;
+  await observe.finish(deps(), looked, await phaseRow(deps(), looked), { answer });
+  expect(await nodeOf(args)).toEqual({
+    state: 'UNKNOWN',
+    error_code: 'WITHDRAWAL_MISMATCH',
+    error_message: 'record w-7 pays 4 USDC',
+    external_ref: 'w-7',
+  });
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
 });
 
 test.each([
