@@ -306,8 +306,8 @@ export function nothingIsLeft({
 }
 
 /**
- * A nonce is used by the transaction that claimed it, one attempt sends one transaction, and no
- * lane has a gap.
+ * A nonce is used by the attempt that claimed it (by its transaction, or by a copy with a higher
+ * fee), one attempt uses one nonce, and no lane has a gap.
  */
 export function nonceLanesAreWhole({ signed, lanes, movements }: Evidence): readonly string[] {
   const settled = new Set(
@@ -319,8 +319,9 @@ export function nonceLanesAreWhole({ signed, lanes, movements }: Evidence): read
   );
   return lanes.flatMap(({ address, next_nonce, mined_nonces }) => {
     const rows = signed.filter((row) => row.address === address);
+    const used = new Set(rows.filter(({ mined }) => mined).map(nonceOf));
     const lost = rows.filter(
-      ({ tx_hash, mined, nonce }) => tx_hash !== null && !mined && nonce < mined_nonces,
+      (row) => row.tx_hash !== null && row.nonce < mined_nonces && !used.has(nonceOf(row)),
     );
     const stuck = rows.filter(
       ({ tx_hash, mined, nonce, movement_id, node_key }) =>
@@ -356,6 +357,10 @@ export function nonceLanesAreWhole({ signed, lanes, movements }: Evidence): read
       ...gaps.map((nonce) => `nonce ${nonce} of ${address} was taken and belongs to no node`),
     ];
   });
+}
+
+function nonceOf(row: Evidence['signed'][number]): string {
+  return `${attemptOf(row)}@${row.nonce}`;
 }
 
 function attemptOf({ movement_id, node_key, attempt }: Evidence['signed'][number]): string {

@@ -437,6 +437,18 @@ const DOCTORED: readonly (readonly [
   ],
   [
     'nonceLanesAreWhole',
+    'another attempt used the nonce',
+    {
+      ...sound,
+      signed: [
+        { ...signed, mined: false },
+        { ...signed, attempt: 2 },
+      ],
+    },
+    /was used by another transaction/,
+  ],
+  [
+    'nonceLanesAreWhole',
     'a signed transaction was never mined',
     {
       ...sound,

@@ -267,6 +267,17 @@ function holdingOf({
   };
 }
 
+/** The copy with a higher fee, which was mined in place of the first one. */
+const SWEEP = {
+  movement_id: COMPLETED_ID,
+  node_key: 'sweep',
+  attempt: 1,
+  address: SIGNER,
+  nonce: 0,
+  tx_hash: hash(2),
+  mined: true,
+} as const;
+
 /**
  * Two movements, one completed and one at its gate, and a capital transfer, with nothing wrong
  * about them.
@@ -346,17 +357,7 @@ export function soundEvidence(): Evidence {
     over: false,
     pools: [{ pool: 'paper-main/SPOT/USDC', held: '11.000011' }],
     holds: [{ pool: 'paper-main/SPOT/USDC', movement_id: WAITING_ID, amount: '11.000011' }],
-    signed: [
-      {
-        movement_id: COMPLETED_ID,
-        node_key: 'sweep',
-        attempt: 1,
-        address: SIGNER,
-        nonce: 0,
-        tx_hash: hash(2),
-        mined: true,
-      },
-    ],
+    signed: [SWEEP, { ...SWEEP, tx_hash: hash(9), mined: false }],
     lanes: [{ address: SIGNER, next_nonce: 1, mined_nonces: 1 }],
   };
 }
