@@ -82,6 +82,13 @@ export interface Offer extends NamedNode {
   readonly action: string;
   /** Only of an acknowledge: the reason that it deals with. */
   readonly attention_reason?: AttentionReason;
+  /** Only of a resolve: the outcomes that a person may state now. */
+  readonly outcomes?: readonly Outcome[];
+  /**
+   * Only of a resolve that may be `completed`, of a type that claims: where the request names the
+   * claim, in one of these places.
+   */
+  readonly claim_places?: readonly string[];
   readonly consequence: string;
 }
 
@@ -378,6 +385,8 @@ function resolveOffers(facts: AttentionFacts, snapshot: MovementSnapshot): reado
     {
       action: 'resolve',
       ...nameOf(named),
+      outcomes,
+      ...(outcomes.includes('completed') && places.length > 0 ? { claim_places: places } : {}),
       consequence: `You state the outcome of ${node}, with evidence. ${meanings.join(' ')} The command is refused while the send may be under way.`,
     },
   ];

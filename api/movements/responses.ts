@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { UNCOVERED_CODES } from '../../domain/agents/authority.ts';
 import { approvalsView } from '../approvals/schema.ts';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
+import { OUTCOMES } from '../../domain/commands/resolve.ts';
 import { TIMELINE_EVENTS } from '../../domain/events.ts';
 import {
   APPROVAL_STATUSES,
@@ -180,6 +181,13 @@ const attention = z
         state: z.enum(NODE_STATES).optional(),
         attention_reason: z.enum(ATTENTION_REASONS).optional().meta({
           description: 'Of an acknowledge: the reason that it deals with.',
+        }),
+        outcomes: listOf(z.enum(OUTCOMES)).optional().meta({
+          description: 'Of a resolve: the outcomes that may be stated now.',
+        }),
+        claim_places: listOf(z.string()).optional().meta({
+          description:
+            'Of a resolve that may be `completed`: where the request has to name what completed the node, in one of these places. Absent where its type claims nothing.',
         }),
       }),
     ).meta({

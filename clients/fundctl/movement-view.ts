@@ -184,7 +184,7 @@ type Offer = NonNullable<Movement['attention']>['actions'][number];
 
 /** Returns the command for an action of the API; the user must replace each `…` with a value. */
 function commandOf(
-  { action, node_key, attention_reason }: Offer,
+  { action, node_key, attention_reason, outcomes }: Offer,
   { movement_id: id, attention, nodes }: Movement,
 ): string {
   const key = node_key ?? attention?.node_key ?? '<node>';
@@ -193,9 +193,10 @@ function commandOf(
       const node = nodes.find((each) => each.node_key === key);
       return node !== undefined &&
         legOn('attested', node.action_type) === 1 &&
-        node.state !== 'UNKNOWN'
+        node.state !== 'UNKNOWN' &&
+        outcomes?.includes('completed') !== false
         ? `fundctl movements resolve ${id} ${quoted(key)} --outcome completed${attemptOption(node.attempt)} --mint-tx 0x… --reason "…" --evidence reference=…`
-        : resolveCommand(id, { node_key: key, attempt: node?.attempt ?? 1 });
+        : resolveCommand(id, { node_key: key, attempt: node?.attempt ?? 1 }, outcomes);
     }
     case 'enable_executor': {
       const node = nodes.find((each) => each.node_key === key);
@@ -219,12 +220,16 @@ function commandOf(
   }
 }
 
-/** Returns the command that sets the outcome of a plan node when no venue can report it. */
+/**
+ * Returns the command that sets the outcome of a plan node when no venue can report it. `outcomes`:
+ * those on offer; all where the service names none.
+ */
 export function resolveCommand(
   movementId: string,
   { node_key, attempt }: { readonly node_key: string; readonly attempt: number },
+  outcomes: readonly string[] = ['completed', 'failed', 'abandoned'],
 ): string {
-  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome completed|failed|abandoned${attemptOption(attempt)} --reason "…" --evidence reference=…`;
+  return `fundctl movements resolve ${movementId} ${quoted(node_key)} --outcome ${outcomes.join('|')}${attemptOption(attempt)} --reason "…" --evidence reference=…`;
 }
 
 /** Returns the option that names the attempt; empty for the first, which the API assumes. */

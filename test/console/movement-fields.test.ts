@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import { movementGraph } from '../../api/graphs/schema.ts';
 import { detailResponse, timelineResponse } from '../../api/movements/responses.ts';
 import type { MovementData } from '../../console/pages/movement/data.ts';
+import { FormFields } from '../../console/pages/movement/parts/form-fields.tsx';
 import type { Graph, Movement, Timeline } from '../../console/pages/movement/model/answers.ts';
 import type { PlanReading } from '../../console/pages/movement/model/plan.ts';
 import { WHY_NOT } from '../../domain/approval/rule.ts';
@@ -29,6 +30,9 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'movement.attention_reason': 'stands in `attention`, too',
   'movement.attention.actions[].attempt': 'stands in what is signed, once the sheet is open',
   'movement.attention.actions[].state': 'stands in what is signed, once the sheet is open',
+  'movement.attention.actions[].outcomes[]': 'the consequence says them; the sheet offers them',
+  'movement.attention.actions[].claim_places[]':
+    'the consequence says them; the sheet has a field for each',
   'movement.artifacts[].artifact_id': 'names nothing that a person looks for',
   'movement.review.sends[].node_key': BY_PLAN,
   'movement.review.sends[].action_type': BY_PLAN,
@@ -163,6 +167,34 @@ test('hidden are only fields that there are', () => {
   const { leaves } = madeAnswers();
   const paths = new Set(leaves.map(({ path }) => path));
   expect(Object.keys(HIDDEN).filter((path) => !paths.has(path))).toEqual([]);
+});
+
+test('a resolve has a field for what is on offer, and for what may name what completed it', () => {
+  const labels = (more: object, outcome: 'completed' | 'abandoned' = 'completed') => {
+    const node = { node_key: 'pay', attempt: 1, state: 'UNKNOWN' } as const;
+    const choice = { verb: 'resolve', node, consequence: '', reason: null, ...more } as const;
+    const filled = { approver_id: 'ada', reason: '', outcome };
+    const form = renderToStaticMarkup(
+      createElement(FormFields, { choice, filled, onChange: () => undefined }),
+    );
+    return ['Completed:', 'Failed:', 'Abandoned:', 'Output as a JSON object', 'Of a burn:'].filter(
+      (label) => form.includes(label),
+    );
+  };
+  const outcomes = ['completed', 'abandoned'];
+  const both = ['Completed:', 'Abandoned:'];
+  const places = (...claim_places: readonly string[]) => ({ outcomes, claim_places });
+  expect(labels(places())).toEqual(both);
+  expect(labels(places('output.payments'))).toEqual([...both, 'Output as a JSON object']);
+  expect(labels(places('mint_tx_hashes'))).toEqual([...both, 'Of a burn:']);
+  const burn = places('output.message and output.attestation', 'mint_tx_hashes');
+  expect(labels(burn)).toEqual([...both, 'Output as a JSON object', 'Of a burn:']);
+  expect(labels(burn, 'abandoned')).toEqual(both);
+  expect(labels({ outcomes: ['abandoned'], claim_places: [] }, 'abandoned')).toEqual([
+    'Abandoned:',
+  ]);
+  // A service of the release before names neither.
+  expect(labels({})).toEqual(['Completed:', 'Failed:', 'Abandoned:', 'Of a burn:']);
 });
 
 test('text of others is text, marked where it hides something, and never markup', async () => {

@@ -14,6 +14,7 @@ import {
   decidedSince,
   missing,
   overtaken,
+  presentOf,
   statementOf,
 } from '../../console/pages/movement/model/decision.ts';
 import { placed } from '../../console/pages/movement/model/graph.ts';
@@ -441,6 +442,50 @@ describe('a decision', () => {
     expect(statementOf(plain!, before, null, filled).body).toEqual({ reason: 'why' });
   });
 
+  test('a resolve states only what is on offer, also where that changes under the sheet', async () => {
+    const unknown = (offer: object) =>
+      standpoint({
+        movement: make.movement({
+          request_state: 'MANUAL_INTERVENTION',
+          nodes: [make.node({ state: 'UNKNOWN' })],
+          attention: make.attention(
+            [{ action: 'resolve', consequence: 'A person answers.', ...offer }],
+            { reason: 'unknown_outcome', node_key: 'pay' },
+          ),
+        }),
+      });
+    const offering = (...outcomes: readonly string[]) => unknown({ outcomes });
+    const at = await offering('completed', 'failed', 'abandoned');
+    const [sheet] = of(choicesOf(at), 'resolve');
+    expect(sheet).toMatchObject({
+      outcomes: ['completed', 'failed', 'abandoned'],
+      claim_places: [],
+    });
+    expect(overtaken(sheet!, null, at, 'failed')).toBeNull();
+    const later = await offering('completed', 'abandoned');
+    expect(overtaken(sheet!, null, later, 'failed')).toBe(
+      'It cannot be stated as failed now; on offer: completed, abandoned.',
+    );
+    for (const outcome of [undefined, 'completed', 'abandoned'] as const)
+      expect(overtaken(sheet!, null, later, outcome)).toBeNull();
+    // The open sheet lists what is on offer now, also what has come since.
+    expect(presentOf(sheet!, later).outcomes).toEqual(['completed', 'abandoned']);
+    const [few] = of(choicesOf(later), 'resolve');
+    expect(presentOf(few!, at).outcomes).toEqual(['completed', 'failed', 'abandoned']);
+    const over = await standpoint({ movement: make.movement({ request_state: 'COMPLETED' }) });
+    expect(presentOf(sheet!, over)).toBe(sheet);
+    // A service of the release before names no outcomes, and takes each.
+    const before = await unknown({});
+    const [plain] = of(choicesOf(before), 'resolve');
+    expect(plain).not.toHaveProperty('outcomes');
+    expect(plain).not.toHaveProperty('claim_places');
+    for (const outcome of ['completed', 'failed', 'abandoned'] as const)
+      expect(overtaken(sheet!, null, before, outcome)).toBeNull();
+    const places = ['output.payments'];
+    const claims = await unknown({ outcomes: ['completed'], claim_places: places });
+    expect(of(choicesOf(claims), 'resolve')).toMatchObject([{ claim_places: places }]);
+  });
+
   test('a lost answer is looked up, a refusal is one', () => {
     const api = (rawCode: string | null, status: number, maybeTaken = false) =>
       new ApiError({
@@ -505,11 +550,43 @@ describe('a decision', () => {
   });
 
   test('fields that the API requires must be filled in', () => {
-    expect(missing('approve', { approver_id: ' ', reason: '' })).toContain('who');
-    expect(missing('acknowledge', { approver_id: '', reason: ' ' })).toContain('reason');
-    expect(missing('acknowledge', { approver_id: '', reason: 'x'.repeat(1001) })).toContain('1000');
-    expect(missing('resolve', { ...filled, outcome: 'completed' })).toContain('proves');
-    expect(missing('resolve', { ...filled, outcome: 'failed', proofs: 'a=b' })).toBeNull();
+    const [approve, acknowledge, resolve] = (['approve', 'acknowledge', 'resolve'] as const).map(
+      (verb) => ({ verb }),
+    );
+    expect(missing(approve!, { approver_id: ' ', reason: '' })).toContain('who');
+    expect(missing(acknowledge!, { approver_id: '', reason: ' ' })).toContain('reason');
+    expect(missing(acknowledge!, { approver_id: '', reason: 'x'.repeat(1001) })).toContain('1000');
+    expect(missing(resolve!, { ...filled, outcome: 'completed' })).toContain('proves');
+    expect(missing(resolve!, { ...filled, outcome: 'failed', proofs: 'a=b' })).toBeNull();
+    expect(missing(resolve!, { ...filled, outcome: 'completed', proofs: 'a=b' })).toBeNull();
+  });
+
+  test('what completed a node is named once, and its output is sent as an object', () => {
+    const node = { node_key: 'pay', attempt: 1, state: 'UNKNOWN' } as const;
+    const burn = { verb: 'resolve', node, consequence: '', reason: null } as const;
+    const claims = { ...burn, claim_places: ['output.message', 'mint_tx_hashes'] };
+    const word = { ...filled, outcome: 'completed', proofs: 'a=b' } as const;
+    const output = '{ "message": "0xab", "payments": [{ "amount": "5" }] }';
+    const mint_tx_hashes = ['0xcd'];
+    expect(missing(claims, word)).toBe(
+      'Name what completed it, in output.message, or in mint_tx_hashes.',
+    );
+    expect(missing(claims, { ...word, output: ' \n' })).toContain('Name what completed it');
+    for (const text of ['{"message": ', '["0xab"]', '"0xab"', 'null', 'message'])
+      expect(missing(claims, { ...word, output: text })).toBe('The output must be a JSON object.');
+    expect(missing(claims, { ...word, output, mint_tx_hashes })).toContain('not both');
+    expect(missing(claims, { ...word, output })).toBeNull();
+    expect(missing(claims, { ...word, mint_tx_hashes })).toBeNull();
+    expect(missing(claims, { ...word, outcome: 'abandoned' })).toBeNull();
+    const body = { outcome: 'completed', reason: 'why', evidence: { a: 'b' }, attempt: 1 };
+    const sent = (over: object) =>
+      statementOf(claims, make.movement(), null, { ...word, ...over }).body;
+    expect(sent({ output })).toEqual({
+      ...body,
+      output: { message: '0xab', payments: [{ amount: '5' }] },
+    });
+    expect(sent({ mint_tx_hashes })).toEqual({ ...body, mint_tx_hashes });
+    expect(sent({})).toEqual(body);
   });
 });
 

@@ -50,7 +50,12 @@ test('a node whose outcome is unknown is offered as without the stuck run', () =
     { action: 'cancel_transaction', ...pay },
   ];
   expect(offered(STUCK, ...nodes)).toEqual(both);
-  expect(offered({ reason: 'unknown_outcome', node_key: 'pay' }, ...nodes)).toEqual(both);
+  const alone = { reason: 'unknown_outcome', node_key: 'pay' } as const;
+  expect(offered(alone, ...nodes)).toEqual(both);
+  // Outcomes are stated of a resolve alone.
+  const offers = offersFor(alone, movement(...nodes), { requester, open: [] });
+  const stating = offers.filter((offer) => 'outcomes' in offer || 'claim_places' in offer);
+  expect(stating.map(({ action }) => action)).toEqual(['resolve']);
 });
 
 test('of several, the one that changed the longest time ago is first, as for a retry', () => {
@@ -70,8 +75,14 @@ test('of what may be stated, only what is possible now is offered', () => {
     const facts = { reason: 'observed_long', node_key: 'out' } as const;
     const seen = movement({ state: 'COMPLETED' }, node);
     const offers = offersFor(facts, seen, { requester, open: [] });
-    const said = offers.find(({ action }) => action === 'resolve')?.consequence ?? '';
-    return ['Completed', 'Failed', 'Abandoned'].filter((outcome) => said.includes(`${outcome}:`));
+    const resolve = offers.find(({ action }) => action === 'resolve');
+    const said = resolve?.consequence ?? '';
+    const words = ['Completed', 'Failed', 'Abandoned'].filter((outcome) =>
+      said.includes(`${outcome}:`),
+    );
+    // The same stands as data.
+    expect(resolve?.outcomes ?? []).toEqual(words.map((word) => word.toLowerCase()));
+    return words;
   };
   expect(meant({ state: 'UNKNOWN' })).toEqual(['Completed', 'Failed', 'Abandoned']);
   const underWay = { state: 'UNKNOWN', error_code: 'SEND_UNDER_WAY' } as const;
@@ -88,6 +99,39 @@ test('of what may be stated, only what is possible now is offered', () => {
   ]);
   expect(meant({ state: 'OBSERVING', resolvable: true })).toEqual(['Completed']);
   expect(meant({ state: 'OBSERVING' })).toEqual([]);
+});
+
+describe('where a completion names what completed it', () => {
+  const places = (action_type: string, node: Partial<NodeSnapshot>) => {
+    const seen = movement({ state: 'COMPLETED' }, node);
+    const [pay, out] = seen.plan.nodes;
+    const plan = { ...seen.plan, nodes: [pay!, { ...out!, action_type }] };
+    const facts = { reason: 'observed_long', node_key: 'out' } as const;
+    const offers = offersFor(facts, { ...seen, plan }, { requester, open: [] });
+    const resolve = offers.find(({ action }) => action === 'resolve');
+    return resolve === undefined ? 'not offered' : resolve.claim_places;
+  };
+
+  test.each<readonly [string, readonly string[] | undefined]>([
+    ['evm_balance_observe', ['output.payments']],
+    ['cex_deposit_observe', ['output.payments']],
+    ['cctp_burn', ['output.attested_message and output.attestation', 'mint_tx_hashes']],
+    ['cctp_mint', ['mint_tx_hashes']],
+    ['bridge_c_send', ['output.tx_hash']],
+    ['bridge_c_observe', ['output.tx_hash']],
+    ['perp_deposit', ['output.ledger_hash']],
+    ['cex_withdrawal', undefined],
+    ['evm_erc20_transfer', undefined],
+  ])('of a %s: %j', (action_type, named) => {
+    expect(places(action_type, { state: 'UNKNOWN' })).toEqual(named);
+    expect(places(action_type, { state: 'OBSERVING', resolvable: true })).toEqual(named);
+  });
+
+  test('is not offered where it cannot be stated as completed', () => {
+    const node = { state: 'OBSERVING', overdue: true } as const;
+    expect(places('evm_balance_observe', node)).toBeUndefined();
+    expect(places('evm_balance_observe', { state: 'OBSERVING' })).toBe('not offered');
+  });
 });
 
 test('beside an approval with a compromised key, too', () => {

@@ -308,6 +308,8 @@ test('burns that their attester does not know, and that somebody has minted', as
     {
       action: 'resolve',
       ...{ node_key: 'burn', attempt: 1, state: 'OBSERVING' },
+      outcomes: ['completed', 'abandoned'],
+      claim_places: ['output.attested_message and output.attestation', 'mint_tx_hashes'],
       consequence: expect.stringContaining('mint_tx_hashes'),
     },
   ]);

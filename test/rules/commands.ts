@@ -369,6 +369,34 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-resume-takes-nothing-back',
+    section,
+    rule: 'A resume, and looks without an answer after it, take nothing back that the venue was found to have.',
+    test: {
+      file: AT_VENUE,
+      name: 'a resume takes back nothing of what the venue has, and only its answer does',
+    },
+    broken: {
+      file: 'domain/commands/resume.ts',
+      find: '...(isAtVenue(node) ? {} : { error_code: null, error_message: null }),',
+      replace: 'error_code: null, error_message: null,',
+    },
+  },
+  {
+    id: 'silence-hides-nothing-of-the-venue',
+    section,
+    rule: 'A look without an answer hides no code that says what the venue has.',
+    test: {
+      file: AT_VENUE,
+      name: 'looks without an answer after a resume hide nothing of what the venue has',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: '    saysAtVenue(error_code) || (isUnknown',
+      replace: '    (isUnknown',
+    },
+  },
+  {
     id: 'a-send-at-its-venue-is-never-called-failed',
     section,
     rule: 'A person can call no send failed of which the last answer says that it is under way, or was paid.',
@@ -492,6 +520,20 @@ export const commandRules: readonly Rule[] = [
       file: 'domain/commands/acknowledge.ts',
       find: '? each.landing === null',
       replace: '? true',
+    },
+  },
+  {
+    id: 'a-resolve-has-what-may-be-stated',
+    section,
+    rule: 'A resolve in attention has exactly the outcomes that a person may state now.',
+    test: {
+      file: 'test/domain/attention-offers.test.ts',
+      name: 'of what may be stated, only what is possible now is offered',
+    },
+    broken: {
+      file: 'domain/attention.ts',
+      find: '      outcomes,\n',
+      replace: "      outcomes: ['completed', 'failed', 'abandoned'],\n",
     },
   },
   {

@@ -52,6 +52,34 @@ export const consolePageRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-sheet-has-what-is-on-offer',
+    section,
+    rule: 'The sheet of a resolve has only the outcomes that the service offers.',
+    test: {
+      file: 'test/console/movement-fields.test.ts',
+      name: 'a resolve has a field for what is on offer, and for what may name what completed it',
+    },
+    broken: {
+      file: 'console/pages/movement/parts/form-fields.tsx',
+      find: 'outcomes?.includes(outcome) ?? true',
+      replace: 'outcomes?.includes(outcome) !== null',
+    },
+  },
+  {
+    id: 'a-sheet-states-what-is-on-offer',
+    section,
+    rule: 'A sheet sends no outcome that the service no longer offers.',
+    test: {
+      file: 'test/console/movement-model.test.ts',
+      name: 'a resolve states only what is on offer, also where that changes under the sheet',
+    },
+    broken: {
+      file: 'console/pages/movement/model/decision.ts',
+      find: 'same.reason ?? notOnOffer(same, outcome)',
+      replace: 'same.reason',
+    },
+  },
+  {
     id: 'no-line-through-others',
     section,
     rule: 'In a drawn graph no node overlaps another, and no line passes through a node or a label that is not its own.',

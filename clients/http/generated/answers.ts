@@ -1856,6 +1856,25 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
         "observed_long",
         "run_stuck"
        ]
+      },
+      "outcomes": {
+       "description": "Of a resolve: the outcomes that may be stated now.",
+       "type": "array",
+       "items": {
+        "type": "string",
+        "enum": [
+         "completed",
+         "failed",
+         "abandoned"
+        ]
+       }
+      },
+      "claim_places": {
+       "description": "Of a resolve that may be `completed`: where the request has to name what completed the node, in one of these places. Absent where its type claims nothing.",
+       "type": "array",
+       "items": {
+        "type": "string"
+       }
       }
      },
      "required": [

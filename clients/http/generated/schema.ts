@@ -310,6 +310,10 @@ export interface components {
                  * @enum {string}
                  */
                 readonly attention_reason?: "approval" | "approval_expires_soon" | "approval_unsatisfiable" | "approval_compromised" | "unknown_outcome" | "landed_late" | "manual_gate" | "failed" | "lane_stuck" | "clock_difference" | "lane_blocked" | "delivery_late" | "executor_unavailable" | "venue_suspended" | "withdrawal_quota_exhausted" | "observed_long" | "run_stuck";
+                /** @description Of a resolve: the outcomes that may be stated now. */
+                readonly outcomes?: readonly ("completed" | "failed" | "abandoned")[];
+                /** @description Of a resolve that may be `completed`: where the request has to name what completed the node, in one of these places. Absent where its type claims nothing. */
+                readonly claim_places?: readonly string[];
             }[];
         };
         readonly MovementAuthority: {

@@ -148,6 +148,55 @@ test('the whole life: approved by its hash, a gate, an outcome that is unknown, 
   await accessible(page);
 }, 240_000);
 
+test('an outcome is stated only as it is on offer, also where that changes under the sheet', async () => {
+  const movement = await created('46.5');
+  const page = await desk.pageOf('ada');
+  await opened(page, movement);
+  await decides(page, 'Approve');
+  await desk.own.venueFaults(SILENT);
+  await decides(page, 'Resume look');
+  await offered(page, 'Resolve pay');
+  await button(page, 'Resolve pay').click();
+  const sheet = page.getByRole('dialog', { name: 'Resolve pay?' });
+  const outcomes = sheet.getByRole('radio');
+  expect(await outcomes.count()).toBe(3);
+  await sheet.getByRole('radio', { name: /^Failed/ }).check();
+  await sheet.getByLabel('Reason').fill('The venue knows nothing of it.');
+  await sheet.getByLabel('What proves it').fill('ticket=7');
+  await offered(sheet, 'Sign and send');
+  await accessible(page);
+  // As if its venue had said since that the send is under way.
+  await desk.own.query(
+    `UPDATE movement_nodes SET error_code = 'SEND_UNDER_WAY',
+       send_not_after = svc_now() - interval '2 hours'
+      WHERE movement_id = $1 AND node_key = 'pay'`,
+    [movement.movement_id],
+  );
+  // Where the page has not read that yet, the service refuses it.
+  await button(sheet, 'Sign and send').click({ force: true });
+  await sheet
+    .getByText('It cannot be stated as failed now; on offer: abandoned.')
+    .first()
+    .waitFor({ timeout: PATIENCE });
+  expect(await outcomes.count()).toBe(1);
+  const words = () => writes().filter(({ path }) => path.endsWith('/nodes/pay/actions/resolve'));
+  const before = words();
+  expect(before.map(({ status }) => status)).not.toContain(200);
+  await button(sheet, 'Sign and send').click({ force: true });
+  expect(words()).toEqual(before);
+  await sheet.getByRole('radio', { name: /^Abandoned/ }).check();
+  await offered(sheet, 'Sign and send');
+  await button(sheet, 'Sign and send').click();
+  await sheet.getByText('The service has taken it.').waitFor({ timeout: PATIENCE });
+  expect(bodyOf(lastWrite()?.body)).toEqual({
+    outcome: 'abandoned',
+    reason: 'The venue knows nothing of it.',
+    evidence: { ticket: '7' },
+    attempt: 1,
+  });
+  await desk.own.api.reaches(movement.movement_id, 'FAILED');
+}, 240_000);
+
 test('two browsers on one movement: what one decides is shown to the other, and refused there', async () => {
   const movement = await created('42.5');
   const [ada, bob] = [await desk.pageOf('ada'), await desk.pageOf('bob')];

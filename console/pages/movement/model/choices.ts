@@ -11,6 +11,7 @@ import {
   takesNonce,
 } from '../../../../domain/commands/cancel-transaction.ts';
 import { REASSIGNABLE, waitsAgain } from '../../../../domain/commands/reassign.ts';
+import type { Outcome } from '../../../../domain/commands/resolve.ts';
 import { ERROR_TABLE, type ErrorCode } from '../../../../domain/errors.ts';
 import { isObject } from '../../../../domain/json.ts';
 import { setsToZero } from '../../../../domain/open-allowances.ts';
@@ -54,6 +55,13 @@ export interface Choice {
   readonly node: NodeAsShown | null;
   /** Only of an acknowledge; absent where the service names no reason. */
   readonly about?: ReasonAsShown;
+  /** Only of a resolve: the outcomes on offer; absent where the service names none. */
+  readonly outcomes?: readonly Outcome[];
+  /**
+   * Only of a resolve with `outcomes`: where `completed` has to name what completed the node, in
+   * one of these places; empty for a type that claims nothing.
+   */
+  readonly claim_places?: readonly string[];
   /**
    * What the command will do, in the service's words if it has any; null when the command is not
    * offered.
@@ -133,8 +141,9 @@ function choicesFor(verb: Verb, movement: Movement, plan: PlanReading | null): r
     case 'resume':
     case 'retry':
     case 'reject':
-    case 'resolve':
       return [byAttention(verb, movement)];
+    case 'resolve':
+      return [resolveChoice(movement)];
     case 'acknowledge':
       return [acknowledgeChoice(movement)];
     case 'cancel_transaction':
@@ -161,6 +170,15 @@ function byAttention(verb: keyof typeof ACTION_STATES, movement: Movement): Choi
     state = node.state,
   } = { ...offer, node_key: node.node_key };
   return offered(verb, { node_key, attempt, state }, offer.consequence);
+}
+
+/** Returns the choice to resolve, with the outcomes that the service offers. */
+function resolveChoice(movement: Movement): Choice {
+  const choice = byAttention('resolve', movement);
+  const offer = movement.attention?.actions.find(({ action }) => action === 'resolve');
+  if (choice.reason !== null || offer?.outcomes === undefined) return choice;
+  const { outcomes, claim_places = [] } = offer;
+  return { ...choice, outcomes, claim_places };
 }
 
 /** Returns the choice to acknowledge the first reason that the service offers that for. */

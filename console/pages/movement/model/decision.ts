@@ -2,6 +2,8 @@
  * A decision, from opening its sheet to its outcome. The sent request is the one that the sheet
  * shows. When the movement changes while the sheet is open, the sheet refuses to send.
  */
+import type { Outcome } from '../../../../domain/commands/resolve.ts';
+import { isObject, type JsonObject } from '../../../../domain/json.ts';
 import {
   choicesOf,
   isSame,
@@ -12,8 +14,16 @@ import {
 } from './choices.ts';
 import type { Movement, Timeline } from './answers.ts';
 
-/** Returns null while the sheet's decision may be sent; otherwise why not, by the present state. */
-export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoint): string | null {
+/**
+ * Returns null while the sheet's decision may be sent; otherwise why not, by the present state.
+ * `outcome`: what the sheet states, if it is a resolve.
+ */
+export function overtaken(
+  sheet: Choice,
+  shownHash: string | null,
+  now: Standpoint,
+  outcome?: Outcome,
+): string | null {
   if (shownHash !== null && now.movement.compiled_plan_hash !== shownHash)
     return 'The plan of the movement is no longer the plan that is shown here.';
   const same = choicesOf(now).find((each) => isSame(each, sheet));
@@ -25,7 +35,20 @@ export function overtaken(sheet: Choice, shownHash: string | null, now: Standpoi
           'It is no longer offered.')
       : `It is now about ${other.node.node_key} (${other.node.state}, attempt ${String(other.node.attempt)}), and not about what is shown here.`;
   }
-  return same.reason;
+  return same.reason ?? notOnOffer(same, outcome);
+}
+
+/** Returns that the stated outcome is not on offer; null where it is, or where none is stated. */
+function notOnOffer({ outcomes }: Choice, stated: Outcome | undefined): string | null {
+  return stated === undefined || outcomes === undefined || outcomes.includes(stated)
+    ? null
+    : `It cannot be stated as ${stated} now; on offer: ${outcomes.join(', ')}.`;
+}
+
+/** Returns the sheet's choice as it is offered now; as it was opened while it is not offered. */
+export function presentOf(sheet: Choice, now: Standpoint): Choice {
+  const same = choicesOf(now).find((each) => isSame(each, sheet));
+  return same?.reason === null ? same : sheet;
 }
 
 function shownAs({ attention_reason, node_key }: ReasonAsShown): string {
@@ -79,9 +102,11 @@ export interface Filled {
   /** Name of the person who decides, in addition to the signing key. */
   readonly approver_id: string;
   readonly reason: string;
-  readonly outcome?: 'completed' | 'failed' | 'abandoned';
+  readonly outcome?: Outcome;
   /** Evidence, one item on each line; parsed by {@link evidenceOf}. */
   readonly proofs?: string;
+  /** The node's output as JSON; parsed by {@link outputOf}. */
+  readonly output?: string;
   readonly mint_tx_hashes?: readonly string[];
   readonly to_movement_id?: string;
   readonly to_node_key?: string;
@@ -103,6 +128,16 @@ export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
   return Object.fromEntries(evidence);
 }
 
+/** Returns the typed output; null where it is no JSON object. */
+function outputOf(text: string): JsonObject | null {
+  try {
+    const output: unknown = JSON.parse(text);
+    return isObject(output) ? output : null;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Returns the exact request for a choice. `hash` is the hash of the plan that was read and shown.
  */
@@ -114,6 +149,7 @@ export function statementOf(
 ): Statement {
   const { approver_id, reason, outcome, mint_tx_hashes = [] } = filled;
   const evidence = evidenceOf(filled.proofs ?? '');
+  const output = outputOf(filled.output ?? '');
   const root = `/movements/${movement_id}`;
   const ofNode = `${root}/nodes/${encodeURIComponent(node?.node_key ?? '')}/actions`;
   const to = (path: string, body: Statement['body'] = {}): Statement => ({
@@ -151,6 +187,7 @@ export function statementOf(
         reason,
         evidence,
         ...(node === null ? {} : { attempt: node.attempt }),
+        ...(output === null ? {} : { output }),
         ...(mint_tx_hashes.length === 0 ? {} : { mint_tx_hashes }),
       });
     case 'cancel_transaction':
@@ -187,7 +224,10 @@ export const LONGEST_REASON = 1_000;
  * Returns what is missing or wrong in the sheet's fields, as a sentence; null when the request can
  * be sent.
  */
-export function missing(verb: Verb, filled: Filled): string | null {
+export function missing(
+  { verb, claim_places }: Pick<Choice, 'verb' | 'claim_places'>,
+  filled: Filled,
+): string | null {
   const needsLabel = verb === 'approve' || verb === 'reject';
   if (needsLabel && filled.approver_id.trim() === '') return 'Write who decides.';
   if (filled.approver_id.length > 128) return 'The label may have at most 128 characters.';
@@ -199,5 +239,18 @@ export function missing(verb: Verb, filled: Filled): string | null {
   if ((verb === 'resolve' || verb === 'reassign') && !hasEvidence) return 'Write what proves it.';
   if (verb === 'reassign' && (!filled.to_movement_id || !filled.to_node_key))
     return 'Name the movement and the node that the payment is for.';
-  return null;
+  return filled.outcome === 'completed' ? missingClaim(filled, claim_places) : null;
+}
+
+/** Returns what is wrong with how the claim of a completed node is named; null if nothing is. */
+function missingClaim(
+  { output = '', mint_tx_hashes = [] }: Filled,
+  places: readonly string[] = [],
+): string | null {
+  const isTyped = output.trim() !== '';
+  const isMinted = mint_tx_hashes.length > 0;
+  if (isTyped && outputOf(output) === null) return 'The output must be a JSON object.';
+  if (isTyped && isMinted) return 'Name the output or the mints, not both.';
+  if (isTyped || isMinted || places.length === 0) return null;
+  return `Name what completed it, in ${places.join(', or in ')}.`;
 }

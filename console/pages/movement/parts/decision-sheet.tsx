@@ -12,16 +12,16 @@ import type { Choice, Standpoint } from '../model/choices.ts';
 import {
   decidedSince,
   lastSequence,
-  LONGEST_REASON,
   missing,
   overtaken,
-  REASONS,
+  presentOf,
   statementOf,
   type Filled,
 } from '../model/decision.ts';
 import { amountsInWords, type AssetAmount } from '../model/outflow.ts';
 import type { PayeeView } from '../model/payees.ts';
 import { titleOf } from './actions.tsx';
+import { FormFields } from './form-fields.tsx';
 import { PayeeList } from './money.tsx';
 import { WouldFail } from './now.tsx';
 import { Event } from './timeline.tsx';
@@ -76,7 +76,9 @@ export function DecisionSheet(props: DecisionProps) {
   const [filled, setFilled] = useState<Filled>({ approver_id: props.operator, reason: '' });
   const isApproval = choice.verb === 'approve' || choice.verb === 'reject';
   const statement = statementOf(choice, at.movement, isApproval ? hash : null, filled);
-  const changed = overtaken(choice, isApproval ? hash : null, at);
+  const changed = overtaken(choice, isApproval ? hash : null, at, filled.outcome);
+  // Which outcomes may be stated changes with time alone.
+  const present = presentOf(choice, at);
   const { movement_id: id, approvals } = at.movement;
   const needsPasskey = choice.verb === 'approve' && approvals?.you.evidence === 'passkey';
   return (
@@ -86,7 +88,7 @@ export function DecisionSheet(props: DecisionProps) {
       above={
         <>
           <p>
-            <Text>{choice.consequence ?? ''}</Text>
+            <Text>{present.consequence ?? ''}</Text>
           </p>
           {choice.verb === 'approve' && <Approved {...props} hash={hash} />}
         </>
@@ -97,7 +99,7 @@ export function DecisionSheet(props: DecisionProps) {
           <Overtaken why={changed} events={decidedSince(choice.verb, timeline, sequence)} />
         )
       }
-      blocked={changed ?? FRESHNESS[freshness] ?? missing(choice.verb, filled)}
+      blocked={changed ?? FRESHNESS[freshness] ?? missing(present, filled)}
       signs={statement}
       needsPasskey={needsPasskey}
       send={async () => {
@@ -134,17 +136,12 @@ export function DecisionSheet(props: DecisionProps) {
         </>
       )}
     >
-      <FormFields choice={choice} filled={filled} onChange={setFilled} />
+      <FormFields choice={present} filled={filled} onChange={setFilled} />
     </SignedSheet>
   );
 }
 
 /** Shows the plan that the approval binds: the values from which the hash was computed. */
-function reasonLabel(verb: keyof typeof REASONS): string {
-  if (REASONS[verb] === 'required') return 'Reason';
-  return verb === 'approve' ? 'Reason (a rule may require it)' : 'Reason (may be left out)';
-}
-
 function Approved({
   hash,
   outflow,
@@ -188,119 +185,5 @@ function Events({ events }: { events: Timeline }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-function FormFields({
-  choice,
-  filled,
-  onChange,
-}: {
-  choice: Choice;
-  filled: Filled;
-  onChange: (filled: Filled) => void;
-}) {
-  const { verb } = choice;
-  const proves = verb === 'resolve' || verb === 'reassign';
-  return (
-    <>
-      {(verb === 'approve' || verb === 'reject') && (
-        <label>
-          Who decides, as the record names it
-          <input
-            value={filled.approver_id}
-            onChange={({ target }) => onChange({ ...filled, approver_id: target.value })}
-          />
-        </label>
-      )}
-      {verb === 'resolve' && <Outcome filled={filled} onChange={onChange} />}
-      {verb === 'reassign' && (
-        <>
-          <label>
-            Movement that the payment is for
-            <input
-              value={filled.to_movement_id ?? ''}
-              onChange={({ target }) =>
-                onChange({ ...filled, to_movement_id: target.value.trim() })
-              }
-            />
-          </label>
-          <label>
-            Node that the payment is for
-            <input
-              value={filled.to_node_key ?? ''}
-              onChange={({ target }) => onChange({ ...filled, to_node_key: target.value })}
-            />
-          </label>
-        </>
-      )}
-      {REASONS[verb] !== 'none' && (
-        <label>
-          {reasonLabel(verb)}
-          <textarea
-            rows={3}
-            value={filled.reason}
-            aria-describedby="reason-length"
-            onChange={({ target }) => onChange({ ...filled, reason: target.value })}
-          />
-          <span className="small" id="reason-length">
-            {filled.reason.length} of {LONGEST_REASON} characters
-          </span>
-        </label>
-      )}
-      {proves && (
-        <label>
-          What proves it, one a line: a reference, a transaction hash, or a name with its value
-          (statement=2026-11)
-          <textarea
-            rows={2}
-            value={filled.proofs ?? ''}
-            onChange={({ target }) => onChange({ ...filled, proofs: target.value })}
-          />
-        </label>
-      )}
-      {verb === 'resolve' && filled.outcome === 'completed' && (
-        <label>
-          Of a burn: hashes of the transactions that minted it, one a line (else leave it empty)
-          <textarea
-            rows={2}
-            value={(filled.mint_tx_hashes ?? []).join('\n')}
-            onChange={({ target }) =>
-              onChange({
-                ...filled,
-                mint_tx_hashes: target.value.split(/\s+/).filter((hash) => hash !== ''),
-              })
-            }
-          />
-        </label>
-      )}
-    </>
-  );
-}
-
-function Outcome({ filled, onChange }: { filled: Filled; onChange: (filled: Filled) => void }) {
-  const OUTCOMES = [
-    ['completed', 'Completed: its effect landed'],
-    ['failed', 'Failed: it is proven that nothing landed'],
-    ['abandoned', 'Abandoned: neither can be known, and it may still land'],
-  ] as const;
-  return (
-    <fieldset>
-      <legend>What became of it</legend>
-      {OUTCOMES.map(([outcome, words]) => (
-        <label key={outcome} className="choice">
-          <input
-            type="radio"
-            name="outcome"
-            checked={filled.outcome === outcome}
-            onChange={() => {
-              const { mint_tx_hashes: _hashes, ...others } = filled;
-              onChange({ ...others, outcome });
-            }}
-          />
-          {words}
-        </label>
-      ))}
-    </fieldset>
   );
 }
