@@ -1,7 +1,8 @@
 /** Options of outside calls that an activity makes: abort signal, request id and trace headers. */
 import { Context } from '@temporalio/activity';
 import type { CallOptions } from '../domain/executor.ts';
-import { deadline } from '../platform/deadline.ts';
+import { leftToSend, tooLate, type Moment } from '../domain/send/window.ts';
+import { deadline, momentNow } from '../platform/deadline.ts';
 import { traceHeaders } from '../platform/tracing.ts';
 
 /** Number of calls that each activity has made so far; it is a part of the request id. */
@@ -24,27 +25,38 @@ export function callOptions(): CallOptions {
 }
 
 /**
- * Makes one call whose signal aborts, and whose last moment is, after `milliseconds` at most. Still
+ * Makes one call whose signal aborts, and whose last moment is, at `until` at the latest. Still
  * waits for the call after that: a send is never abandoned.
+ *
+ * @throws ExecutorFault `SEND_TOO_LATE`, without a call, if `until` has passed.
  */
 export async function withDeadline<T>(
   options: CallOptions,
-  milliseconds: number,
+  until: Moment,
   call: (options: CallOptions) => Promise<T>,
 ): Promise<T> {
-  const limit = deadline(options.signal, milliseconds);
+  const now = momentNow();
+  const left = leftToSend(until, now);
+  if (left === null) throw tooLate();
+  // Of the same reading as `left`: a machine that is suspended right here gets no new window.
+  const ending = endingBy(options, left, now.wall_ms);
+  const limit = deadline(ending, left);
   try {
-    return await call({ ...endingBy(options, milliseconds), signal: limit.signal });
+    return await call({ ...ending, signal: limit.signal });
   } finally {
     limit.clear();
   }
 }
 
-/** Returns the same options with a last moment that is at most `milliseconds` from now. */
-export function endingBy(options: CallOptions, milliseconds: number): CallOptions {
+/** Returns the same options with a last moment that is at most `milliseconds` from `now_ms`. */
+export function endingBy(
+  options: CallOptions,
+  milliseconds: number,
+  now_ms = Date.now(),
+): CallOptions {
   return {
     ...options,
-    notAfter: Math.min(options.notAfter ?? Infinity, Date.now() + milliseconds),
+    notAfter: Math.min(options.notAfter ?? Infinity, now_ms + milliseconds),
   };
 }
 

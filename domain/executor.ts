@@ -296,7 +296,8 @@ export interface CallOptions {
   readonly traceHeaders?: Readonly<Record<string, string>>;
   /**
    * The last moment at which something may be sent, in milliseconds since 1970; absent: as long as
-   * the call runs. `signal` aborts then too, but another process may not see that.
+   * the call runs. `signal` aborts then too, but another process may not see that, and it aborts
+   * late on a machine that was suspended. So compare it with `Date.now()` right before you send.
    */
   readonly notAfter?: number;
 }

@@ -37,7 +37,8 @@ export type Progress = Accepted | Pending | Completed | Failed;
 
 /**
  * An executor's phases. `call.signal` aborts when the caller has disconnected or the time to send
- * has passed: check it right before sending.
+ * has passed, and `call.notAfter` is the end of that time, if it is known: check both right before
+ * sending.
  */
 export interface ExecutorDefinition<P extends JsonObject> {
   readonly name: string;

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { CallOptions } from '../domain/executor.ts';
 import { isExecutorPhase, NOT_AFTER_HEADER } from '../executors/protocol.ts';
-import { deadline } from '../platform/deadline.ts';
+import { deadline, type Limits } from '../platform/deadline.ts';
 import { Rejected, Unavailable } from './answers.ts';
 import { bearerCheck } from './bearer.ts';
 import type { DefinedExecutor } from './define.ts';
@@ -166,8 +166,12 @@ async function route(
   const { headers } = request;
   const body = found.method === 'POST' ? await readJsonBody(request, maxBodyBytes) : undefined;
   const id = headers['x-request-id'];
-  return inTime(headers[NOT_AFTER_HEADER], gone, (signal) =>
-    found.answer(body, { signal, headers, ...(typeof id === 'string' ? { requestId: id } : {}) }),
+  return inTime(headers[NOT_AFTER_HEADER], gone, (limits) =>
+    found.answer(body, {
+      ...limits,
+      headers,
+      ...(typeof id === 'string' ? { requestId: id } : {}),
+    }),
   );
 }
 
@@ -175,16 +179,17 @@ async function route(
 async function inTime(
   header: string | string[] | undefined,
   gone: AbortSignal,
-  work: (signal: AbortSignal) => Promise<Reply>,
+  work: (limits: Limits) => Promise<Reply>,
 ): Promise<Reply> {
-  if (header === undefined) return work(gone);
-  const left = Date.parse(String(header)) - Date.now();
+  if (header === undefined) return work({ signal: gone });
+  const notAfter = Date.parse(String(header));
+  const left = notAfter - Date.now();
   if (Number.isNaN(left))
     throw new Rejected('INVALID_REQUEST', `${NOT_AFTER_HEADER} must be a time in ISO 8601`, 400);
   if (left <= 0) throw new Unavailable('the call arrived after its time; nothing was started');
-  const limit = deadline(gone, Math.min(left, 2 ** 31 - 1));
+  const limit = deadline({ signal: gone, notAfter }, Math.min(left, 2 ** 31 - 1));
   try {
-    return await work(limit.signal);
+    return await work({ signal: limit.signal, notAfter });
   } finally {
     limit.clear();
   }

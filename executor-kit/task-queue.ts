@@ -156,7 +156,8 @@ async function submitInTime(
 ): Promise<ExecutionResult> {
   const text: unknown =
     typeof input === 'object' && input !== null ? Reflect.get(input, 'send_not_after') : undefined;
-  const left = typeof text === 'string' ? Date.parse(text) - Date.now() : Number.NaN;
+  const notAfter = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  const left = notAfter - Date.now();
   if (Number.isNaN(left)) {
     throw ApplicationFailure.nonRetryable(
       'send_not_after must be a time in ISO 8601',
@@ -170,8 +171,8 @@ async function submitInTime(
       'the time to send has passed; nothing was sent',
       'SEND_TIME_PASSED',
     );
-  const call = callOptions();
-  const limit = deadline(call.signal, Math.min(left, 2 ** 31 - 1));
+  const call = { ...callOptions(), notAfter };
+  const limit = deadline(call, Math.min(left, 2 ** 31 - 1));
   try {
     return await submit({ ...call, signal: limit.signal });
   } finally {

@@ -40,7 +40,7 @@ export async function callRemote(call: RemoteCall, options: CallOptions): Promis
       timeoutMs: call.timeoutSeconds * 1000,
       limitBytes: call.limitBytes ?? RESPONSE_LIMIT_BYTES,
       dispatcher,
-      signal: options.signal,
+      limits: options,
     });
   } catch (error) {
     throw error instanceof CallError ? faultOf(error) : error;

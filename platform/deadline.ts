@@ -1,4 +1,12 @@
-/** A time limit joined with the caller's abort signal. */
+/**
+ * A time limit joined with the caller's limits. Here alone the clocks of a send are read: both of
+ * them, since the monotonic one stands still while the machine is suspended.
+ */
+import type { CallOptions } from '../domain/executor.ts';
+import { deadlineOf, leftToSend, tooLate, type Moment } from '../domain/send/window.ts';
+
+/** The caller's limits: a signal and, for a send, the last moment by the wall clock. */
+export type Limits = Pick<CallOptions, 'signal' | 'notAfter'>;
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -6,19 +14,39 @@ export interface Deadline {
   readonly over: Promise<never>;
   /** Returns whether the time ran out, rather than the caller's abort. */
   readonly expired: () => boolean;
-  /** Throws once the time is over by the clock, even if the timer has not fired yet. */
+  /**
+   * Throws once the time is over by either clock, even if the timer has not fired yet. To be called
+   * right before something is sent.
+   */
   readonly check: () => void;
   /** Releases the timer and the listener on the caller's signal. */
   readonly clear: () => void;
 }
 
+/** Returns the present moment by both clocks. */
+export function momentNow(): Moment {
+  return { monotonic_ms: performance.now(), wall_ms: Date.now() };
+}
+
+/** Throws when the signal has aborted or the last moment has passed. */
+export function checkLimits({ signal, notAfter = Infinity }: Limits): void {
+  signal.throwIfAborted();
+  if (Date.now() >= notAfter) throw tooLate();
+}
+
 /**
- * Returns a deadline that aborts with `parent` or after `milliseconds`. Not made with
- * `AbortSignal.any`, which keeps every joined signal in memory as long as a long-lived parent.
+ * Returns a deadline that aborts with the caller's signal or after `milliseconds`, and whose
+ * `check` also refuses after the caller's last moment: timers count no time in which the machine is
+ * suspended. Not made with `AbortSignal.any`, which keeps every joined signal in memory as long as
+ * a long-lived parent.
  */
-export function deadline(parent: AbortSignal, milliseconds: number): Deadline {
+export function deadline(
+  { signal: parent, notAfter = Infinity }: Limits,
+  milliseconds: number,
+): Deadline {
   const controller = new AbortController();
-  const end = performance.now() + milliseconds;
+  const own = deadlineOf(momentNow(), milliseconds / 1000);
+  const end = { ...own, wall_ms: Math.min(own.wall_ms, notAfter) };
   let expired = false;
   const onParent = (): void => controller.abort(parent.reason);
   const expire = (): void => {
@@ -39,7 +67,7 @@ export function deadline(parent: AbortSignal, milliseconds: number): Deadline {
     over,
     expired: () => expired,
     check: () => {
-      if (performance.now() >= end) expire();
+      if (leftToSend(end, momentNow()) === null) expire();
       controller.signal.throwIfAborted();
     },
     clear: () => {

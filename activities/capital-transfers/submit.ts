@@ -15,6 +15,7 @@ import type { SubmitTransferArgs } from '../../domain/messages.ts';
 import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/send.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
+import { momentNow } from '../../platform/deadline.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { noteClockWait } from '../../store/transfer-clock-waits.ts';
 import { tryAgain } from '../failures.ts';
@@ -50,14 +51,13 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     return tryAgainOrFail(deps, row, again, { code: CLOCK_DIFFERENCE, message: apart });
   }
   const window = transferWindow(provider);
-  const deadline = deadlineOf(performance.now(), window);
+  const deadline = deadlineOf(momentNow(), window);
   const fenced = await applyStep(deps, submitting(row, window));
   if (!fenced.ok || fenced.row === null) return;
-  const left = leftToSend(deadline, performance.now());
-  if (left === null) return;
+  if (leftToSend(deadline, momentNow()) === null) return;
   try {
     const order = orderOf(fenced.row);
-    const answer = await withDeadline(callOptions(), left, (limited) =>
+    const answer = await withDeadline(callOptions(), deadline, (limited) =>
       provider.submit(order, limited),
     );
     const step = answered(fenced.row, answer, deps.pendingSeconds);

@@ -6,8 +6,9 @@
 import { isSending } from '../../domain/actions/built-in.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
-import { deadlineOf } from '../../domain/send/window.ts';
+import { deadlineOf, type Moment } from '../../domain/send/window.ts';
 import type { ClaimedTransaction, TransitionOutcome } from '../../domain/transition.ts';
+import { momentNow } from '../../platform/deadline.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { callOptions } from '../call.ts';
@@ -27,8 +28,8 @@ export interface Fenced {
   readonly row: PhaseRow;
   readonly context: ExecutionContext;
   readonly transaction: ClaimedTransaction | null;
-  /** Last moment to send, in ms of the monotonic clock; not later than `send_not_after`. */
-  readonly deadline: number;
+  /** Last moment to send, by this host's clocks; not later than `send_not_after`. */
+  readonly deadline: Moment;
 }
 
 /** Why a node did not pass its fence; in each case nothing was written. */
@@ -106,7 +107,7 @@ async function askFence(
   if (difference !== null) throw new ExecutorFault('rejected', 'SIGN_REQUEST_MISMATCH', difference);
   const { nonce, usable } = await claimFor(deps, row, context);
   const window = nodeWindow(descriptor);
-  const deadline = deadlineOf(performance.now(), window);
+  const deadline = deadlineOf(momentNow(), window);
   const { write, behind } = fenceWrite(row, {
     context,
     window: Math.max(window, usable),

@@ -10,6 +10,7 @@ import {
   type Executor,
 } from '../../domain/executor.ts';
 import type { Phase, PhaseResult, RecoverArgs } from '../../domain/messages.ts';
+import type { Moment } from '../../domain/send/window.ts';
 import { databaseFault } from '../../store/faults.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { measured } from '../phase-metrics.ts';
@@ -28,8 +29,8 @@ export interface Question {
   readonly context: ExecutionContext;
   readonly prepared_action?: PhaseRow['prepared_action'];
   readonly sign_result?: Readonly<Record<string, string>>;
-  /** Last moment to send, in milliseconds of this process's monotonic clock; only for submit. */
-  readonly deadline?: number;
+  /** Last moment to send, by this host's clocks; only for submit. */
+  readonly deadline?: Moment;
 }
 
 /** The executor's answer or its fault; a null answer is a passed preflight. */

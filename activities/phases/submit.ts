@@ -9,11 +9,12 @@ import { heldTo } from '../../domain/plan/assurance.ts';
 import { storable } from '../../domain/text.ts';
 import { anyApart } from '../../domain/send/clocks.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
-import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
+import { deadlineOf, tooLate } from '../../domain/send/window.ts';
 import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { mayBeWritten } from '../../store/faults.ts';
 import { findFence, tryFence } from '../../store/transition.ts';
+import { momentNow } from '../../platform/deadline.ts';
 import { newId } from '../../platform/ids.ts';
 import { maxAttempts } from '../failures.ts';
 import { withDeadline } from '../call.ts';
@@ -47,16 +48,14 @@ export const submit: PhaseSteps = {
     return 'next' in fenced ? fenced : signed(deps, fenced);
   },
   call: (deps, executor, { row, context, prepared_action, sign_result, deadline }, options) => {
-    const left = leftToSend(deadline ?? 0, performance.now());
-    if (left === null)
-      throw new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
+    if (deadline === undefined) throw tooLate();
     const input = {
       context,
       prepared_action: prepared_action ?? {},
       ...(sign_result === undefined ? {} : { sign_result }),
       journal: journalOf(deps, row),
     };
-    const answer = withDeadline(options, left, (limited) => executor.submit(input, limited));
+    const answer = withDeadline(options, deadline, (limited) => executor.submit(input, limited));
     return answer.catch((error: unknown) => {
       // Any other error during a send does not show whether the send landed.
       if (error instanceof ExecutorFault) throw error;
@@ -97,7 +96,7 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
   )
     return longFence(deps, args, await phaseRow(deps, args));
   const window = nodeWindow(descriptor);
-  const deadline = deadlineOf(performance.now(), window);
+  const deadline = deadlineOf(momentNow(), window);
   const { executor_key } = descriptor;
   const event_id = newId();
   const { passed, row } = await tryFence(deps.db, {

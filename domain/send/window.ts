@@ -1,9 +1,9 @@
 /**
- * How long a send may be under way. The window starts at the send fence and is measured by two
- * clocks: the database's clock decides when "not found" proves something; the sender's own clock
- * decides whether anything is sent at all.
+ * How long a send may be under way. The window starts at the send fence. The database's clock
+ * decides when "not found" proves something; the sender's own clocks decide whether anything is
+ * sent at all.
  */
-import { LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
+import { ExecutorFault, LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';
 
 /**
@@ -25,16 +25,35 @@ export const LONGEST_WINDOW_SECONDS = windowSeconds({
 });
 
 /**
- * Returns the last moment to send, in milliseconds of the sender's monotonic clock. `now_ms` is
- * read before the send fence is written, so this moment is never later than the database's
- * `send_not_after`.
+ * One moment by both clocks of the sender, in milliseconds. The monotonic clock cannot be set, but
+ * stands still while the machine is suspended. The wall clock counts that time, but can be set.
  */
-export function deadlineOf(now_ms: number, window_seconds: number): number {
-  return now_ms + window_seconds * 1000;
+export interface Moment {
+  readonly monotonic_ms: number;
+  /** Since 1970. */
+  readonly wall_ms: number;
 }
 
-/** Returns the whole milliseconds left to send; null when the time to send is over. */
-export function leftToSend(deadline_ms: number, now_ms: number): number | null {
-  const left = deadline_ms - now_ms;
+/**
+ * Returns the last moment to send. `now` is read before the send fence is written, so this moment
+ * is never later than the database's `send_not_after`.
+ */
+export function deadlineOf(now: Moment, window_seconds: number): Moment {
+  const window_ms = window_seconds * 1000;
+  return { monotonic_ms: now.monotonic_ms + window_ms, wall_ms: now.wall_ms + window_ms };
+}
+
+/**
+ * Returns the whole milliseconds left to send; null when the time to send is over. The clock with
+ * less time left decides: a suspended machine and a clock set forward end the window sooner, and a
+ * clock set back does not lengthen it.
+ */
+export function leftToSend(deadline: Moment, now: Moment): number | null {
+  const left = Math.min(deadline.monotonic_ms - now.monotonic_ms, deadline.wall_ms - now.wall_ms);
   return left > 0 ? Math.ceil(left) : null;
+}
+
+/** Returns the fault of a send that was not made because its time to send was over. */
+export function tooLate(): ExecutorFault {
+  return new ExecutorFault('timeout', 'SEND_TOO_LATE', 'the time to send has passed');
 }

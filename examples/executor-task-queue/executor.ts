@@ -84,8 +84,10 @@ export function createPayoutExecutor(journal: Journal, delayMs: number): Defined
     submit: async ({ context, prepared }, call) => {
       const entry = known(context.idempotency_key);
       if (entry !== undefined) return standing(entry);
-      // Nothing may be sent after the time that the service gives: the signal aborts then.
+      // Nothing may be sent after the time that the service gives. The signal aborts then, but late
+      // on a machine that was suspended.
       call.signal.throwIfAborted();
+      if (Date.now() >= (call.notAfter ?? Infinity)) throw new Error('the time to send has passed');
       return accepted(refOf(accept(journal.begin(context.idempotency_key, prepared))));
     },
     observe: async ({ idempotency_key }) => {

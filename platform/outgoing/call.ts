@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { request, type Dispatcher } from 'undici';
-import { deadline } from '../deadline.ts';
+import { deadline, type Limits } from '../deadline.ts';
+import { writtenInTime } from './in-time.ts';
 
 export type CallProblem = 'timeout' | 'aborted' | 'unreachable' | 'too_long' | 'token';
 
@@ -29,7 +30,8 @@ export interface OutgoingCall {
   /** Maximum size of the response body, in bytes. */
   readonly limitBytes: number;
   readonly dispatcher: Dispatcher;
-  readonly signal?: AbortSignal;
+  /** The caller's limits; absent: only `timeoutMs` limits the call. */
+  readonly limits?: Limits;
 }
 
 export interface OutgoingAnswer {
@@ -44,14 +46,15 @@ export interface OutgoingAnswer {
  * @throws CallError.
  */
 export async function callOnce(call: OutgoingCall): Promise<OutgoingAnswer> {
-  const limit = deadline(call.signal ?? new AbortController().signal, call.timeoutMs);
+  const limits = call.limits ?? { signal: new AbortController().signal };
+  const limit = deadline(limits, call.timeoutMs);
   try {
     const headers = await requestHeaders(call);
     const response = await request(call.url, {
       method: call.method,
       headers,
       body: call.body ?? null,
-      dispatcher: call.dispatcher,
+      dispatcher: writtenInTime(call.dispatcher, limit),
       signal: limit.signal,
       headersTimeout: 0,
       bodyTimeout: 0,

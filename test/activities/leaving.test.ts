@@ -1,11 +1,14 @@
 /** How calls end: by themselves, with an error, at their time limit, or with their worker. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { Context } from '@temporalio/activity';
 import { withDeadline } from '../../activities/call.ts';
 import { Leaving } from '../../activities/leaving.ts';
 import { repeatableCall } from '../../activities/phases/phase.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { deadlineOf } from '../../domain/send/window.ts';
+import { deadline, momentNow } from '../../platform/deadline.ts';
 import { inActivity } from '../support/activity-environment.ts';
 
 /** A call that never ends and ignores its signal, with the options of each time it was made. */
@@ -17,6 +20,9 @@ function deafCall() {
   };
   return { call, made };
 }
+
+/** The last moment of a window that starts now. */
+const within = (seconds: number) => deadlineOf(momentNow(), seconds);
 
 test('a repeatable call that ignores its signal ends at its time limit', async () => {
   const { call, made } = deafCall();
@@ -65,7 +71,8 @@ test('the signal of a repeatable call aborts with its activity, and its answer c
 });
 
 test('a send is waited for after its time limit, though its signal has aborted', async () => {
-  const late = await withDeadline({ signal: new AbortController().signal }, 5, async (limited) => {
+  const options = { signal: new AbortController().signal };
+  const late = await withDeadline(options, within(0.02), async (limited) => {
     await sleep(60);
     return limited;
   });
@@ -75,7 +82,7 @@ test('a send is waited for after its time limit, though its signal has aborted',
 
 test('a send ends with its activity', async () => {
   const activity = new AbortController();
-  const signal = await withDeadline({ signal: activity.signal }, 3_600_000, async (limited) => {
+  const signal = await withDeadline({ signal: activity.signal }, within(3_600), async (limited) => {
     activity.abort(new Error('cancelled'));
     return limited.signal;
   });
@@ -86,12 +93,53 @@ test('what comes after the end of a send does not abort its signal', async () =>
   const activity = new AbortController();
   const signal = await withDeadline(
     { signal: activity.signal },
-    20,
+    within(0.02),
     async (limited) => limited.signal,
   );
   activity.abort();
   await sleep(60);
   expect(signal.aborted).toBe(false);
+});
+
+describe('a machine that was suspended', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** The wall clock goes on; the monotonic clock and the timers stand still. */
+  function suspend(ms: number): void {
+    const wall_ms = Date.now() + ms;
+    jest.spyOn(Date, 'now').mockReturnValue(wall_ms);
+  }
+  const options = { signal: new AbortController().signal };
+
+  test('after the fence makes no send', async () => {
+    const [until, sent] = [within(60), jest.fn<() => Promise<void>>()];
+    suspend(60_000);
+    await expect(withDeadline(options, until, sent)).rejects.toMatchObject({
+      code: 'SEND_TOO_LATE',
+    });
+    expect(sent).not.toHaveBeenCalled();
+  });
+
+  test('within a send opens no new window for its last request', async () => {
+    await withDeadline(options, within(60), async (limited) => {
+      suspend(60_000);
+      expect(limited.signal.aborted).toBe(false);
+      const request = deadline(limited, 30_000);
+      expect(() => request.check()).toThrow('time limit reached');
+      request.clear();
+    });
+  });
+
+  test('right before its call keeps the last moment that was read with the time left', async () => {
+    const [until, wall_ms] = [within(60), Date.now()];
+    // The machine is suspended as soon as both clocks were read.
+    jest
+      .spyOn(Date, 'now')
+      .mockReturnValueOnce(wall_ms)
+      .mockReturnValue(wall_ms + 3_600_000);
+    const notAfter = await withDeadline(options, until, async (limited) => limited.notAfter);
+    expect(notAfter).toBeLessThanOrEqual(until.wall_ms + 1);
+  });
 });
 
 /** Makes a call of a node's executor; returns what it throws, and the errors that are logged. */

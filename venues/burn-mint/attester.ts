@@ -83,7 +83,7 @@ export function createAttester(now: () => number = Date.now): Attester {
       timeoutMs: TIMEOUT_MS,
       limitBytes: LIMIT_BYTES,
       dispatcher,
-      signal: call.signal,
+      limits: call,
     }).catch((error: unknown) => {
       if (!(error instanceof CallError)) throw error;
       const kind =

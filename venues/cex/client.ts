@@ -104,7 +104,7 @@ export async function openConnection(
     parameters: Parameters,
     { call, absent }: { readonly call: CallOptions; readonly absent: readonly string[] },
   ): Promise<unknown> => {
-    const limit = deadline(call.signal, venue.timeout_seconds * 1000);
+    const limit = deadline(call, venue.timeout_seconds * 1000);
     const spacing = dialect.spacing?.(method, parameters) ?? null;
     const state: Pending = {
       ...{ limit, spacing, parameters: defined(parameters) },
@@ -216,7 +216,7 @@ async function send(
   // suspended meanwhile, this check runs before the timers.
   pending.limit.check();
   pending.sent = true;
-  const answer = await http({ url, method, headers, body, signal: pending.limit.signal });
+  const answer = await http({ url, method, headers, body, limit: pending.limit });
   const { status, text } = answer;
   const isSuccess = status >= 200 && status <= 299;
   const reported = isSuccess && !dialect.errors_with_success ? null : dialect.readError(json(text));

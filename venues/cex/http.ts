@@ -1,5 +1,7 @@
 /** Sends requests to exchanges. Only this file opens connections to them. */
 import { Agent, request } from 'undici';
+import type { Deadline } from '../../platform/deadline.ts';
+import { writtenInTime } from '../../platform/outgoing/in-time.ts';
 
 export interface HttpRequest {
   readonly url: string;
@@ -7,7 +9,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   /** Ends the request at any time, also while its answer arrives. */
-  readonly signal: AbortSignal;
+  readonly limit: Pick<Deadline, 'signal' | 'check'>;
 }
 
 export interface HttpAnswer {
@@ -32,13 +34,13 @@ const kept = new Agent({ ...agentOptions, keepAliveTimeout: 4_000 });
 const fresh = new Agent({ ...agentOptions, pipelining: 0 });
 
 /** As {@link SendHttp}, over the network. */
-export const sendHttp: SendHttp = async ({ url, method, headers, body, signal }) => {
+export const sendHttp: SendHttp = async ({ url, method, headers, body, limit }) => {
   const answer = await request(url, {
     method: method as 'GET',
     headers,
     ...(body === undefined ? {} : { body }),
-    signal,
-    dispatcher: method === 'GET' ? kept : fresh,
+    signal: limit.signal,
+    dispatcher: writtenInTime(method === 'GET' ? kept : fresh, limit),
   });
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 };

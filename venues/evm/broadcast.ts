@@ -1,6 +1,7 @@
 /** Sends signed bytes to the network, once. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
+import { checkLimits } from '../../platform/deadline.ts';
 import type { EvmConnection } from './client.ts';
 import { isAlreadyKnown, isRpcAnswer, rpcMessage, toFault } from './errors.ts';
 import type { SignedTransaction } from './signed-bytes.ts';
@@ -30,14 +31,14 @@ export async function broadcast(
 ): Promise<BroadcastOutcome> {
   let stopsFault: unknown;
   try {
-    connection.call.signal.throwIfAborted();
+    checkLimits(connection.call);
     const hash = await connection.raw(async (client) => {
       const held = await stops().catch((error: unknown) => {
         stopsFault = error;
         throw error;
       });
       if (held !== null) throw new HeldBack(held);
-      connection.call.signal.throwIfAborted();
+      checkLimits(connection.call);
       return client.sendRawTransaction({ serializedTransaction: signed.raw_tx });
     });
     if (hash.toLowerCase() === signed.tx_hash) return { kind: 'accepted' };

@@ -1,7 +1,8 @@
 /** Makes one HTTP call to the paper venue, on a new connection and never repeated. */
-import { Agent, request } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { deadline } from '../../platform/deadline.ts';
+import { writtenInTime } from '../../platform/outgoing/in-time.ts';
 
 const BODY_LIMIT_BYTES = 256 * 1024;
 
@@ -24,10 +25,11 @@ export type AskVenue = (
  * close just as a request is sent.
  */
 export function createAsk(base: string, timeoutSeconds: number): AskVenue {
-  const dispatcher = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
+  const agent = new Agent({ pipelining: 0, connect: { timeout: timeoutSeconds * 1000 } });
   return async (path, { body, call }) => {
-    const limit = deadline(call.signal, timeoutSeconds * 1000);
+    const limit = deadline(call, timeoutSeconds * 1000);
     const { signal } = limit;
+    const dispatcher = writtenInTime(agent, limit);
     const sent = send({ dispatcher, url: `${base}${path}`, body, call, signal }).finally(
       limit.clear,
     );
@@ -60,7 +62,7 @@ export function unreadable(message: string, cause?: unknown): ExecutorFault {
 }
 
 async function send(options: {
-  readonly dispatcher: Agent;
+  readonly dispatcher: Dispatcher;
   readonly url: string;
   readonly body: object | undefined;
   readonly call: CallOptions;

@@ -160,7 +160,7 @@ export function createPerpClient(
       timeoutMs: TIMEOUT_MS,
       limitBytes: LIMIT_BYTES,
       dispatcher,
-      signal: call.signal,
+      limits: call,
     }).catch((error: unknown) => {
       if (!(error instanceof CallError)) throw error;
       const kind =

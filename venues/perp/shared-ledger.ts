@@ -89,7 +89,7 @@ export function sharedLedger(read: Read, freshMs: number) {
 }
 
 async function waited(other: Promise<unknown>, call: CallOptions): Promise<unknown> {
-  const limit = deadline(call.signal, WAIT_MS);
+  const limit = deadline(call, WAIT_MS);
   try {
     return await Promise.race([other, limit.over]);
   } catch (error) {

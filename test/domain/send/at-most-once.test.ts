@@ -17,6 +17,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ms: fc.constantFrom(1, 400, 1_000, 3_000, 15_000, 70_000),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('sleep' as const),
+      ms: fc.constantFrom(400, 3_000, 15_000, 70_000),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('read' as const), which }) },
   {
     weight: 4,
@@ -223,6 +230,16 @@ describe.each(['node', 'transfer'] as const)('by hand, a %s', (caller) => {
       { do: 'answer', which: 0, answer: 'failed' },
     ]);
     expect(taken.caller.stand()).toBe(caller === 'node' ? 'sending' : 'asking');
+  });
+
+  test('whose machine sleeps behind the fence sends nothing that was believed lost meanwhile', () => {
+    const [read, fence, send] = SENT_AND_LOST;
+    const asleep: Step = { do: 'sleep', ms: 11_000 };
+    expect(sends(after([read!, fence!, asleep, send!]))).toBe(0);
+    const slept = after([read!, fence!, asleep, ...LOOKED, read!, fence!, send!, send!]);
+    expect(slept.world.fences.map(({ sent }) => sent)).toEqual([false, true]);
+    // What it has slept before does not count.
+    expect(sends(after([asleep, read!, fence!, { do: 'sleep', ms: 4_000 }, send!]))).toBe(1);
   });
 
   test('of which two processes have read the row passes its fence once', () => {

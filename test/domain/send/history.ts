@@ -1,7 +1,7 @@
 /**
  * A history of one key: processes that read, send, look, sleep and die, over one world and caller.
  */
-import { deadlineOf, leftToSend } from '../../../domain/send/window.ts';
+import { deadlineOf, leftToSend, type Moment } from '../../../domain/send/window.ts';
 import { callerOf, type Answer, type Caller, type Row, type Seen, type Stand } from './callers.ts';
 import { World, type Contract, type Fence } from './model.ts';
 
@@ -11,6 +11,8 @@ import { World, type Contract, type Fence } from './model.ts';
  */
 export type Step =
   | { readonly do: 'pass'; readonly ms: number }
+  /** The machine of the senders is suspended; the database goes on. */
+  | { readonly do: 'sleep'; readonly ms: number }
   /**
    * Reads the row on the way to the fence, under an epoch that a process may send with; 0 is the
    * latest.
@@ -46,13 +48,15 @@ interface Process {
   readonly row: Row;
   readonly read_at: number;
   readonly fence?: Fence;
-  readonly deadline?: number;
+  readonly deadline?: Moment;
   readonly ends_at?: number;
   readonly seen?: Seen;
 }
 
-/** The sender's clock is monotonic and has no epoch in common with the database's. */
+/** The sender's monotonic clock has no epoch in common with the database's. */
 const SENDERS_CLOCK = -900_000;
+/** The sender's wall clock need not agree with the database's. */
+const SENDERS_WALL = 40_000;
 
 export class History {
   readonly world: World;
@@ -60,6 +64,8 @@ export class History {
   private processes: Process[] = [];
   /** Epochs under which a process may send. */
   private epochs: number[] = [0];
+  /** How long the machine of the senders was suspended, in milliseconds. */
+  private slept = 0;
 
   constructor(contract: Contract) {
     this.world = new World(contract);
@@ -72,6 +78,10 @@ export class History {
       case 'pass':
         world.now += step.ms;
         return;
+      case 'sleep':
+        world.now += step.ms;
+        this.slept += step.ms;
+        return;
       case 'read': {
         const epoch = this.epochs.at(-1 - (step.which % this.epochs.length)) ?? 0;
         const row = caller.read();
@@ -81,7 +91,7 @@ export class History {
       }
       case 'fence':
         return this.next('read', step.which, ({ row, read_at }) => {
-          const deadline = deadlineOf(world.now + SENDERS_CLOCK, caller.window());
+          const deadline = deadlineOf(this.moment(), caller.window());
           world.now += step.slow_ms;
           const fenced = caller.fence(row);
           return fenced === null
@@ -90,13 +100,15 @@ export class History {
         });
       case 'send':
         return this.next('fenced', step.which, (process) => {
-          const left = leftToSend(process.deadline ?? 0, world.now + SENDERS_CLOCK);
-          if (left === null || process.fence === undefined) return null;
+          const { deadline, fence } = process;
+          if (deadline === undefined || fence === undefined) return null;
+          const left = leftToSend(deadline, this.moment());
+          if (left === null) return null;
           const ends_at = world.now + Math.floor((left - 1) * step.lasts);
           const shows_at = step.lands
             ? ends_at + Math.floor(world.contract.settle_seconds * 1000 * step.shows)
             : null;
-          world.sendsNow(process.fence, process.read_at, shows_at);
+          world.sendsNow(fence, process.read_at, shows_at);
           return { ...process, at: 'sent', ends_at };
         });
       case 'answer':
@@ -185,6 +197,11 @@ export class History {
    */
   private isProven(): boolean {
     return this.caller.stand() === 'unsent';
+  }
+
+  private moment(): Moment {
+    const { now } = this.world;
+    return { monotonic_ms: now - this.slept + SENDERS_CLOCK, wall_ms: now + SENDERS_WALL };
   }
 
   private answer(process: Process, answer: Answer): Process | null {

@@ -99,7 +99,7 @@ export class Exchange {
       headers: inLowerCase(sent.headers),
       body: sent.body ?? '',
     };
-    const { signal } = sent;
+    const { signal } = sent.limit;
     return Promise.race([this.#carry(pathname, arrived, signal), unanswered(signal)]);
   };
 

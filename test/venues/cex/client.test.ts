@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { jest } from '@jest/globals';
 import { ExecutorFault } from '../../../domain/executor.ts';
 import { createLogger } from '../../../platform/log.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
@@ -107,6 +108,22 @@ describe('what goes out', () => {
       '/sapi/v1/capital/withdraw/address/list',
     ]);
     expect(fault.message).toContain('before anything was sent');
+  });
+
+  test('does not go out when the machine was suspended in that wait, which no timer counts', async () => {
+    const local = createLocalRequestDesk();
+    const take: typeof local.take = async (...of) => {
+      const [wait, wall_ms] = [await local.take(...of), Date.now() + 60_000];
+      jest.spyOn(Date, 'now').mockReturnValue(wall_ms);
+      return wait;
+    };
+    const connection = await openConnection(desk.bindings()[0]!, binance, { ...local, take });
+    const fault = await faultOf(connection.ask(WRITE, {}, call())).finally(() =>
+      jest.restoreAllMocks(),
+    );
+    expect(fault).toMatchObject({ kind: 'timeout', code: 'CEX_TIMEOUT' });
+    expect(fault.message).toContain('before anything was sent');
+    expect(desk.exchange.requests).toEqual([]);
   });
 });
 

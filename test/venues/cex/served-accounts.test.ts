@@ -5,7 +5,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../../../activities/call.ts';
+import { deadlineOf } from '../../../domain/send/window.ts';
 import { serveRoutes } from '../../../executor-kit/http.ts';
+import { momentNow } from '../../../platform/deadline.ts';
 import type { CexAccounts } from '../../../venues/cex/accounts.ts';
 import { createCexBalances } from '../../../venues/cex/balances.ts';
 import { servedRoutes } from '../../../venues/cex/served/server.ts';
@@ -64,7 +66,8 @@ test('a slow outlook costs no pools: the process ends its fetch before the servi
   });
   const [fetcher] = createCexBalances(accounts);
   // The service waits for 10 s, of which this leaves 3.
-  const fetched = await withDeadline(call(), 3_000, async (limited) => fetcher?.fetch(limited));
+  const until = deadlineOf(momentNow(), 3);
+  const fetched = await withDeadline(call(), until, async (limited) => fetcher?.fetch(limited));
   expect(fetched?.outlook).toBeNull();
   expect(fetched?.pools.find(({ asset }) => asset === 'USDC')?.withdrawable).toBe('1000');
 });

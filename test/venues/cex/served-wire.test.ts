@@ -7,6 +7,8 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { withDeadline } from '../../../activities/call.ts';
+import { deadlineOf } from '../../../domain/send/window.ts';
+import { momentNow } from '../../../platform/deadline.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
 import { createCexBalances } from '../../../venues/cex/balances.ts';
 import { exchangeClocks } from '../../../venues/cex/clock.ts';
@@ -108,15 +110,17 @@ describe('a process that answers nothing usable', () => {
   });
 
   test.each([
-    ['sooner', 2_000, 9_000],
-    ['later', 9_000, 2_000],
+    ['sooner', 2, 9],
+    ['later', 9, 2],
   ])('a limit within another one that ends %s: the sooner counts', async (_, outer, inner) => {
     answer = { status: 503, body: '{}' };
     const opened = await accounts();
     const executor = executorIn(opened, 'cex_withdrawal');
     const [provider] = createCexTransfers(opened);
     const limited = (send: Parameters<typeof withDeadline>[2]): Promise<unknown> =>
-      withDeadline(call(), outer, (one) => withDeadline(one, inner, send));
+      withDeadline(call(), deadlineOf(momentNow(), outer), (one) =>
+        withDeadline(one, deadlineOf(momentNow(), inner), send),
+      );
     const before = Date.now();
     await faultOf(limited((each) => executor.submit(submitInput(), each)));
     await faultOf(limited(async (each) => provider?.submit(order(), each)));

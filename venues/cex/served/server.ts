@@ -333,8 +333,12 @@ async function stated(work: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-function optionsOf({ signal, requestId }: RouteCall): CallOptions {
-  return { signal, ...(requestId === undefined ? {} : { requestId }) };
+function optionsOf({ signal, requestId, notAfter }: RouteCall): CallOptions {
+  return {
+    signal,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(notAfter === undefined ? {} : { notAfter }),
+  };
 }
 
 /** Not a stated fault: that a request cannot be read proves nothing about an earlier one. */
