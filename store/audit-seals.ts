@@ -56,6 +56,9 @@ export const BEGINNING: AuditPlace = {
   event_id: '00000000-0000-0000-0000-000000000000',
 };
 
+/** Where a read of unsealed rows begins: behind a row, or so many seconds before now. */
+export type SealPlace = AuditPlace | { readonly newest_seconds: number };
+
 export interface UnsealedPage {
   readonly rows: readonly AuditRowRead[];
   /** The place from which to continue; null: no rows follow. */
@@ -64,20 +67,23 @@ export interface UnsealedPage {
 
 /**
  * Returns the first `limit` rows without a seal among the next `scan` committed rows after `after`,
- * in order of time. A null `after` reads the last 30 seconds, since a row becomes visible some time
- * after its timestamp. Takes only a reader's lock.
+ * in order of time. Takes only a reader's lock.
  */
 export async function readUnsealed(
   db: Database,
-  after: AuditPlace | null,
+  after: SealPlace,
   { limit, scan }: { readonly limit: number; readonly scan: number },
 ): Promise<UnsealedPage> {
-  const { occurred_at, event_id } = after ?? { ...BEGINNING, occurred_at: null };
+  const { occurred_at, event_id, newest_seconds } =
+    'newest_seconds' in after
+      ? { ...BEGINNING, ...after, occurred_at: null }
+      : { ...after, newest_seconds: 0 };
   const [last = null] = await run(
     () => db.sql<AuditPlace>`
       SELECT occurred_at::text, event_id::text FROM audit_events e
       WHERE (e.occurred_at, e.event_id)
-        > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
+        > (coalesce(${occurred_at}::timestamptz,
+            now() - make_interval(secs => ${newest_seconds}::integer)), ${event_id}::uuid)
       ORDER BY e.occurred_at, e.event_id OFFSET ${scan - 1}::integer LIMIT 1`,
   );
   const until = last ?? END;
@@ -90,7 +96,8 @@ export async function readUnsealed(
              details::text, encode(mac, 'hex') AS mac
       FROM audit_events e
       WHERE (e.occurred_at, e.event_id)
-        > (coalesce(${occurred_at}::timestamptz, now() - interval '30 seconds'), ${event_id}::uuid)
+        > (coalesce(${occurred_at}::timestamptz,
+            now() - make_interval(secs => ${newest_seconds}::integer)), ${event_id}::uuid)
         AND (e.occurred_at, e.event_id)
         <= (${until.occurred_at}::timestamptz, ${until.event_id}::uuid)
         AND NOT EXISTS (SELECT 1 FROM audit_seals s WHERE s.event_id = e.event_id)

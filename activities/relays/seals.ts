@@ -4,24 +4,12 @@ import { Counter, Gauge } from 'prom-client';
 import { sealRecords, type AuditMacs } from '../../platform/audit-chain.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
-import {
-  addSeals,
-  BEGINNING,
-  readHead,
-  readUnsealed,
-  type AuditPlace,
-  type AuditRowRead,
-} from '../../store/audit-seals.ts';
+import { addSeals, readHead, readUnsealed, type AuditRowRead } from '../../store/audit-seals.ts';
+import { createPasses } from './seal-passes.ts';
 
 const BATCH = 500;
 /** Rows that one statement reads, whether sealed or not. */
 const SCAN = 1_000;
-/**
- * Milliseconds between two reads of the whole trail, which find rows that were committed late.
- * These reads take at most 1 % of the time (FULL_SHARE).
- */
-const FULL_EVERY_MS = 300_000;
-const FULL_SHARE = 100;
 /** Most event ids that one log line names. */
 const NAMED = 5;
 
@@ -86,31 +74,4 @@ function report(rows: readonly AuditRowRead[], macs: AuditMacs, log: Logger): vo
     { rows: strange.length, event_ids },
     'audit rows were not written by a process with this key; run fundadmin audit verify',
   );
-}
-
-/**
- * Keeps the place of the next read: at times from the beginning of the trail, otherwise the newest
- * rows (null).
- */
-function createPasses() {
-  let place: AuditPlace | null = BEGINNING;
-  let full = true;
-  let began = Date.now();
-  let nextFull = 0;
-  return {
-    place: () => place,
-    /** Sets the next place; returns true when more rows follow. */
-    advance(next: AuditPlace | null): boolean {
-      if (next !== null) {
-        place = next;
-        return true;
-      }
-      const now = Date.now();
-      if (full) nextFull = now + Math.max(FULL_EVERY_MS, (now - began) * FULL_SHARE);
-      began = now;
-      full = now >= nextFull;
-      place = full ? BEGINNING : null;
-      return false;
-    },
-  };
 }
