@@ -2,6 +2,9 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { RetryPolicy } from '../domain/plan/types.ts';
+import { UNEXPECTED_FAILURE } from '../domain/stuck-runs.ts';
+import { databaseFault } from '../store/faults.ts';
+import { isAway } from './kept.ts';
 
 /** Thrown when another write came first. That write decides, so the run reads the row again. */
 export class Overtaken extends Error {
@@ -76,11 +79,16 @@ export function unhurriedSeconds({ unhurriedSeconds: seconds = 60 }: Unhurried):
 /**
  * Returns the failure in a form that Temporal may store. For an unexpected error only its name is
  * kept, and the message goes to the log: it may hold a query, a key or a venue's text, and nothing
- * can be removed from a history.
+ * can be removed from a history. The type says whether an outage may be over by itself, or whether
+ * the run is stuck once the error comes again and again.
  */
 export function forHistory(error: unknown, log: Logger): unknown {
   if (error instanceof TemporalFailure || error instanceof Overtaken) return error;
   log.warn({ err: error }, 'an activity failed unexpectedly and is repeated');
   const name = error instanceof Error ? error.name : 'Error';
-  return ApplicationFailure.create({ message: `${name}: see the log of the worker`, type: name });
+  const isOutage = isAway(error) || databaseFault(error) !== 'other';
+  return ApplicationFailure.create({
+    message: `${name}: see the log of the worker`,
+    type: isOutage ? name : UNEXPECTED_FAILURE,
+  });
 }

@@ -84,9 +84,9 @@ async function load(
 ): Promise<LoadedMovement | null> {
   const view = await describedView(deps, movement_id, run_id);
   if (view === null || decides !== true || !DECIDED_AT_ONCE.includes(view.state)) return view;
-  const decision = decide(view, nextOf(view), new Set());
-  if (decision === null) return view;
   try {
+    const decision = decide(view, nextOf(view), new Set());
+    if (decision === null) return view;
     const outcome = await writeDecision(deps.db, decision);
     return outcome.ok ? decided(view, decision, outcome.head?.version ?? view.version) : view;
   } catch (error) {

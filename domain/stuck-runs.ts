@@ -1,6 +1,6 @@
 /**
- * Decides from what Temporal shows of a run whether the run cannot go on: its workflow tasks fail
- * again and again, or no worker takes them or its calls.
+ * Decides from what Temporal shows of a run whether the run cannot go on: its workflow tasks or its
+ * activities fail again and again, or no worker takes them.
  */
 import { storable } from './text.ts';
 
@@ -14,6 +14,23 @@ export type RunKind = 'movement' | 'capital_transfer';
  * growing pauses, so a worker that was slow or restarted has completed one long before.
  */
 const MOST_FAILURES = 4;
+/**
+ * Attempt of an activity from which on its unexpected errors count. Temporal repeats it with
+ * growing pauses, so a call that only fails has then been tried for half a minute.
+ */
+const MANY_ATTEMPTS = 8;
+/**
+ * Milliseconds for which a worker may prolong a workflow task. Only a local activity that is
+ * repeated takes so long: one try has ten seconds, and its result ends the prolongation. More than
+ * an outage of the database after which missing workers still count.
+ */
+const LONGEST_PROLONGED_MS = 150_000;
+
+/**
+ * Type of the failure that activities report of an error that no outage explains: a bug, or a right
+ * that the database does not grant.
+ */
+export const UNEXPECTED_FAILURE = 'UNEXPECTED';
 
 /** A workflow task that Temporal has for a run and that no worker has completed. */
 export interface PendingTask {
@@ -26,6 +43,11 @@ export interface PendingTask {
   readonly failures: number | null;
   /** Milliseconds that the task has waited for a worker; null while a worker has it. */
   readonly waitsMs: number | null;
+  /**
+   * Milliseconds from the first to the last time that a worker prolonged the task, because a local
+   * activity of it had not ended; null: no worker has prolonged it.
+   */
+  readonly prolongedMs: number | null;
   /**
    * Whether each build to which Temporal may give the task has a worker that polled in about the
    * last minute. A build without workers keeps what it gets, whoever else polls.
@@ -47,6 +69,28 @@ export interface WaitingCalls {
   readonly hasWorker: boolean | null;
 }
 
+/** An activity of a run whose last attempt ended with an {@link UNEXPECTED_FAILURE}. */
+export interface FailingCall {
+  /** The ids of the run and the activity. */
+  readonly call: string;
+  /** The attempt that runs or comes next, from 1. */
+  readonly attempt: number;
+  readonly message: string;
+}
+
+/** What a look is held against. */
+export interface LookTerms {
+  /** How long a task or a call may wait while no worker polls. */
+  readonly noWorkerMs: number;
+  /**
+   * False: the workers may only start to poll, or to go on, so neither a missing one nor a
+   * prolonged task proves anything.
+   */
+  readonly isSteady: boolean;
+  /** The failing call of the looks before, at the first of them; null: the last look saw none. */
+  readonly before: FailingCall | null;
+}
+
 /**
  * `goes_on`: a worker completed the last task. `unclear`: neither that nor a stuck run is proven,
  * so what was known before stays.
@@ -54,13 +98,13 @@ export interface WaitingCalls {
 export type RunVerdict =
   'goes_on' | 'unclear' | { readonly cause: StuckCause; readonly message: string | null };
 
-/**
- * Returns what a look at an open run proves. `task`: null when the run has no unfinished workflow
- * task. `noWorkerMs`: how long a task may wait while no worker polls.
- */
-export function verdictOf(task: PendingTask | null, noWorkerMs: number): RunVerdict {
+/** Returns what a look at an open run proves; `task` is null when it has no unfinished one. */
+export function verdictOf(
+  task: PendingTask | null,
+  { noWorkerMs, isSteady }: Pick<LookTerms, 'noWorkerMs' | 'isSteady'>,
+): RunVerdict {
   if (task === null) return 'goes_on';
-  const { attempt, failures, waitsMs, hasWorker, failure } = task;
+  const { attempt, failures, waitsMs, prolongedMs, hasWorker, failure } = task;
   const repeated = Math.max(0, attempt - 1);
   const failed = Math.max(repeated, (failures ?? 0) + Math.max(0, repeated - 1));
   if (failed >= MOST_FAILURES)
@@ -68,10 +112,16 @@ export function verdictOf(task: PendingTask | null, noWorkerMs: number): RunVerd
       cause: failure?.nondeterminism === true ? 'nondeterminism' : 'task_fails',
       message: failure?.message ?? null,
     };
+  if (isSteady && prolongedMs !== null && prolongedMs > LONGEST_PROLONGED_MS)
+    return { cause: 'task_fails', message: REPEATED };
   const waitsLong = waitsMs !== null && waitsMs > noWorkerMs;
-  if (waitsLong && !hasWorker) return { cause: 'no_worker', message: failure?.message ?? null };
-  return attempt === 1 && failures === 0 && !waitsLong ? 'goes_on' : 'unclear';
+  if (isSteady && waitsLong && !hasWorker)
+    return { cause: 'no_worker', message: failure?.message ?? null };
+  const isFresh = attempt === 1 && failures === 0 && !waitsLong && prolongedMs === null;
+  return isFresh ? 'goes_on' : 'unclear';
 }
+
+const REPEATED = 'a local activity of its workflow task is repeated again and again';
 
 /** Longest message that is stored, as the database checks it. */
 export const LONGEST_MESSAGE = 500;
@@ -81,13 +131,26 @@ export const LONGEST_MESSAGE = 500;
  * queue that workers poll slowly is a backlog, however long a call waits in it.
  */
 export function verdictOfRun(
-  { task, calls }: { readonly task: PendingTask | null; readonly calls: readonly WaitingCalls[] },
-  noWorkerMs: number,
+  {
+    task,
+    calls,
+    failing,
+  }: {
+    readonly task: PendingTask | null;
+    readonly calls: readonly WaitingCalls[];
+    readonly failing: FailingCall | null;
+  },
+  terms: LookTerms,
 ): RunVerdict {
-  const verdict = verdictOf(task, noWorkerMs);
+  const verdict = verdictOf(task, terms);
   if (typeof verdict === 'object') return verdict;
+  const { noWorkerMs, isSteady, before } = terms;
+  const tried = failing !== null && failing.attempt >= MANY_ATTEMPTS ? failing : null;
+  // A call that polls has many attempts, of which a single one may have failed.
+  if (tried !== null && before?.call === tried.call && tried.attempt > before.attempt)
+    return { cause: 'task_fails', message: tried.message };
   const left = calls.find(({ waitsMs, hasWorker }) => hasWorker === false && waitsMs > noWorkerMs);
-  if (left !== undefined)
+  if (isSteady && left !== undefined)
     return {
       cause: 'no_worker',
       message: storable(
@@ -96,14 +159,15 @@ export function verdictOfRun(
       ),
     };
   // A call that was scheduled again waits anew, and proves nothing.
-  return calls.some(({ hasWorker }) => hasWorker !== true) ? 'unclear' : verdict;
+  const isUnclear = tried !== null || calls.some(({ hasWorker }) => hasWorker !== true);
+  return isUnclear ? 'unclear' : verdict;
 }
 
 const WHY: Readonly<Record<StuckCause, string>> = {
   nondeterminism:
     'the workers run code that does not fit its history. Start workers of a build that fits it, the one before or a mended one',
   task_fails:
-    "its workflow tasks fail again and again. Look at the worker's log, and start a mended worker",
+    "its workflow tasks, or one of its activities, fail again and again. Look at the worker's log for the cause: start a mended worker, or grant what its database role lacks",
   no_worker:
     'no worker polls for its tasks, or for the calls of one of its nodes. Start a worker of the build that it runs on; if it runs on none yet, promote a build that has workers, or end the ramp to one that has none; for the queue of a venue, start workers whose venues file has it',
 };
@@ -119,5 +183,5 @@ export interface StuckRun {
 export function stuckSentence(run: StuckRun | null): string {
   if (run === null) return 'Its run cannot go on.';
   const since = new Date(run.since).toISOString();
-  return `Its run cannot go on since ${since}: ${WHY[run.cause]}. Until then nothing of it goes on, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
+  return `Its run cannot go on since ${since}: ${WHY[run.cause]}. Until then what waits for that does not go on, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
 }

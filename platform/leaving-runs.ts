@@ -1,7 +1,7 @@
 /** Signals runs to leave their builds, each run once although a caller repeats its rounds. */
-import { nameOfBuild, type LeaveBuild } from '../domain/builds.ts';
+import { nameOfBuild, type Build, type LeaveBuild } from '../domain/builds.ts';
 import { settleEach } from './at-once.ts';
-import type { Builds, BuildState, RunId } from './temporal-builds.ts';
+import type { Builds, RunId } from './temporal-builds.ts';
 
 /**
  * Most runs of a build that one round signals. Each of them loads its movement again on another
@@ -49,7 +49,16 @@ export function createLeaver(
   };
 }
 
-/** Returns the build on which new runs start; null: on workers without a build. */
-export function currentOf(known: readonly BuildState[]): string | null {
-  return known.find(({ status }) => status === 'current')?.build ?? null;
+/**
+ * Returns the first of `takers` (the builds on which new runs start; null: workers without a build)
+ * that has no worker that polls; undefined when each has one. Runs that leave may go to any of
+ * them, and would stand still there.
+ */
+export async function takerWithoutWorker(
+  calls: Pick<Builds, 'hasWorker'>,
+  takers: readonly (Build | null)[],
+): Promise<Build | null | undefined> {
+  for (const taker of takers)
+    if (!(await calls.hasWorker(taker?.deployment ?? '', taker?.build ?? null))) return taker;
+  return undefined;
 }

@@ -3,7 +3,13 @@ import type { Client, Connection } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import type { Build } from '../domain/builds.ts';
 import { isOwnQueue } from '../domain/messages.ts';
-import { LONGEST_MESSAGE, type PendingTask, type WaitingCalls } from '../domain/stuck-runs.ts';
+import {
+  LONGEST_MESSAGE,
+  UNEXPECTED_FAILURE,
+  type FailingCall,
+  type PendingTask,
+  type WaitingCalls,
+} from '../domain/stuck-runs.ts';
 import { storable } from '../domain/text.ts';
 import { hostsOnly, safeText } from './redact.ts';
 
@@ -14,8 +20,11 @@ const { PendingActivityState } = proto.temporal.api.enums.v1;
 export const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } =
   TaskQueueType;
 
-/** Newest events of a history that are searched for the last completed task. */
-const EVENTS = 50;
+/**
+ * Newest events of a history that are searched for the last completed task, and for how long a task
+ * is prolonged: three events every eight seconds, so four minutes.
+ */
+const EVENTS = 100;
 /**
  * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
  * server lists a dead worker for five minutes.
@@ -41,6 +50,7 @@ type RunVersioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 type QueueVersioning = temporal.api.taskqueue.v1.ITaskQueueVersioningInfo;
 type Version = temporal.api.deployment.v1.IWorkerDeploymentVersion;
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
+type PendingWorkflowTask = temporal.api.workflow.v1.IPendingWorkflowTaskInfo;
 type QueueType = temporal.api.enums.v1.TaskQueueType;
 /** Returns whether a run's tasks of this queue have a worker, as {@link PendingTask} has it. */
 type HasTaker = (queue: string, type: QueueType) => Promise<boolean>;
@@ -56,6 +66,8 @@ export interface LookedRun {
   readonly task: PendingTask | null;
   /** Calls on task queues of our workers that no worker has taken, by queue. */
   readonly calls: readonly WaitingCalls[];
+  /** An activity that an unexpected error failed last; null: there is none. */
+  readonly failing: FailingCall | null;
 }
 
 /**
@@ -70,9 +82,11 @@ export async function readPendingTask(
   if (status.name !== 'RUNNING') return null;
   const hasTaker: HasTaker = (name, type) =>
     hasWorker({ connection, namespace }, { name, type }, raw.workflowExecutionInfo?.versioningInfo);
-  const calls = await readCalls(hasTaker, raw.pendingActivities ?? []);
+  const activities = raw.pendingActivities ?? [];
+  const calls = await readCalls(hasTaker, activities);
+  const failing = failingCall(runId, activities);
   const pending = raw.pendingWorkflowTask;
-  if (pending == null) return { runId, task: null, calls };
+  if (pending == null) return { runId, task: null, calls, failing };
   const history = await connection.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution: { workflowId, runId },
@@ -83,16 +97,19 @@ export async function readPendingTask(
       ? millisecondsOf(pending.scheduledTime)
       : null;
   const queue = raw.executionConfig?.taskQueue?.name ?? '';
+  const events = history.history?.events ?? [];
   return {
     runId,
     task: {
       attempt: pending.attempt ?? 1,
-      ...failuresOf(history.history?.events ?? []),
+      ...failuresOf(events),
+      prolongedMs: prolongedMs(pending, events),
       waitsMs: waitsSince === null ? null : Math.max(0, Date.now() - waitsSince),
       // A task that a worker has waits for none; without the name of its queue nothing is proven.
       hasWorker: waitsSince === null || queue === '' || (await hasTaker(queue, WORKFLOWS)),
     },
     calls,
+    failing,
   };
 }
 
@@ -163,6 +180,43 @@ export function waitingCalls(
     .map(([taskQueue, waitsMs]) => ({ taskQueue, waitsMs }))
     .sort((left, right) => right.waitsMs - left.waitsMs)
     .slice(0, MOST_QUEUES);
+}
+
+/** Returns the activity with the most attempts whose last one an unexpected error ended. */
+export function failingCall(
+  runId: string,
+  activities: readonly PendingActivity[],
+): FailingCall | null {
+  const [most] = activities
+    // The type stays readable where payloads are encrypted.
+    .filter((each) => each.lastFailure?.applicationFailureInfo?.type === UNEXPECTED_FAILURE)
+    .sort((left, right) => (right.attempt ?? 0) - (left.attempt ?? 0));
+  if (most === undefined) return null;
+  const { activityId, activityType, attempt, lastFailure } = most;
+  return {
+    call: `${runId}/${activityId ?? ''}`,
+    attempt: attempt ?? 1,
+    message: shown(`the activity ${activityType?.name ?? ''}: ${lastFailure?.message ?? ''}`),
+  };
+}
+
+/**
+ * Returns how long a worker has prolonged a task ({@link PendingTask}), from events that are newest
+ * first. To prolong it, the worker completes it without a command and has the next one at once; the
+ * server keeps the time of the first. How long that one waited for a worker does not count.
+ */
+export function prolongedMs(
+  { state, scheduledTime, originalScheduledTime }: PendingWorkflowTask,
+  events: readonly HistoryEvent[],
+): number | null {
+  if (state !== PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED) return null;
+  const [last, first] = [millisecondsOf(scheduledTime), millisecondsOf(originalScheduledTime)];
+  if (last === null || first === null) return null;
+  const times = events
+    .filter(({ eventType }) => eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+    .map(({ eventTime }) => millisecondsOf(eventTime) ?? 0)
+    .filter((time) => time > first);
+  return times.length === 0 ? null : Math.max(0, last - Math.min(...times));
 }
 
 /**

@@ -131,6 +131,7 @@ export function startLoops({
     signers,
     temporal,
     intervalSeconds: config.healthIntervalSeconds,
+    checkedBy: holder,
     balances,
     log,
   });

@@ -6,6 +6,10 @@ import type { JsonObject } from '../domain/json.ts';
 import type { NodeRef } from '../domain/transition.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
+import type { PhaseRow } from './phases.ts';
+
+/** Longest pause in seconds after a look that failed: within an hour of failures there are two. */
+const REPEAT_SECONDS = 1_800;
 
 /**
  * Takes the abandoned nodes whose next look is due; only one caller gets a node. The pause before
@@ -46,6 +50,33 @@ export async function takeLateLooks(
         make_interval(secs => ${pauseSeconds}::double precision), (clock.at - n.completed_at) / 24)
       FROM clock, due WHERE n.movement_id = due.movement_id AND n.node_key = due.node_key
       RETURNING n.movement_id::text, n.node_key`,
+  );
+}
+
+/**
+ * Notes whether the look at an abandoned node failed: it got no answer, or one that proves nothing.
+ * A failed look is repeated within half an hour, or after `pauseSeconds` if that is longer. Writes
+ * nothing once the node has landed or is at another attempt or epoch.
+ */
+export async function noteLateLook(
+  db: Database,
+  node: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch'>,
+  { failed, pauseSeconds }: { readonly failed: boolean; readonly pauseSeconds: number },
+): Promise<void> {
+  const { movement_id, node_key, attempt, epoch } = node;
+  const seconds = Math.max(REPEAT_SECONDS, pauseSeconds);
+  await run(
+    () => db.sql`
+      UPDATE movement_nodes SET
+        late_fault_since = CASE WHEN ${failed}::boolean
+          THEN coalesce(late_fault_since, svc_now()) END,
+        next_late_look = CASE WHEN ${failed}::boolean
+          THEN least(next_late_look,
+            svc_now() + make_interval(secs => ${seconds}::double precision))
+          ELSE next_late_look END
+      WHERE movement_id = ${movement_id}::uuid AND node_key = ${node_key}
+        AND attempt = ${attempt}::integer AND submit_epoch = ${epoch}::integer
+        AND next_late_look IS NOT NULL AND (${failed}::boolean OR late_fault_since IS NOT NULL)`,
   );
 }
 

@@ -28,7 +28,14 @@ export async function takeLeases(
   return rows.map(({ name }) => name);
 }
 
-/** Returns the holder's leases, so that other processes can take them immediately. */
-export async function returnLeases(db: Database, holder: string): Promise<void> {
-  await run(() => db.sql`DELETE FROM leases WHERE holder = ${holder}`);
+/** Returns these leases of the holder, so that other processes can take them immediately. */
+export async function returnLeases(
+  db: Database,
+  { names, holder }: { readonly names: readonly string[]; readonly holder: string },
+): Promise<void> {
+  await run(
+    () => db.sql`
+      DELETE FROM leases WHERE holder = ${holder}
+        AND name IN (SELECT jsonb_array_elements_text(${JSON.stringify(names)}::jsonb))`,
+  );
 }

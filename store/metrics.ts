@@ -56,6 +56,8 @@ export interface OperationFigures {
   readonly oldest_unanswered: number;
   /** Abandoned nodes, at most 500, whose next look is due for more than an hour. */
   readonly late_looks_overdue: number;
+  /** Abandoned nodes whose looks have failed for more than an hour, of the 500 due first. */
+  readonly late_looks_failing: number;
   readonly pools: readonly PoolHold[];
   /** What accounts may still withdraw; a figure above the threshold's age is missing. */
   readonly quotas: readonly QuotaLeft[];
@@ -66,8 +68,8 @@ export interface OperationFigures {
   readonly lanes: readonly LaneView[];
   /**
    * Movements that need a person, by reason; a missing reason has none. `run_stuck` counts runs of
-   * capital transfers too. At most 500 each of noted reasons, of stuck runs, of UNKNOWN nodes, of
-   * late landings and of what ended badly are counted.
+   * capital transfers too. At most 500 each of every combination of noted reasons, of stuck runs,
+   * of UNKNOWN nodes, of late landings and of what ended badly are counted.
    */
   readonly attention: Readonly<Record<string, number>>;
   /** Age of the first audit row without a seal after the newest sealed row. */
@@ -91,15 +93,23 @@ export async function readFigures(
   staleAfterSeconds: number,
 ): Promise<OperationFigures> {
   const rows = await db.sql<{ figures: OperationFigures }>`
-    WITH counts AS MATERIALIZED (SELECT kept_counts() AS of),
-    -- The reasons that no state shows, as a worker noted them last (note_attention). The order is
-    -- that of the index.
+    WITH RECURSIVE counts AS MATERIALIZED (SELECT kept_counts() AS of),
+    -- The reasons that no state shows, as a worker noted them last (note_attention): each of their
+    -- few combinations once, found behind the one before it by the index movements_noted_reasons.
+    combinations (reasons) AS (
+      SELECT min(attention_told) FROM movements
+      WHERE attention_told IS NOT NULL AND ended_at IS NULL
+      UNION ALL
+      SELECT (SELECT min(m.attention_told) FROM movements m
+        WHERE m.attention_told > c.reasons AND m.ended_at IS NULL)
+      FROM combinations c WHERE c.reasons IS NOT NULL),
+    -- The limit is of each combination, so that many movements with one reason hide no other.
     noted AS MATERIALIZED (
       SELECT m.request_state, each.reason, count(*) AS n
-      FROM (SELECT request_state, attention_told FROM movements
-        WHERE attention_told IS NOT NULL AND ended_at IS NULL
-        ORDER BY movement_id LIMIT 500) m
-      CROSS JOIN LATERAL unnest(string_to_array(m.attention_told, '+')) AS each (reason)
+      FROM combinations c
+      CROSS JOIN LATERAL (SELECT request_state FROM movements
+        WHERE attention_told = c.reasons AND ended_at IS NULL LIMIT 500) m
+      CROSS JOIN LATERAL unnest(string_to_array(c.reasons, '+')) AS each (reason)
       GROUP BY 1, 2),
     attention AS (
       SELECT reason, sum(n) AS n FROM (
@@ -197,6 +207,11 @@ export async function readFigures(
       -- Each look plans the next one, so a late one means that no process can make it.
       'late_looks_overdue', (SELECT count(*) FROM (SELECT FROM movement_nodes
         WHERE next_late_look < (SELECT svc_now()) - interval '1 hour' LIMIT 500) o),
+      -- A failed look is repeated within half an hour (noteLateLook), so such nodes come first.
+      'late_looks_failing', (SELECT count(*) FROM (
+        SELECT late_fault_since AS since FROM movement_nodes
+        WHERE next_late_look IS NOT NULL ORDER BY next_late_look LIMIT 500) f
+        WHERE since < (SELECT svc_now()) - interval '1 hour'),
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),

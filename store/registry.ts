@@ -135,13 +135,25 @@ export async function setExpectedIdentity(
   return answer?.ok === true ? { ...answer, audit_event_id: audit.event_id } : answer;
 }
 
-/** Stores an executor's registration and the result of its health check. */
+/** What one process found about an executor. */
+export interface HealthCheck {
+  readonly state: ExecutorHealth['state'];
+  /** Identifies the process that checked, and no other. */
+  readonly by: string;
+  /** For how long a worse answer of another process does not replace this one. */
+  readonly standsSeconds: number;
+}
+
+/**
+ * Stores an executor's registration and the result of a health check, unless a better result of
+ * another process still stands: `unknown` is worse than `down`, and that worse than `up`.
+ */
 export async function saveExecutorHealth(
   db: Database,
   executor: ExecutorDescriptor,
-  state: ExecutorHealth['state'],
+  { state, by, standsSeconds }: HealthCheck,
 ): Promise<void> {
-  const declared = JSON.stringify(executor);
+  const declared = JSON.stringify({ ...executor, health_by: by, stands_seconds: standsSeconds });
   await run(() => db.sql`SELECT save_executor_health(${declared}::jsonb, ${state})`);
 }
 

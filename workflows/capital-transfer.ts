@@ -27,6 +27,7 @@ import {
 } from '../domain/messages.ts';
 import type { WayToLeave } from '../domain/builds.ts';
 import { currentBuild, followedBy, onLeaveBuild } from './builds.ts';
+import { isTooLong } from './continue-as-new.ts';
 import { plain } from './details.ts';
 import {
   LOCAL_OPTIONS,
@@ -104,7 +105,7 @@ async function conduct(transferId: string): Promise<CapitalTransferOutcome> {
       if (wakes !== seen) continue;
       return { transfer_id: transferId, request_state: view.state, left_build: currentBuild() };
     }
-    if (leaving.by === 'continue' || workflowInfo().continueAsNewSuggested)
+    if (leaving.by === 'continue' || isTooLong(workflowInfo()))
       return followedBy<typeof capitalTransferWorkflow>(leaving.by, transferId);
     if (view.state === 'CREATED') {
       // If a send never passes its fence, the loop must not repeat without pause.

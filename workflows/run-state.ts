@@ -15,6 +15,7 @@ import type {
   PhaseArgs,
   PhaseResult,
 } from '../domain/messages.ts';
+import { isTooLong } from './continue-as-new.ts';
 import { show, type Shown } from './details.ts';
 import { takeTurns, turnIsFree } from './local-activities.ts';
 import { askAboutUnknown, runNode, type NodeEnd } from './node.ts';
@@ -244,7 +245,7 @@ export class RunState {
    * signal to look again).
    */
   leavesOnceWoken(): boolean {
-    return this.conduct < 2 && workflowInfo().continueAsNewSuggested && this.submits === 0;
+    return this.conduct < 2 && isTooLong(workflowInfo()) && this.submits === 0;
   }
 
   handedOn(): HandedOn {
@@ -253,7 +254,7 @@ export class RunState {
 
   private isLeaving(): boolean {
     if (this.conduct < 2) return false;
-    return this.wayOut !== null || workflowInfo().continueAsNewSuggested;
+    return this.wayOut !== null || isTooLong(workflowInfo());
   }
 
   /**

@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import type { SignalledAttention } from '../../domain/attention-reasons.ts';
 import { attentionWorkflowId, movementWorkflowId, type EndedBadly } from '../../domain/messages.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Leases } from './leases.ts';
@@ -62,50 +62,52 @@ export function startAttentionTeller(options: {
   // The needs at the time when every run last showed its need, and until when this is assumed
   // unchanged.
   let settled = { needed: 'nothing is known', until: 0 };
+  const turn = options.leases.under(ATTENTION_LEASE, async () => {
+    const began = performance.now();
+    const known = await readReasonsForRuns(db, MOST);
+    const endedBadly = await readEndedBadly(db, MOST);
+    await noteAttention(db, known, endedBadly);
+    const wanted = signature(neededOf(known, endedBadly));
+    // These queries are slow with many movements, so the loop rests for four fifths of the time.
+    restUntil = performance.now() + REST * (performance.now() - began);
+    if (wanted === settled.needed && began < settled.until) return false;
+    // The runs are read before the database: a reason that appears in between is signalled in the
+    // next turn.
+    const shown = await temporal.listShownReasons();
+    const [open, ended] = [await readReasonsForRuns(db, MOST), await readEndedBadly(db, MOST)];
+    const needed = neededOf(open, ended);
+    restUntil = performance.now() + REST * (performance.now() - began);
+    // When a limit is reached, some reasons were not read, so no reason that a run shows may be
+    // cleared.
+    const all = open.size < MOST && ended.size < MOST;
+    const each = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
+    // A stuck run cannot show another reason; a signal would only lengthen its history.
+    const ids = each.filter((id) => needed.get(id)?.stuck !== true);
+    const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
+    for (const id of signalled.keys()) if (!differing.has(id)) signalled.delete(id);
+    const found = signature(needed);
+    // A run may show a signalled reason only after this list was read, and the reason may be over
+    // by then. So the long pause needs two lists in a row that differ in nothing.
+    const isQuiet = needed.size === 0 && settled.needed === found && settled.until > 0;
+    const turns = isQuiet ? QUIET_TURNS : SETTLED_TURNS;
+    const until = differing.size > 0 ? 0 : began + turns * options.pauseMs;
+    settled = { needed: found, until };
+    const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
+    const say = (id: string): Promise<void> => {
+      const need = needed.get(id);
+      if (need?.ended !== undefined) return temporal.showEnded(need.ended);
+      return temporal.tell(id, need === undefined ? null : signalOf(need));
+    };
+    for (let at = 0; at < changed.length; at += AT_ONCE)
+      await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
+    return false;
+  });
   return startLoop({
     name: 'attention teller',
     pauseMs: options.pauseMs,
     log,
-    work: options.leases.under(ATTENTION_LEASE, async () => {
-      const began = performance.now();
-      if (began < restUntil) return;
-      const known = await readReasonsForRuns(db, MOST);
-      const endedBadly = await readEndedBadly(db, MOST);
-      await noteAttention(db, known, endedBadly);
-      const wanted = signature(neededOf(known, endedBadly));
-      // These queries are slow with many movements, so the loop rests for four fifths of the time.
-      restUntil = performance.now() + REST * (performance.now() - began);
-      if (wanted === settled.needed && began < settled.until) return;
-      // The runs are read before the database: a reason that appears in between is signalled in the
-      // next turn.
-      const shown = await temporal.listShownReasons();
-      const [open, ended] = [await readReasonsForRuns(db, MOST), await readEndedBadly(db, MOST)];
-      const needed = neededOf(open, ended);
-      restUntil = performance.now() + REST * (performance.now() - began);
-      // When a limit is reached, some reasons were not read, so no reason that a run shows may be
-      // cleared.
-      const all = open.size < MOST && ended.size < MOST;
-      const each = all ? [...shown.keys(), ...needed.keys()] : [...needed.keys()];
-      // A stuck run cannot show another reason; a signal would only lengthen its history.
-      const ids = each.filter((id) => needed.get(id)?.stuck !== true);
-      const differing = new Set(ids.filter((id) => shown.get(id) !== needed.get(id)?.reason));
-      for (const id of signalled.keys()) if (!differing.has(id)) signalled.delete(id);
-      const found = signature(needed);
-      // A run may show a signalled reason only after this list was read, and the reason may be over
-      // by then. So the long pause needs two lists in a row that differ in nothing.
-      const isQuiet = needed.size === 0 && settled.needed === found && settled.until > 0;
-      const turns = isQuiet ? QUIET_TURNS : SETTLED_TURNS;
-      const until = differing.size > 0 ? 0 : began + turns * options.pauseMs;
-      settled = { needed: found, until };
-      const changed = [...differing].filter((id) => isDue(id, needed.get(id)?.reason ?? null));
-      const say = (id: string): Promise<void> => {
-        const need = needed.get(id);
-        if (need?.ended !== undefined) return temporal.showEnded(need.ended);
-        return temporal.tell(id, need === undefined ? null : signalOf(need));
-      };
-      for (let at = 0; at < changed.length; at += AT_ONCE)
-        await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
-    }),
+    // A rest is no turn that succeeded: the lease is returned after failures in a row.
+    work: async () => (performance.now() < restUntil ? SKIPPED : ((await turn()) ?? SKIPPED)),
   });
 }
 

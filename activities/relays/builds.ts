@@ -5,8 +5,8 @@
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { nameOfBuild, type Build } from '../../domain/builds.ts';
-import { createLeaver, currentOf } from '../../platform/leaving-runs.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { createLeaver, takerWithoutWorker } from '../../platform/leaving-runs.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Builds, BuildState, BuildStatus } from '../../platform/temporal-builds.ts';
 import type { Leases } from './leases.ts';
 
@@ -35,18 +35,20 @@ export function startBuildDrainer(options: {
   const { build, log, leases, pauseMs = PAUSE_MS } = options;
   const calls = options.temporal.builds;
   const leave = createLeaver(calls);
+  let isShown = false;
   const turn = leases.under(BUILDS_LEASE, async () => {
-    const known = await calls.list(build.deployment);
-    const left = (await showOpen(calls, known)).filter(({ status }) => LEFT.includes(status));
-    if (left.length === 0) return true;
-    const current = currentOf(known);
-    if (!(await calls.hasWorker(build.deployment, current))) {
+    const open = await showOpen(calls, await calls.list(build.deployment));
+    isShown = true;
+    const left = open.filter(({ status }) => LEFT.includes(status));
+    if (left.length === 0) return;
+    const idle = await takerWithoutWorker(calls, await calls.takers());
+    if (idle !== undefined) {
       // There the runs would stand still.
       log.warn(
-        { build: current },
-        'runs stay on their build, because no worker of the current build polls',
+        { build: idle === null ? null : nameOfBuild(idle) },
+        'runs stay on their build, because no worker of a build on which new runs start polls',
       );
-      return true;
+      return;
     }
     const by = await calls.wayOut();
     for (const each of left) {
@@ -57,16 +59,16 @@ export function startBuildDrainer(options: {
           'runs were signalled to leave their build',
         );
     }
-    return true;
   });
   return startLoop({
     name: 'draining builds',
     pauseMs,
     log,
     work: async () => {
-      let isShown = false;
+      isShown = false;
       try {
-        isShown = (await turn()) ?? false;
+        await turn();
+        return isShown ? undefined : SKIPPED;
       } finally {
         // Another process holds the lease and shows the figures, or they could not be read.
         if (!isShown) openRuns.reset();

@@ -1,8 +1,10 @@
 /** Polls the health of every executor and signer of this process and records the answers. */
 import type { Logger } from 'pino';
+import { Gauge } from 'prom-client';
 import type { Executor, ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
 import type { Signer, SignerDescriptor } from '../../domain/signer.ts';
 import type { Temporal } from '../../platform/temporal.ts';
+import { countTurns, type TurnCounter } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readIdentity } from '../../signers/identity.ts';
@@ -17,6 +19,13 @@ const ANSWER_LIMIT_MS = 5_000;
  */
 const REPEAT_MS = 1_000;
 
+/** What this process alone finds; the database has what all of them find together. */
+const unreachable = new Gauge({
+  name: 'svc_executor_unreachable',
+  help: 'Whether the last health check by this process found an executor down.',
+  labelNames: ['executor_key'],
+});
+
 export interface HealthRefresherOptions {
   readonly db: Database;
   readonly executors: {
@@ -30,6 +39,8 @@ export interface HealthRefresherOptions {
   /** Reports whether workers poll the task queue of a team's own executor. */
   readonly temporal: Pick<Temporal, 'hasPollers'>;
   readonly intervalSeconds: number;
+  /** Must identify this process only: its answers are compared with those of other processes. */
+  readonly checkedBy: string;
   /**
    * Receives the signers' addresses at every refresh; must itself limit how often it calls chains.
    */
@@ -58,10 +69,13 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   let timer: NodeJS.Timeout | undefined;
   let current: Promise<void> = Promise.resolve();
   let running = false;
+  let turns: TurnCounter | undefined;
   const down = new Set<string>();
   const refreshOnce = (): Promise<boolean> => refresh(options, down);
   const turn = (): void => {
     current = refreshOnce().then((recorded) => {
+      if (recorded) turns?.succeeded();
+      else turns?.failed();
       const pauseMs = options.intervalSeconds * 1_000;
       if (running) timer = setTimeout(turn, recorded ? pauseMs : Math.min(pauseMs, REPEAT_MS));
     });
@@ -70,6 +84,7 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
     start: () => {
       if (running) return;
       running = true;
+      turns = countTurns('health');
       // After a stop the earlier refresh may still run; two refreshes must not run at the same
       // time.
       void current.then(() => {
@@ -80,6 +95,7 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
       running = false;
       clearTimeout(timer);
       await current;
+      turns?.ended();
     },
     refreshOnce,
   };
@@ -87,7 +103,10 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
 
 /** `down`: keys of the executors that the log has as down. */
 async function refresh(options: HealthRefresherOptions, down: Set<string>): Promise<boolean> {
-  const { db, executors, signers, log } = options;
+  const { db, executors, signers, checkedBy: by, intervalSeconds, log } = options;
+  // Two turns: a process that cannot reach an executor must not call it down between two checks of
+  // one that can, and what a process found that has died since must not stand for long.
+  const standsSeconds = 2 * (intervalSeconds + ANSWER_LIMIT_MS / 1_000);
   const recorded = (what: Record<string, string>, work: Promise<void>): Promise<boolean> =>
     work.then(
       () => true,
@@ -103,8 +122,10 @@ async function refresh(options: HealthRefresherOptions, down: Set<string>): Prom
       recorded(
         { executor_key: descriptor.executor_key },
         healthOf(options, descriptor).then((health) => {
-          logChange(log, down, { executor_key: descriptor.executor_key, ...health });
-          return saveExecutorHealth(db, descriptor, health.state);
+          const { executor_key } = descriptor;
+          unreachable.set({ executor_key }, health.state === 'down' ? 1 : 0);
+          logChange(log, down, { executor_key, ...health });
+          return saveExecutorHealth(db, descriptor, { state: health.state, by, standsSeconds });
         }),
       ),
     ),

@@ -16,10 +16,10 @@ import { heldTo } from '../../domain/plan/assurance.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readClaimed } from '../../store/claims.ts';
-import { needsClaim, takeLateLooks } from '../../store/late-looks.ts';
+import { needsClaim, noteLateLook, takeLateLooks } from '../../store/late-looks.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from '../phases/amount.ts';
@@ -67,11 +67,11 @@ export function startLateLooks(options: LateLookOptions): Loop {
   };
 }
 
-/** Makes the looks that are due. Returns whether more may be due. */
+/** Makes the looks that are due. Returns whether more may be due; `SKIPPED` when none was. */
 export async function lookForAbandoned(
   options: LateLookOptions,
   ending: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean | typeof SKIPPED> {
   const { db, executors, pauseMs } = options;
   const keysOf = (which: (descriptor: ExecutorDescriptor) => boolean): readonly string[] =>
     executors.list().flatMap((each) => (which(each) ? [each.executor_key] : []));
@@ -82,6 +82,7 @@ export async function lookForAbandoned(
     pauseSeconds: pauseMs / 1_000,
     limit: MOST,
   });
+  if (taken.length === 0) return SKIPPED;
   throwFirst(await settleEach(taken, AT_ONCE, (node) => look(options, node, ending)));
   return taken.length === MOST;
 }
@@ -91,25 +92,30 @@ async function look(
   { movement_id, node_key }: NodeRef,
   ending: AbortSignal,
 ): Promise<void> {
-  const { db, log } = options;
+  const { db, log, pauseMs } = options;
   const row = await readPhase(db, movement_id, node_key);
   if (row === null) return;
   const about = { movement_id, node_key };
+  const note = (failed: boolean): Promise<void> =>
+    noteLateLook(db, row, { failed, pauseSeconds: pauseMs / 1_000 });
   try {
     const answer = await answerAbout(options, row, ending);
-    if (answer === null || !isLanding(answer)) return;
+    if (answer === null) return;
+    if (!isLanding(answer)) return await note(false);
     const doubt = await doubtOf(db, row, answer);
     if (doubt !== null) {
       // A landing that is noted too early would end the search.
       log.warn({ ...about, doubt }, 'a late landing is reported and not proven; looked for again');
-      return;
+      return await note(true);
     }
     log.error(about, 'the send of an abandoned node landed');
     await applyTransition(db, landedLate(row, answer));
   } catch (error) {
-    if (!(error instanceof ExecutorFault)) throw error;
+    // A stop of this process ends its looks, which shows nothing about the executor.
+    if (!ending.aborted) await note(true);
     // Proves nothing, and the next look is planned.
     log.warn({ ...about, err: error }, 'a look for an abandoned send got no answer');
+    if (!(error instanceof ExecutorFault)) throw error;
   }
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { settleEach, throwFirst } from '../../platform/at-once.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { removeConsoleEvents } from '../../store/console-events.ts';
 import { dropOldSessions } from '../../store/dashboard-sessions.ts';
@@ -57,27 +58,30 @@ export function startRetention({
   };
   const tables = Object.keys(drops) as (keyof typeof drops)[];
   for (const table of [...tables, 'console_events']) removed.inc({ table }, 0);
+  const dropRows = async (table: keyof typeof drops): Promise<number> => {
+    const { drop, keepDays } = drops[table];
+    const rows = await drop(db, { keepDays, atMost: BATCH });
+    if (rows > 0) log.info({ table, rows, kept_days: keepDays }, 'removed what is kept no longer');
+    removed.inc({ table }, rows);
+    return rows;
+  };
+  const dropEvents = async (): Promise<number> => {
+    const atMost = BATCH;
+    const events = await removeConsoleEvents(db, { keepSeconds: CONSOLE_EVENTS_SECONDS, atMost });
+    removed.inc({ table: 'console_events' }, events);
+    return events;
+  };
+  const parts = [...tables.map((table) => () => dropRows(table)), dropEvents];
+  const turn = leases.under(RETENTION_LEASE, async () => {
+    // A fault in one table does not stop those behind it.
+    const outcomes = await settleEach(parts, 1, (part) => part());
+    throwFirst(outcomes);
+    return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === BATCH);
+  });
   return startLoop({
     name: 'retention',
     pauseMs: PAUSE_MS,
     log,
-    work: leases.under(RETENTION_LEASE, async () => {
-      let isMore = false;
-      for (const table of tables) {
-        const { drop, keepDays } = drops[table];
-        const rows = await drop(db, { keepDays, atMost: BATCH });
-        if (rows === 0) continue;
-        removed.inc({ table }, rows);
-        log.info({ table, rows, kept_days: keepDays }, 'removed what is kept no longer');
-        isMore ||= rows === BATCH;
-      }
-      const events = await removeConsoleEvents(db, {
-        keepSeconds: CONSOLE_EVENTS_SECONDS,
-        atMost: BATCH,
-      });
-      removed.inc({ table: 'console_events' }, events);
-      isMore ||= events === BATCH;
-      return isMore;
-    }),
+    work: async () => (await turn()) ?? SKIPPED,
   });
 }

@@ -1,12 +1,17 @@
 /**
- * Finds runs that cannot go on, because their workflow tasks fail again and again, or no worker
- * takes them or their calls, and keeps the table from which `attention_of` shows them. Signals no
+ * Finds runs that cannot go on, because their workflow tasks or activities fail again and again, or
+ * no worker takes them, and keeps the table from which `attention_of` shows them. Signals no
  * run: a signal to a stuck run only lengthens its history.
  */
 import type { Logger } from 'pino';
-import { verdictOfRun, type RunVerdict } from '../../domain/stuck-runs.ts';
+import {
+  verdictOfRun,
+  type FailingCall,
+  type LookTerms,
+  type RunVerdict,
+} from '../../domain/stuck-runs.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
@@ -42,6 +47,16 @@ const LONGEST_PAUSE_MS = 15_000;
  * only start to poll.
  */
 const STEADY_MS = 120_000;
+/** Most runs of which something is remembered from one turn to the next. */
+const MOST_REMEMBERED = 10_000;
+
+/** What a run's looks leave for the next one. */
+interface Remembered {
+  /** Number of the turn whose look failed; 0: the last look did not. */
+  readonly failedIn: number;
+  /** As `before` of {@link LookTerms}. */
+  readonly failing: FailingCall | null;
+}
 
 export interface StuckRunOptions {
   readonly db: Database;
@@ -60,56 +75,83 @@ export interface StuckRunOptions {
  */
 export function startStuckRuns(options: StuckRunOptions): Loop {
   const { log, leases, sweepIdleSeconds } = options;
-  const turn = createTurn(options);
+  const turn = leases.under(STUCK_LEASE, createTurn(options));
   return startLoop({
     name: 'stuck runs',
     pauseMs: Math.min(LONGEST_PAUSE_MS, sweepIdleSeconds * 1_000),
     log,
-    work: leases.under(STUCK_LEASE, turn),
+    // A run that no process can look at is no reason to return the lease.
+    work: async () => {
+      const outcomes = await turn();
+      if (outcomes === undefined) return SKIPPED;
+      return throwFirst(outcomes);
+    },
   });
 }
 
 /**
- * Returns the work of one turn after another; called when the process starts. Throws the first
- * fault once all was looked at.
+ * Returns the work of one turn after another; called when the process starts. A turn returns the
+ * outcomes of its looks, and throws the first fault when Temporal was away.
  */
-export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<void> {
+export function createTurn(
+  options: Omit<StuckRunOptions, 'leases'>,
+): () => Promise<readonly PromiseSettledResult<unknown>[]> {
   const { db, log, now = () => performance.now() } = options;
   let from = START;
   let mustRepeat = false;
   let steadyAt = now() + STEADY_MS;
   let lastLooks = now();
+  let turns = 0;
+  const memory = new Map<string, Remembered>();
   return async () => {
+    turns += 1;
     // Without looks for so long, as before this process took the lease over, it has not seen
     // whether Temporal was away.
     if (now() - lastLooks > STEADY_MS) steadyAt = now() + STEADY_MS;
     const isSteady = now() >= steadyAt;
     const { at, known, owners, next } = await readPages(options, from);
-    let faults = 0;
-    const outcomes = await settleEach(owners, AT_ONCE, async (owner) => {
+    // Those whose looks always fail come last, and in turn, so that they hide no others.
+    const failedIn = ({ id }: RunOwner): number => memory.get(id)?.failedIn ?? 0;
+    const inOrder = [...owners].sort((left, right) => failedIn(left) - failedIn(right));
+    let seen = 0;
+    let leftOut = 0;
+    let faultsInRow = 0;
+    const outcomes = await settleEach(inOrder, AT_ONCE, async (owner) => {
       // Each call may take its whole time limit while Temporal does not answer.
-      if (faults >= AT_ONCE) return [];
+      if (faultsInRow >= AT_ONCE) {
+        leftOut += 1;
+        return [];
+      }
+      const before = memory.get(owner.id)?.failing ?? null;
       try {
-        return [await look(options, owner)];
+        const found = await look(options, owner, { isSteady, before });
+        seen += 1;
+        faultsInRow = 0;
+        const failing = found.failing?.call === before?.call ? before : found.failing;
+        if (failing === null) memory.delete(owner.id);
+        else memory.set(owner.id, { failedIn: 0, failing });
+        return [found];
       } catch (error) {
-        faults += 1;
+        faultsInRow += 1;
+        memory.set(owner.id, { failedIn: turns, failing: before });
         throw error;
       }
     });
+    // No look removes the entry of a run that has ended since.
+    for (const id of memory.keys()) if (memory.size > MOST_REMEMBERED) memory.delete(id);
     lastLooks = now();
-    const isAway = faults > 0 && faults >= Math.min(AT_ONCE, owners.length);
+    const isAway = seen === 0 && faultsInRow > 0;
     if (isAway) steadyAt = now() + STEADY_MS;
     // The next turn repeats these pages, but once: runs whose looks always fail hide no others.
-    mustRepeat = isAway && !mustRepeat;
+    mustRepeat = (isAway || leftOut > 0) && !mustRepeat;
     if (!mustRepeat) from = next;
-    const looks = outcomes
-      .flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-      .map((each) => (isSteady && !isAway ? each : withoutPollers(each)));
+    const looks = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     await store(db, { at, known }, looks);
     for (const { owner, verdict } of looks)
       if (typeof verdict === 'object' && !known.some(({ id }) => id === owner.id))
         log.warn({ ...owner, cause: verdict.cause }, 'a run cannot go on');
-    throwFirst(outcomes);
+    if (isAway) throwFirst(outcomes);
+    return outcomes;
   };
 }
 
@@ -157,26 +199,22 @@ interface Look {
   readonly owner: RunOwner;
   readonly runId: string;
   readonly verdict: RunVerdict;
+  readonly failing: FailingCall | null;
 }
 
 async function look(
   { temporal, sweepIdleSeconds }: Omit<StuckRunOptions, 'leases'>,
   owner: RunOwner,
+  terms: Omit<LookTerms, 'noWorkerMs'>,
 ): Promise<Look> {
   const { kind, id } = owner;
   const of = kind === 'movement' ? { movementId: id } : { transferId: id };
   const open = await temporal.lookAtRun(of);
   // Without an open run none is stuck; the sweeper starts another.
-  if (open === null) return { owner, runId: '', verdict: 'goes_on' };
+  if (open === null) return { owner, runId: '', verdict: 'goes_on', failing: null };
   const noWorkerMs = sweepIdleSeconds * NO_WORKER * 1_000;
-  return { owner, runId: open.runId, verdict: verdictOfRun(open, noWorkerMs) };
-}
-
-/** Returns the look with what it proves where pollers that are missing prove nothing. */
-function withoutPollers(each: Look): Look {
-  const { verdict } = each;
-  const isUnproven = typeof verdict === 'object' && verdict.cause === 'no_worker';
-  return isUnproven ? { ...each, verdict: 'unclear' } : each;
+  const { runId, failing } = open;
+  return { owner, runId, verdict: verdictOfRun(open, { ...terms, noWorkerMs }), failing };
 }
 
 async function store(db: Database, { at, known }: Known, looks: readonly Look[]): Promise<void> {

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import { continueTrace } from '../../platform/tracing.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -85,7 +85,7 @@ export function startWaitingSweeper(options: SweeperOptions): Loop {
     log,
     work: async () => {
       const turn = await takeWaitingTurn(db, idleSeconds * REST);
-      if (turn === null) return;
+      if (turn === null) return SKIPPED;
       if (Number(turn.turn) % WHOLE_TURNS === 0) mustCompareAll = true;
       try {
         await sweepWaiting(options, mustCompareAll);

@@ -138,6 +138,10 @@ function showWork(read: OperationFigures, gauge: MakeGauge): void {
     'svc_late_looks_overdue',
     'Abandoned nodes whose next look has been due for more than an hour.',
   ).set(read.late_looks_overdue);
+  gauge(
+    'svc_late_looks_failing',
+    'Abandoned nodes whose looks have failed for more than an hour.',
+  ).set(read.late_looks_failing);
   const held = gauge('svc_reservations_held', `Amount that movements hold of a pool. ${DISPLAY}`, [
     'venue',
     'account_type',
@@ -208,7 +212,7 @@ function showBalanceAges(
 function showExecutors({ executors }: OperationFigures, gauge: MakeGauge): void {
   const isDown = gauge(
     'svc_executor_down',
-    '1 while an executor that is switched on is down by its last health check.',
+    '1 while an executor that is switched on is down for the workers that check it.',
     ['executor_key'],
   );
   for (const { executor_key, down } of executors) isDown.set({ executor_key }, down ? 1 : 0);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signedFetch } from '../../test/support/signed-fetch.ts';
 import { freePort, ROOT } from '../stack/ports.ts';
+import { SERVICE_ROLE } from '../stack/postgres.ts';
 import { query } from '../stack/standby.ts';
 import { DYNAMIC_CONFIG_FILE } from '../stack/temporal.ts';
 import { GATED, TRANSFER, WITHDRAWAL, type Mover } from './movements.ts';
@@ -96,6 +97,8 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
     bring: sendIntoSilence,
     heal: healVenue,
   },
+  LateLooksOverdue: { why: 'its figure counts what has been due for an hour' },
+  LateLooksFail: { why: 'its figure counts what has failed for an hour' },
   BalancesOld: {
     // Balances are read every 30 s.
     shorter: ['> 300', '> 60'],
@@ -187,6 +190,15 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
     },
   },
   WorkerGone: { bring: killWorkers, heal: startWorkers },
+  LoopFails: {
+    shorter: ['> 600', '> 5'],
+    // The loop that adds up counts changes this table, and nothing else does.
+    bring: ({ topology }) =>
+      statement(topology.ownerUrl, `REVOKE UPDATE ON tallies FROM ${SERVICE_ROLE}`),
+    heal: ({ topology }) =>
+      statement(topology.ownerUrl, `GRANT UPDATE ON tallies TO ${SERVICE_ROLE}`),
+  },
+  ExecutorUnreachableFromWorker: { why: 'one proxy leads both workers to the venue' },
   ApiErrors: {
     bring: async ({ topology, signal }) => {
       await topology.network.cut('fund-vip');

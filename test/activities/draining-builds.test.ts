@@ -74,6 +74,7 @@ function server(
   return { builds, signals, promoted, open, runIds };
 }
 
+const OPTIONS = { by: null, dryRun: false, waitSeconds: 30, pauseMs: 1 } as const;
 const log = pino({ level: 'silent' });
 const of = (build: string) => ({ deployment: 'd', build });
 
@@ -153,6 +154,50 @@ test('the figures go when they cannot be read, and no run is sent where no worke
   expect(signals).toEqual([]);
 });
 
+test('the figures stay when only what follows them fails', async () => {
+  const { builds } = server();
+  const loop = startBuildDrainer({
+    temporal: {
+      builds: { ...builds, takers: () => Promise.reject(new Error('no answer')) },
+    },
+    build: of('c'),
+    log,
+    leases: { under: (_lease, work) => work },
+    pauseMs: 10_000,
+  });
+  try {
+    await eventually(async () => ((await figures()).includes('build="b"') ? true : null));
+    // The turn has failed by now.
+    await sleep(50);
+    expect(await figures()).toContain('{deployment="d",build="b",status="draining"} 2');
+  } finally {
+    await loop.stop();
+  }
+});
+
+test('no run is sent where a ramping build has no workers', async () => {
+  const { builds, signals } = server(() => true, {
+    statuses: { c: 'current', r: 'ramping', b: 'draining' },
+    workers: ['b', 'c'],
+    takers: [of('c'), of('r')],
+  });
+  await expect(drainBuild(builds, of('b'), OPTIONS)).rejects.toThrow(/of the build r polls/);
+  const loop = startBuildDrainer({
+    temporal: { builds },
+    build: of('c'),
+    log,
+    leases: { under: (_lease, work) => work },
+    pauseMs: 10,
+  });
+  try {
+    await eventually(async () => ((await figures()).includes('build="r"') ? true : null));
+    await sleep(50);
+  } finally {
+    await loop.stop();
+  }
+  expect(signals).toEqual([]);
+});
+
 test('a run is signalled once, however often its build is drained', async () => {
   const { builds, signals } = server(() => false);
   const leave = createLeaver(builds);
@@ -199,8 +244,6 @@ test('many runs that cannot leave hide none behind them', async () => {
   expect(signals.at(-1)).toMatchObject({ workflowId: 'last' });
 });
 
-const OPTIONS = { by: null, dryRun: false, waitSeconds: 30, pauseMs: 1 } as const;
-
 test('a drain goes on until no run is left, also one that the server counts late', async () => {
   const { builds, signals, open } = server(({ workflowId }) => workflowId !== 'm3');
   let counts = 0;
@@ -229,8 +272,34 @@ test('a drain goes on until no run is left, also one that the server counts late
 test('a drain refuses an unknown build, and to send runs where no worker is', async () => {
   const { builds, signals } = server(() => true, { workers: ['b'] });
   await expect(drainBuild(builds, of('x'), OPTIONS)).rejects.toThrow(/has registered the build x/);
-  await expect(drainBuild(builds, of('b'), OPTIONS)).rejects.toThrow(/current build c polls/);
+  await expect(drainBuild(builds, of('b'), OPTIONS)).rejects.toThrow(/of the build c polls/);
   expect(signals).toEqual([]);
+});
+
+const PROMOTED_AGAIN: Partial<Builds> = {
+  list: () => Promise.resolve([{ ...of('b'), status: 'current' }]),
+  takers: () => Promise.resolve([of('b')]),
+};
+const WITHOUT_WORKERS: Partial<Builds> = { hasWorker: () => Promise.resolve(false) };
+
+test.each([
+  ['its build is promoted again', PROMOTED_AGAIN, /the build b, which is current/],
+  ['the workers of the next build are gone', WITHOUT_WORKERS, /of the build c polls/],
+])('a drain ends after the round in which %s', async (_case, change, refused) => {
+  const { builds, signals, open, runIds } = server();
+  const calls: Builds = {
+    ...builds,
+    leave: async (run, order) => {
+      await builds.leave(run, order);
+      // Another run of the movement starts on the build.
+      open['b'] = [...(open['b'] ?? []), run.workflowId];
+      runIds.set(run.workflowId, `run ${String(signals.length)}`);
+      Object.assign(calls, change);
+    },
+  };
+  const drained = drainBuild(calls, of('b'), { ...OPTIONS, waitSeconds: 1 });
+  await expect(drained).rejects.toThrow(refused);
+  expect(signals.map(({ workflowId }) => workflowId)).toEqual(['m2', 'm3']);
 });
 
 test('a drain ends with its time, and says what is left', async () => {
@@ -307,7 +376,7 @@ test('a build of a deployment whose name has changed is drained to where new run
   expect(signals.map(({ workflowId }) => workflowId)).toEqual(['m1']);
 
   const gone = server(() => true, { workers: ['c', null], takers });
-  await expect(drainBuild(gone.builds, of('c'), OPTIONS)).rejects.toThrow(/current build n polls/);
+  await expect(drainBuild(gone.builds, of('c'), OPTIONS)).rejects.toThrow(/of the build n polls/);
   for (const more of [of('c'), null]) {
     const shared = server(() => true, { workers: ['n', 'c'], takers: [...takers, more] });
     await expect(drainBuild(shared.builds, of('c'), OPTIONS)).rejects.toThrow(

@@ -148,3 +148,40 @@ test('a run whose task queue no worker polls is shown, and another run ends its 
   await alone.terminate('the build has gone');
   await endsWithOneSend(api, id);
 }, 600_000);
+
+/** The database refuses such a write, as where its role lacks a right; returns how to end that. */
+async function refused(write: string): Promise<() => Promise<void>> {
+  await own.query(`CREATE FUNCTION test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'a missing right'; END $$`);
+  await own.query(`CREATE TRIGGER test_refuse BEFORE ${write} EXECUTE FUNCTION test_refuse()`);
+  return async () => void (await own.query('DROP FUNCTION test_refuse CASCADE'));
+}
+
+const PREFLIGHT = `UPDATE ON movement_nodes FOR EACH ROW
+  WHEN (NEW.preflight_passed AND NOT OLD.preflight_passed)`;
+/** Each load marks the movement's commands as read. */
+const LOAD = 'UPDATE OF applied_at ON commands FOR EACH ROW';
+
+test.each([
+  ['an activity', PREFLIGHT, '23.5', 'the activity preflight'],
+  ['a load', LOAD, '24.5', 'a local activity'],
+])(
+  'a run of which %s always fails is shown until that is mended',
+  async (...each) => {
+    const [, write, amount, answer] = each;
+    const api = apiOf(await start());
+    const id = await atGate(api, amount);
+    const mend = await refused(write);
+    try {
+      await api.act('resume', id);
+      const attention = await becomesStuck(api, id);
+      expect(attention.message).toContain('fail again and again');
+      expect(attention.last_answer).toContain(answer);
+      expect(await ledgerOf(own.stack.paperVenueUrl, id)).toEqual([]);
+    } finally {
+      await mend();
+    }
+    await endsWithOneSend(api, id);
+  },
+  900_000,
+);

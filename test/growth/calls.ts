@@ -34,7 +34,7 @@ import { readDatabaseRole } from '../../store/database-role.ts';
 import { readTransactions, readUnknownNonces } from '../../store/evm-transactions.ts';
 import { readSealedSecret } from '../../store/keys.ts';
 import { noteLane, takeLanes } from '../../store/lanes.ts';
-import { takeLateLooks } from '../../store/late-looks.ts';
+import { noteLateLook, takeLateLooks } from '../../store/late-looks.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
 import { createRequestDesk } from '../../store/request-desk.ts';
 import { readFigures } from '../../store/metrics.ts';
@@ -558,7 +558,8 @@ export const CALLS: readonly Call[] = [
     // It looks at so many rows at a time, whether or not they are sealed.
     ...own(['readHead', 'readUnsealed'], async (db) => {
       await readHead(db);
-      await readUnsealed(db, null, { limit: 500, scan: 1_000 });
+      await readUnsealed(db, { newest_seconds: 30 }, { limit: 500, scan: 1_000 });
+      await readUnsealed(db, { newest_seconds: 3_600 }, { limit: 500, scan: 1_000 });
       await readUnsealed(db, BEGINNING, { limit: 500, scan: 1_000 });
     }),
     rows: 1_500,
@@ -577,14 +578,16 @@ export const CALLS: readonly Call[] = [
   }),
   own('dropOldCallbacks', (db) => dropOldCallbacks(db, { keepDays: 365, atMost: 1_000 })),
   own('dropOldSessions', (db) => dropOldSessions(db, { keepDays: 30, atMost: 1_000 })),
-  own('takeLateLooks', (db) =>
-    takeLateLooks(db, {
+  own(['takeLateLooks', 'noteLateLook'], async (db, { movement_id }) => {
+    await takeLateLooks(db, {
       called: ['executor-1'],
       followed: ['executor-2'],
       pauseSeconds: 60,
       limit: 50,
-    }),
-  ),
+    });
+    const node = { movement_id, node_key: 'n1', attempt: 1, epoch: 1 };
+    for (const failed of [true, false]) await noteLateLook(db, node, { failed, pauseSeconds: 60 });
+  }),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);
     if (lane === undefined) throw new Error('no lane has open claims');
@@ -616,7 +619,7 @@ export const CALLS: readonly Call[] = [
   }),
   own(['takeLeases', 'returnLeases'], async (db) => {
     await takeLeases(db, { names: ['balances', 'attention'], holder: 'growth', seconds: 30 });
-    await returnLeases(db, 'growth');
+    await returnLeases(db, { names: ['balances', 'attention'], holder: 'growth' });
   }),
   own('createRequestDesk', async (db) => {
     const [desk, key] = [createRequestDesk(db), 'a'.repeat(64)];

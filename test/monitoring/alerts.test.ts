@@ -108,6 +108,25 @@ test('each reason why a movement needs a person has an alert, or is the daily wo
   expect(read).toContain('svc_capital_transfers{state="MANUAL_INTERVENTION"}');
 });
 
+/** Gauges that no rule reads, and why not. */
+const UNREAD: Readonly<Record<string, string>> = {
+  svc_http_unverified_body_bytes: 'what is refused at its bound counts as overloaded',
+  svc_audit_chain_position: 'a position: svc_audit_unsealed_oldest_seconds says what it lacks',
+  svc_approval_oldest_seconds: 'the daily work of a desk',
+  svc_nodes_unanswered: 'svc_nodes_unanswered_oldest_seconds says for how long',
+  svc_lane_unfinal_nonces: 'each send is one of these for a while',
+  svc_reservations_held: 'an amount that is no trouble by itself',
+  svc_withdrawal_quota_left: 'svc_attention has the movements that wait for it',
+};
+
+test('each gauge is read by a rule, or stands in a list with the reason why not', () => {
+  const read = alerts.map(({ expr }) => expr).join('\n');
+  const unread = METRICS.filter(
+    ({ name, type }) => type === 'gauge' && !new RegExp(`\\b${name}\\b`).test(read),
+  );
+  expect(unread.map(({ name }) => name).sort()).toEqual(Object.keys(UNREAD).sort());
+});
+
 test('each alert has a unit test in which it fires, and one in which it does not although it has figures', () => {
   for (const { alert, expr } of alerts) {
     const own = cases.filter(({ alertname }) => alertname === alert);

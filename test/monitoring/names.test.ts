@@ -26,6 +26,9 @@ const CONSTRUCTED = /new (Counter|Gauge|Histogram)\(\{\s*name: '(\w+)',([^]*?)\n
 /** A gauge that is made at each scrape: its name and its labels. */
 const SHOWN = /\bgauge\(\s*'(\w+)',\s*(?:'[^']*'|`[^`]*`),?\s*(\[[^\]]*\]|[a-z]\w*)?/g;
 
+/** A loop of the service, whose turns are counted. */
+const LOOP = /\b(?:startLoop\(\{\s*name: |countTurns\()'([^']+)'/g;
+
 /** Names of the API and of SQL that look like metrics. */
 const NO_METRICS = new Set([
   'svc_effective_withdrawable',
@@ -88,6 +91,17 @@ describe('the code', () => {
     );
     // One more makes every gauge of the figures that are read at a scrape.
     expect(made).toHaveLength(constructed.length + 1);
+  });
+
+  test('runs the loops that the contract lists, each under a name of its own', () => {
+    const named = filesOf(...CODE)
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => [...read(file).matchAll(LOOP)])
+      .map(([, name = '']) => name);
+    for (const metric of ['svc_loop_failures_total', 'svc_loop_failing_seconds']) {
+      const listed = METRICS.find(({ name }) => name === metric)?.labels['loop'];
+      expect(named.sort()).toEqual([...(listed ?? [])].sort());
+    }
   });
 
   test('has the reasons and statuses that the contract lists', () => {

@@ -3,6 +3,7 @@
  * a worker, and which workers may take them.
  */
 import { temporal } from '@temporalio/proto';
+import { verdictOfRun, type RunVerdict } from '../../domain/stuck-runs.ts';
 import {
   failuresOf,
   isOfBuild,
@@ -181,6 +182,87 @@ test('who may take the task of a run that a person has moved is not known, so an
   const moved = { ...pinned, versioningOverride: { autoUpgrade: true } };
   expect(await hasWorker(['b'], {}, moved)).toBe(true);
   expect(await hasWorker([], {}, moved)).toBe(false);
+});
+
+const { PENDING_WORKFLOW_TASK_STATE_STARTED } = temporal.api.enums.v1.PendingWorkflowTaskState;
+type Describe = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
+
+/** What a look proves at which the server shows this; a look before saw the activity fail. */
+async function verdictAt(shown: Describe, events: readonly Event[] = []): Promise<RunVerdict> {
+  const raw = { workflowExecutionInfo: {}, executionConfig: null, ...shown };
+  const link = {
+    connection: {
+      workflowService: {
+        describeTaskQueue: () => Promise.resolve({ pollers: [], versioningInfo: null }),
+        getWorkflowExecutionHistoryReverse: () => Promise.resolve({ history: { events } }),
+      },
+    },
+    client: {
+      workflow: {
+        getHandle: () => ({
+          describe: () => Promise.resolve({ raw, runId: 'r', status: { name: 'RUNNING' } }),
+        }),
+      },
+    },
+  };
+  const run = await readPendingTask(link as never, { namespace: 'n', workflowId: 'w' });
+  if (run === null) throw new Error('the run is open');
+  const before = { call: 'r/5', attempt: 8, message: '' };
+  return verdictOfRun(run, { noWorkerMs: 120_000, isSteady: true, before });
+}
+
+/** An activity that waits for its next attempt, which comes in half a minute. */
+const repeated = (type: string, attempt: number) =>
+  temporal.api.workflow.v1.PendingActivityInfo.fromObject({
+    ...{ activityId: '5', activityType: { name: 'preflight' }, state: 1, attempt },
+    scheduledTime: { seconds: Math.floor(Date.now() / 1_000) + 30 },
+    activityOptions: { taskQueue: { name: 'fund-movements' } },
+    lastFailure: { message: 'TypeError: see the log', applicationFailureInfo: { type } },
+  });
+
+test('an activity that an error of ours fails again and again makes its run stuck', async () => {
+  expect(await verdictAt({ pendingActivities: [repeated('UNEXPECTED', 9)] })).toEqual({
+    cause: 'task_fails',
+    message: 'the activity preflight: TypeError: see the log',
+  });
+  expect(await verdictAt({ pendingActivities: [repeated('UNEXPECTED', 7)] })).toBe('goes_on');
+});
+
+test.each(['NOT_YET', 'EXECUTOR_UNAVAILABLE', 'ServiceError'])(
+  'an activity that is repeated because of %s makes it not',
+  async (type) => {
+    expect(await verdictAt({ pendingActivities: [repeated(type, 900)] })).toBe('goes_on');
+  },
+);
+
+/** A task that a worker has prolonged every eight seconds since it was first scheduled. */
+function prolonged(seconds: number, waitedSeconds = 0): [Describe, readonly Event[]] {
+  const now = Math.floor(Date.now() / 1_000);
+  const events: Event[] = [];
+  for (let ago = 0; ago < seconds; ago += 8)
+    events.push(
+      temporal.api.history.v1.HistoryEvent.fromObject({
+        ...completed,
+        eventTime: { seconds: now - ago },
+      }),
+    );
+  const pendingWorkflowTask = temporal.api.workflow.v1.PendingWorkflowTaskInfo.fromObject({
+    state: PENDING_WORKFLOW_TASK_STATE_STARTED,
+    scheduledTime: { seconds: now },
+    originalScheduledTime: { seconds: now - seconds - waitedSeconds },
+    attempt: 1,
+  });
+  const before = { ...completed, eventTime: { seconds: now - seconds - 600 } };
+  const start = temporal.api.history.v1.HistoryEvent.fromObject(before);
+  return [{ pendingWorkflowTask }, [...events, start]];
+}
+
+test('a task that a worker prolongs for minutes is stuck, one that waited for it is not', async () => {
+  expect(await verdictAt(...prolonged(180))).toMatchObject({ cause: 'task_fails' });
+  expect(await verdictAt(...prolonged(60))).toBe('unclear');
+  expect(await verdictAt(...prolonged(16, 600))).toBe('unclear');
+  // A worker took it just now.
+  expect(await verdictAt(...prolonged(0, 600))).toBe('goes_on');
 });
 
 const NOW_MS = 1_000_000_000_000;

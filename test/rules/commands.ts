@@ -763,6 +763,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'late-looks-that-fail-are-noted',
+    section,
+    rule: 'A look for an abandoned send that fails is noted, until one is answered.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'for an hour is counted, until one is answered',
+    },
+    broken: {
+      file: 'activities/relays/late-looks.ts',
+      find: '    if (!ending.aborted) await note(true);\n',
+      replace: '',
+    },
+  },
+  {
     id: 'no-attempt-hides-behind-an-abandoned-one',
     section,
     rule: 'An attempt before an abandoned one is compared with the exchange’s records by its own outcome.',
@@ -836,6 +850,20 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/audit.sql',
       find: 'guard_seal() RETURNS trigger LANGUAGE plpgsql\n  SET search_path FROM CURRENT AS $$',
       replace: 'guard_seal() RETURNS trigger LANGUAGE plpgsql AS $$',
+    },
+  },
+  {
+    id: 'new-rows-are-sealed-beside-long-reads',
+    section,
+    rule: 'No audit row waits for its seal until a read of the last hour or of the whole trail has ended.',
+    test: {
+      file: 'test/activities/seal-passes.test.ts',
+      name: 'the newest rows are read again after each page of a long read',
+    },
+    broken: {
+      file: 'activities/relays/seal-passes.ts',
+      find: "      reads = 'newest';\n      if (next !== null) {\n",
+      replace: '      if (next !== null) {\n',
     },
   },
   {
@@ -1134,6 +1162,62 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'failing-activities-are-shown',
+    section,
+    rule: 'A run is stuck once one of its activities fails again and again with an error that no outage explains.',
+    test: {
+      file: 'test/platform/pending-task.test.ts',
+      name: 'an activity that an error of ours fails again and again makes its run stuck',
+    },
+    broken: {
+      file: 'platform/pending-task.ts',
+      find: '?.type === UNEXPECTED_FAILURE',
+      replace: "?.type === 'none'",
+    },
+  },
+  {
+    id: 'outages-make-no-run-stuck',
+    section,
+    rule: 'An activity that is repeated because the database is away makes its run not stuck.',
+    test: {
+      file: 'test/activities/failures.test.ts',
+      name: 'an outage keeps its own type, and makes no run stuck: %s',
+    },
+    broken: {
+      file: 'activities/failures.ts',
+      find: 'type: isOutage ? name : UNEXPECTED_FAILURE,',
+      replace: 'type: UNEXPECTED_FAILURE,',
+    },
+  },
+  {
+    id: 'failing-loads-are-shown',
+    section,
+    rule: 'A run is stuck once a worker has prolonged its workflow task for minutes, as with a load that always fails.',
+    test: {
+      file: 'test/platform/pending-task.test.ts',
+      name: 'a task that a worker prolongs for minutes is stuck, one that waited for it is not',
+    },
+    broken: {
+      file: 'domain/stuck-runs.ts',
+      find: 'prolongedMs > LONGEST_PROLONGED_MS',
+      replace: 'prolongedMs > Infinity',
+    },
+  },
+  {
+    id: 'unseen-runs-hide-no-others',
+    section,
+    rule: 'Runs whose looks always fail keep no other stuck run from being shown, whatever its cause.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'runs that can never be looked at hide no other, whatever is wrong with it',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: 'const isAway = seen === 0 && faultsInRow > 0;',
+      replace: 'const isAway = faultsInRow > 0;',
+    },
+  },
+  {
     id: 'gates-hide-no-stuck-run',
     section,
     rule: 'The run of a movement at a gate is looked at while another node of the movement is at work.',
@@ -1201,6 +1285,48 @@ export const commandRules: readonly Rule[] = [
       file: 'api/capital-transfers/read.ts',
       find: 'last_answer: withoutSecretsInMessage(attention.last_answer, redact),',
       replace: 'last_answer: attention.last_answer,',
+    },
+  },
+  {
+    id: 'no-run-leaves-for-a-build-without-workers',
+    section,
+    rule: 'No run is signalled to leave its build while one of those on which new runs start has no worker.',
+    test: {
+      file: 'test/activities/draining-builds.test.ts',
+      name: 'no run is sent where a ramping build has no workers',
+    },
+    broken: {
+      file: 'platform/leaving-runs.ts',
+      find: 'for (const taker of takers)',
+      replace: 'for (const taker of takers.slice(0, 1))',
+    },
+  },
+  {
+    id: 'a-drain-follows-promotions',
+    section,
+    rule: 'A drain ends when new runs start on its build again, or when no worker is left where its runs would go.',
+    test: {
+      file: 'test/activities/draining-builds.test.ts',
+      name: 'a drain ends after the round in which %s',
+    },
+    broken: {
+      file: 'tools/runs/drain.ts',
+      find: '    if (!isSure) await refuseTarget(calls, of, false);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'runs-continue-for-their-history',
+    section,
+    rule: 'No run continues as new only because new runs start on another build.',
+    test: {
+      file: 'test/workflows/continue-as-new.test.ts',
+      name: 'a suggestion %s',
+    },
+    broken: {
+      file: 'workflows/continue-as-new.ts',
+      find: 'reasons.length === 0 ||',
+      replace: 'reasons.length >= 0 ||',
     },
   },
   {

@@ -414,7 +414,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: UNKNOWN, name: 'a retry while the venue is still silent is unknown again' },
     broken: {
       file: 'activities/phases/recover.ts',
-      find: 'person: () => unknown(deps, row, fault.message)',
+      find: 'person: () => unknownBySilence(deps, row, fault.message)',
       replace: 'person: () => notLanded(deps, row)',
     },
   },
@@ -863,6 +863,62 @@ export const moneyRules: readonly Rule[] = [
       file: 'domain/send/window.ts',
       find: 'return left > 0 ? Math.ceil(left) : null;',
       replace: 'return 600_000;',
+    },
+  },
+  {
+    id: 'suspended-senders-send-nothing',
+    section,
+    rule: 'The time in which the machine of a sender is suspended counts: the send window ends by the wall clock too.',
+    test: {
+      file: SENDS,
+      name: 'whose machine sleeps behind the fence sends nothing that was believed lost meanwhile',
+    },
+    broken: {
+      file: 'domain/send/window.ts',
+      find: ', deadline.wall_ms - now.wall_ms',
+      replace: '',
+    },
+  },
+  {
+    id: 'requests-end-with-their-send',
+    section,
+    rule: 'A request that is made within a send has no time of its own beyond the last moment of the send.',
+    test: {
+      file: 'test/activities/leaving.test.ts',
+      name: 'within a send opens no new window for its last request',
+    },
+    broken: {
+      file: 'platform/deadline.ts',
+      find: 'Math.min(own.wall_ms, notAfter)',
+      replace: 'own.wall_ms',
+    },
+  },
+  {
+    id: 'a-send-has-one-last-moment',
+    section,
+    rule: 'The last moment of a send is of the reading that judged it, so that a suspension in between moves nothing.',
+    test: {
+      file: 'test/activities/leaving.test.ts',
+      name: 'right before its call keeps the last moment that was read with the time left',
+    },
+    broken: {
+      file: 'activities/call.ts',
+      find: 'endingBy(options, left, now.wall_ms)',
+      replace: 'endingBy(options, left)',
+    },
+  },
+  {
+    id: 'late-connections-write-nothing',
+    section,
+    rule: 'A request is written only if its time is not over once its connection is there.',
+    test: {
+      file: 'test/platform/outgoing-call.test.ts',
+      name: 'a call whose machine is suspended while it connects is written only within its time',
+    },
+    broken: {
+      file: 'platform/outgoing/in-time.ts',
+      find: '        check();\n',
+      replace: '',
     },
   },
   {

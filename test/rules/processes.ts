@@ -71,6 +71,34 @@ export const processRules: readonly Rule[] = [
     },
   },
   {
+    id: 'who-fails-gives-the-lease-back',
+    section,
+    rule: 'A worker whose work under a lease fails twice in a row leaves it to another one.',
+    test: {
+      file: 'test/store/leases.test.ts',
+      name: 'a holder whose work fails twice leaves it to another for a while, and goes on when alone',
+    },
+    broken: {
+      file: 'activities/relays/leases.ts',
+      find: '    restsUntil.set(lease, now() + REST_MS);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'one-blind-worker-downs-no-executor',
+    section,
+    rule: 'A worker that cannot reach an executor does not call it down while another worker’s answer that it is up still stands.',
+    test: {
+      file: 'test/store/health.test.ts',
+      name: 'it stays up, its movements need no person, and each worker shows what it found',
+    },
+    broken: {
+      file: 'prisma/functions/registry.sql',
+      find: 'e.health_by <> d.health_by AND e.health_stands_until > at',
+      replace: 'e.health_by <> d.health_by AND e.health_stands_until <= at',
+    },
+  },
+  {
     id: 'what-is-owed-is-kept',
     section,
     rule: 'Retention removes no command that no run has applied and no callback that was not delivered, however old.',
@@ -111,5 +139,15 @@ export const processRules: readonly Rule[] = [
       find: 'SET nonce = greatest(d.nonce + 1, excluded.nonce)',
       replace: 'SET nonce = excluded.nonce',
     },
+  },
+  {
+    id: 'failing-loops-are-counted',
+    section,
+    rule: 'A background loop whose turns fail is shown as failing until one of them succeeds.',
+    test: {
+      file: 'test/platform/loop.test.ts',
+      name: 'a loop that fails is counted as failing until a turn succeeds',
+    },
+    broken: { file: 'platform/loop.ts', find: '        turns.failed();\n', replace: '' },
   },
 ];

@@ -338,6 +338,7 @@ export function startWorker(world: ServiceWorld, db: Database, process: Process)
       signers,
       temporal,
       intervalSeconds: HEALTH_SECONDS,
+      checkedBy: process.name,
       log,
     }).start();
     const worker: Worker = { process, activities };

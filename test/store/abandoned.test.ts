@@ -6,11 +6,12 @@ import { lookForAbandoned } from '../../activities/relays/late-looks.ts';
 import { landedLate } from '../../domain/commands/landed-late.ts';
 import { resolve, type Outcome } from '../../domain/commands/resolve.ts';
 import { retryableNode } from '../../domain/commands/retry.ts';
-import type {
-  ExecutionResult,
-  Executor,
-  ExecutorDescriptor,
-  SubmitJournal,
+import {
+  ExecutorFault,
+  type ExecutionResult,
+  type Executor,
+  type ExecutorDescriptor,
+  type SubmitJournal,
 } from '../../domain/executor.ts';
 import type { EdgeType } from '../../domain/graph/types.ts';
 import { walk } from '../../domain/graph/walk.ts';
@@ -18,7 +19,8 @@ import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { SignedLook, SignedNode } from '../../domain/signing.ts';
 import { toWalk } from '../../domain/snapshot.ts';
 import { takeLanes } from '../../store/lanes.ts';
-import { takeLateLooks } from '../../store/late-looks.ts';
+import { noteLateLook, takeLateLooks } from '../../store/late-looks.ts';
+import { readFigures } from '../../store/metrics.ts';
 import { readMovement } from '../../store/movement-detail.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { readPhase } from '../../store/phases.ts';
@@ -169,16 +171,22 @@ describe('a late look', () => {
   beforeEach(() => bench.sql('UPDATE movement_nodes SET next_late_look = NULL'));
 
   interface Answers {
-    readonly observed?: ExecutionResult;
+    readonly observed?: ExecutionResult | Error;
     /** What the chain shows of a signed payment; called as `chain`. */
     readonly shown?: ExecutionResult;
     readonly kind?: ExecutorDescriptor['kind'];
+    readonly ending?: AbortSignal;
   }
 
-  /** Two turns at once with an executor that answers so; returns what was called. */
+  /** Two turns at once with an executor that answers or throws this; returns what was called. */
   async function turn(
-    recovered: ExecutionResult,
-    { observed = recovered, shown = { next_state: 'READY' }, kind = 'local' }: Answers = {},
+    recovered: ExecutionResult | Error,
+    {
+      observed = recovered,
+      shown = { next_state: 'READY' },
+      kind = 'local',
+      ending = never,
+    }: Answers = {},
   ): Promise<readonly string[]> {
     const called: string[] = [];
     const isReading = async (journal: SubmitJournal): Promise<void> => {
@@ -186,10 +194,11 @@ describe('a late look', () => {
       expect(journal.nextVersion).toBeUndefined();
     };
     const answer =
-      (phase: string, of: ExecutionResult) =>
+      (phase: string, of: ExecutionResult | Error) =>
       async (_context: unknown, _call: unknown, journal: SubmitJournal) => {
         called.push(phase);
         await isReading(journal);
+        if (of instanceof Error) throw of;
         return of;
       };
     const descriptor = { executor_key: 'acme.payouts', timeout_seconds: 5, kind };
@@ -219,7 +228,7 @@ describe('a late look', () => {
       },
       pauseMs: 60_000,
     };
-    await Promise.all([lookForAbandoned(options, never), lookForAbandoned(options, never)]);
+    await Promise.all([lookForAbandoned(options, ending), lookForAbandoned(options, ending)]);
     return called;
   }
   const late = (id: string) =>
@@ -417,6 +426,66 @@ describe('a late look', () => {
       const id = await abandoned();
       expect(await turn(completed, { kind: 'task_queue' })).toEqual([]);
       expect(await taken()).toEqual([id]);
+    });
+  });
+
+  describe('that fails', () => {
+    const fault = new ExecutorFault('rejected', 'PERMISSION_DENIED', 'the key reads no history');
+    const failing = async (): Promise<number> =>
+      (await readFigures(bench.db, 300)).late_looks_failing;
+    const isNoted = async (id: string): Promise<boolean | undefined> =>
+      (await payOf<{ noted: boolean }>(id, 'late_fault_since IS NOT NULL AS noted'))?.noted;
+
+    test('for an hour is counted, until one is answered', async () => {
+      const id = await abandoned();
+      // Without the failure the next look would be a day away.
+      await set(id, "completed_at = now() - interval '24 days'");
+      expect(await turn(fault)).toEqual(['recover']);
+      expect([await isNoted(id), await failing()]).toEqual([true, 0]);
+      const next = await payOf<{ minutes: number }>(
+        id,
+        'extract(epoch FROM next_late_look - now())::float / 60 AS minutes',
+      );
+      expect(next?.minutes).toBeGreaterThan(25);
+      expect(next?.minutes).toBeLessThanOrEqual(30);
+      await set(id, "late_fault_since = late_fault_since - interval '61 minutes'");
+      await due(id);
+      // A later failure does not start the hour anew.
+      expect(await turn(fault)).toEqual(['recover']);
+      expect(await failing()).toBe(1);
+      await due(id);
+      expect(await turn({ next_state: 'READY' })).toEqual(['recover']);
+      expect([await isNoted(id), await failing()]).toEqual([false, 0]);
+    });
+
+    test('with an error of the code is noted, and fails the turn', async () => {
+      const id = await abandoned();
+      await expect(turn(new TypeError('a bug'))).rejects.toThrow('a bug');
+      expect(await isNoted(id)).toBe(true);
+    });
+
+    test('because the process stops is not noted', async () => {
+      const id = await abandoned();
+      expect(await turn(fault, { ending: AbortSignal.abort() })).toEqual(['recover']);
+      expect(await isNoted(id)).toBe(false);
+    });
+
+    test('is noted where what it reports proves no landing', async () => {
+      const config = { ...PAY.config, completion_assurance: 'destination_finalized' };
+      const id = await abandoned({ ...PAY, config });
+      await turn({ next_state: 'COMPLETED', assurance: 'destination_credited' });
+      expect(await isNoted(id)).toBe(true);
+    });
+
+    test('after another process has seen the landing changes nothing', async () => {
+      const id = await abandoned();
+      const row = await readPhase(bench.db, id, 'pay');
+      await applyTransition(bench.db, landedLate(row!, { next_state: 'COMPLETED' }));
+      await noteLateLook(bench.db, row!, { failed: true, pauseSeconds: 60 });
+      expect(await payOf(id, 'late_fault_since, next_late_look')).toEqual({
+        late_fault_since: null,
+        next_late_look: null,
+      });
     });
   });
 

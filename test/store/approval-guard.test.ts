@@ -271,6 +271,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
     'frozen_since',
     'wait_overdue_at',
     'next_late_look',
+    'late_fault_since',
     'landed_late_at',
     'landing_seen_at',
     'external_ref',

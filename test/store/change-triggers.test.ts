@@ -484,7 +484,8 @@ capital_transfers transfer_needs_people INSERT capital_transfer
   transfer_id,claimed_until,callback_url,request
 cutover cutover_needs_people UPDATE cutover changed_at,changed_by,previous_mode
 dashboard_keys operator_needs_people INSERT keys key_id,code_hash,code_until
-executors executor_needs_people UPDATE executors health_state,health_checked_at
+executors executor_needs_people UPDATE executors
+  health_state,health_checked_at,health_by,health_stands_until
 nonce_lanes lane_needs_people UPDATE signers
   next_nonce,unproven_from,mined_count,final_count,seen_at,tended_until,stuck_nonce,stuck_why,stuck_since
 nonce_lanes new_lane_needs_people INSERT signers

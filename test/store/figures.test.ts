@@ -330,3 +330,29 @@ test('show which executors are down, of those that are switched on and still che
     Object.fromEntries(executors.map(({ executor_key, down }) => [executor_key, down])),
   ).toEqual({ down: true, unknown: false, up: false });
 });
+
+test('count each reason for itself, however many older movements have another one', async () => {
+  const before = (await figures()).attention;
+  const { movement_id } = await bench.movement({ unheld: true });
+  // Their ids are before those of all others.
+  await bench.sql(
+    `INSERT INTO movements (movement_id, template_id, template_key, template_version,
+       request_state, approval_status, reservation_status, asset, amount, intent, current_frontier,
+       client_scope, expires_at, created_at, updated_at, attention_told)
+     SELECT ('00000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, m.template_id,
+       m.template_key, m.template_version, 'PENDING_APPROVAL', m.approval_status, m.reservation_status,
+       m.asset, m.amount, m.intent, m.current_frontier, m.client_scope, m.expires_at, m.created_at,
+       m.updated_at, 'venue_suspended'
+     FROM movements m, generate_series(1, 501) AS i WHERE m.movement_id = $1::uuid`,
+    movement_id,
+  );
+  await movement("request_state = 'EXECUTING', attention_told = 'lane_blocked'");
+  const both = "attention_told = 'approval_compromised+venue_suspended'";
+  await movement(`request_state = 'EXECUTING', ${both}`);
+  const after = (await figures()).attention;
+  const more = (reason: string): number => (after[reason] ?? 0) - (before[reason] ?? 0);
+  // The bound is of each combination.
+  expect([more('venue_suspended'), more('lane_blocked'), more('approval_compromised')]).toEqual([
+    501, 1, 1,
+  ]);
+});

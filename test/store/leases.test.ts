@@ -1,4 +1,5 @@
 /** What one worker does for all: who holds a lease, and who follows. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { register } from 'prom-client';
 import { startLeases } from '../../activities/relays/leases.ts';
@@ -55,4 +56,52 @@ test('of several workers one does the work, and another when it stops or its lea
     what: () => 'the second worker to lose the lease',
   });
   await second.leases.loop.stop();
+});
+
+test('a holder whose work fails twice leaves it to another for a while, and goes on when alone', async () => {
+  let skippedMs = 0;
+  const now = (): number => performance.now() + skippedMs;
+  const worker = (holder: string, work: () => Promise<number>) => {
+    const names = ['failing'];
+    const { loop, under } = startLeases({ db: bench.db, log, holder, names, renewMs: 50, now });
+    return { loop, turn: under('failing', work) };
+  };
+  let failed = 0;
+  const blind = worker('blind', () => {
+    failed += 1;
+    return Promise.reject(new Error('Temporal does not answer'));
+  });
+  const tried = (): Promise<unknown> => blind.turn().catch(() => 'failed');
+  expect(await tried()).toBe('failed');
+  const other = worker('other', () => Promise.resolve(1));
+  // One failure proves nothing.
+  expect(await other.turn()).toBeUndefined();
+  expect(await tried()).toBe('failed');
+  // Sooner than the lease ends.
+  await eventually(async () => (await other.turn()) ?? null, {
+    timeoutMs: 5_000,
+    what: () => 'the other worker to have the lease',
+  });
+  await other.loop.stop();
+
+  await sleep(500);
+  expect(await tried()).toBeUndefined();
+  expect(failed).toBe(2);
+  skippedMs = 15_000;
+  await eventually(async () => ((await tried()) === 'failed' ? true : null), {
+    timeoutMs: 5_000,
+    what: () => 'the blind worker to go on',
+  });
+  await blind.loop.stop();
+});
+
+test('work that fails beside work that succeeds under the same lease keeps it', async () => {
+  const leases = startLeases({ db: bench.db, log, holder: 'one', names: ['shared'], renewMs: 50 });
+  const fails = leases.under('shared', () => Promise.reject(new Error('this venue is down')));
+  const succeeds = leases.under('shared', () => Promise.resolve('done'));
+  for (let turn = 0; turn < 3; turn += 1) {
+    await expect(fails()).rejects.toThrow('this venue is down');
+    expect(await succeeds()).toBe('done');
+  }
+  await leases.loop.stop();
 });

@@ -1,5 +1,6 @@
 /** What is removed when its days are over, and what is owed and stays, however old it is. */
 import { pino } from 'pino';
+import { register } from 'prom-client';
 import { startRetention } from '../../activities/relays/retention.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { readKeyUse } from '../../store/movement-idempotency.ts';
@@ -118,4 +119,22 @@ test('what is owed is not removed', async () => {
   await expect(bench.sql("DELETE FROM callbacks WHERE status = 'dead_letter'")).rejects.toThrow();
   await expect(bench.sql('DELETE FROM commands WHERE applied_at IS NULL')).rejects.toThrow();
   expect(await left()).toEqual(['dead_letter', 'pending', 'unseen']);
+});
+
+test('a fault in one table does not stop those behind it, and fails the turn', async () => {
+  await bench.sql(`CREATE FUNCTION refuse_rows() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN RAISE EXCEPTION ''no row of it may go''; END'`);
+  await bench.sql(
+    'CREATE TRIGGER refuse_rows BEFORE DELETE ON commands EXECUTE FUNCTION refuse_rows()',
+  );
+  try {
+    await callback(110, 'delivered');
+    await after(366, async () => !(await left()).includes('delivered'));
+  } finally {
+    await bench.sql('DROP TRIGGER refuse_rows ON commands');
+    await bench.sql('DROP FUNCTION refuse_rows()');
+  }
+  const failures = await register.getSingleMetric('svc_loop_failures_total')?.get();
+  const own = failures?.values.find(({ labels }) => labels['loop'] === 'retention');
+  expect(own?.value).toBeGreaterThan(0);
 });

@@ -7,7 +7,8 @@ import type { GraphEdge, NodeKind } from '../../domain/graph/types.ts';
 import { movementWorkflowId } from '../../domain/messages.ts';
 import type { TemplateNode } from '../../domain/plan/types.ts';
 import type { NodeState } from '../../domain/states/node.ts';
-import type { PendingTask, WaitingCalls } from '../../domain/stuck-runs.ts';
+import type { FailingCall, PendingTask, WaitingCalls } from '../../domain/stuck-runs.ts';
+import { throwFirst } from '../../platform/at-once.ts';
 import { noteAttention, readReasonsForRuns } from '../../store/attention.ts';
 import { readMovement } from '../../store/movement-detail.ts';
 import {
@@ -238,10 +239,11 @@ describe('attention', () => {
 
 describe('a turn', () => {
   const failing: PendingTask = {
-    ...{ attempt: 7, failures: 1, waitsMs: null, hasWorker: true },
+    ...{ attempt: 7, failures: 1, waitsMs: null, prolongedMs: null, hasWorker: true },
     failure: { nondeterminism: true, message: 'TMPRL1100' },
   };
-  type Answer = PendingTask | readonly WaitingCalls[] | 'no task' | 'no run' | 'fault';
+  type Answer =
+    PendingTask | FailingCall | readonly WaitingCalls[] | 'no task' | 'no run' | 'fault';
 
   /** How long workers may take to poll after a start, or after Temporal was away. */
   const UNSTEADY_MS = 120_000;
@@ -253,7 +255,7 @@ describe('a turn', () => {
   function turns(answers: Readonly<Record<string, Answer>>, ranMs = UNSTEADY_MS) {
     const looked: string[] = [];
     const clock = { ms: 0 };
-    const turn = createTurn({
+    const look = createTurn({
       ...{ db: bench.db, log, sweepIdleSeconds: 15, now: () => clock.ms },
       temporal: {
         lookAtRun: async (of) => {
@@ -262,13 +264,17 @@ describe('a turn', () => {
           const answer = answers[id] ?? 'no task';
           if (answer === 'fault') throw new Error('the server did not answer');
           if (answer === 'no run') return null;
-          if (answer === 'no task') return { runId: 'run-1', task: null, calls: [] };
-          if ('attempt' in answer) return { runId: 'run-1', task: answer, calls: [] };
-          return { runId: 'run-1', task: null, calls: answer };
+          const run = { runId: 'run-1', task: null, calls: [], failing: null };
+          if (answer === 'no task') return run;
+          if ('call' in answer) return { ...run, failing: answer };
+          if ('attempt' in answer) return { ...run, task: answer };
+          return { ...run, calls: answer };
         },
       },
     });
     clock.ms = ranMs;
+    // As the loop does.
+    const turn = async (): Promise<void> => throwFirst(await look());
     return { turn, looked, clock };
   }
 
@@ -420,6 +426,61 @@ describe('a turn', () => {
   ];
   const stuckOnes = async (ids: readonly string[]): Promise<readonly boolean[]> =>
     (await Promise.all(ids.map(rowOf))).map((row) => row !== null);
+
+  test('stores a run whose call fails in two looks, and forgets it once that has passed', async () => {
+    const [broken, polling] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const failed = (attempt: number): FailingCall => ({
+      ...{ call: 'run-1/5', attempt, message: 'the activity preflight: TypeError' },
+    });
+    const answers: Record<string, Answer> = { [broken]: failed(900), [polling]: failed(900) };
+    const { turn } = turns(answers);
+    await turn();
+    expect(await stuckOnes([broken, polling])).toEqual([false, false]);
+    Object.assign(answers, { [broken]: failed(901), [polling]: 'no task' });
+    await turn();
+    Object.assign(answers, { [polling]: failed(910) });
+    await turn();
+    expect(await stuckOnes([broken, polling])).toEqual([true, false]);
+    expect(await attention(broken)).toMatchObject({
+      ...{ reason: 'run_stuck', stuck_run: { cause: 'task_fails' } },
+      error_message: expect.stringContaining('preflight'),
+    });
+    // Another process, which has seen no look before, leaves what is known.
+    await turns(answers).turn();
+    expect(await stuckOnes([broken])).toEqual([true]);
+    answers[broken] = 'no task';
+    await turn();
+    expect(await stuckOnes([broken])).toEqual([false]);
+  });
+
+  test('runs that can never be looked at hide no other, whatever is wrong with it', async () => {
+    const [broken, left] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const away = await Promise.all(Array.from({ length: 4 }, () => inState('EXECUTING')));
+    await Promise.all(away.map((id) => command(id, 120)));
+    const { turn, clock } = turns({
+      ...Object.fromEntries(away.map((id) => [id, 'fault'] as const)),
+      ...{ [broken]: failing, [left]: unpolled },
+    });
+    const fails = () => expect(turn()).rejects.toThrow('the server did not answer');
+    for (let count = 0; count < 3; count += 1) await fails();
+    expect(await attention(broken)).toMatchObject({ reason: 'run_stuck' });
+    // After the first turn Temporal was not away.
+    clock.ms += UNSTEADY_MS;
+    await fails();
+    expect(await stuckOnes([left])).toEqual([true]);
+  });
+
+  test('runs that could not be looked at are tried in turn', async () => {
+    const away = await Promise.all(Array.from({ length: 8 }, () => inState('EXECUTING')));
+    const fine = await inState('EXECUTING');
+    const answers = Object.fromEntries(away.map((id) => [id, 'fault'] as const));
+    const { turn, looked } = turns(answers);
+    const fails = () => expect(turn()).rejects.toThrow('the server did not answer');
+    for (let count = 0; count < 4; count += 1) await fails();
+    looked.length = 0;
+    for (let count = 0; count < 2; count += 1) await fails();
+    expect([...new Set(looked)].sort()).toEqual([...away, fine].sort());
+  });
 
   test('no missing worker is proven before this process has run for two minutes', async () => {
     const [left, broken] = [await inState('EXECUTING'), await inState('EXECUTING')];

@@ -32,11 +32,11 @@ const api = started(() =>
   ),
 );
 
-const GOES_ON: LookedRun = { runId: 'run-1', task: null, calls: [] };
+const GOES_ON: LookedRun = { runId: 'run-1', task: null, calls: [], failing: null };
 const STUCK: LookedRun = {
   ...GOES_ON,
   task: {
-    ...{ attempt: 9, failures: 1, waitsMs: null, hasWorker: true },
+    ...{ attempt: 9, failures: 1, waitsMs: null, prolongedMs: null, hasWorker: true },
     failure: { nondeterminism: false, message: REPORTED },
   },
 };

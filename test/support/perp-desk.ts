@@ -199,6 +199,7 @@ export async function startPerpDesk(masterName: string): Promise<PerpDesk> {
     refreshHealth: () =>
       createHealthRefresher({
         ...{ db: at(), log, intervalSeconds: 60, signers: { list: () => [], get: () => null } },
+        checkedBy: 'perp-desk',
         temporal: { hasPollers: () => Promise.resolve(true) },
         executors: {
           list: () => executors,

@@ -9,6 +9,7 @@ import { CUTOVER_MODES } from '../../domain/cutover.ts';
 import { PHASES } from '../../domain/messages.ts';
 import { TRANSFER_STATES } from '../../domain/states/capital-transfer.ts';
 import { MOVEMENT_STATES } from '../../domain/states/movement.ts';
+import { LOOPS } from '../../platform/loop.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 /** `1` is a plain number. `coins` are of a chain's own coin, `amount` is in the labels' asset. */
@@ -187,6 +188,29 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     meaning:
       '1 on the worker that does for all [what one alone has to do](processes.md#loops), 0 on the others.',
   },
+  svc_loop_failures_total: {
+    type: 'counter',
+    labels: { loop: LOOPS },
+    condition: 'for loops that the process runs',
+    meaning:
+      'Turns of [a background loop](processes.md#loops) that failed. `balances` are those of all venues.',
+  },
+  svc_loop_failing_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: { loop: LOOPS },
+    condition: 'for loops that the process runs',
+    meaning:
+      'For how long turns of the loop have failed and none has succeeded; 0 after a success. It goes on to grow without a further failure where another worker has taken the loop’s lease.',
+  },
+  svc_executor_unreachable: {
+    type: 'gauge',
+    labels: { executor_key: 'open' },
+    servedBy: 'worker',
+    condition: 'after the first check',
+    meaning:
+      '1 where the last health check by this worker found an executor down, whatever other workers found (`svc_executor_down`) and also while it is switched off; 0 otherwise.',
+  },
   svc_build_open_runs: {
     type: 'gauge',
     labels: {
@@ -270,7 +294,7 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     labels: { reason: ATTENTION_REASONS },
     meaning:
-      'Movements that need a person, by reason; one may have several. `run_stuck` and `clock_difference` count capital transfers too. A worker notes the reasons that no state shows, so these lag by its turns. Of what is noted, of stuck runs, of nodes with an unknown outcome, of late landings and of what ended badly within a week, 500 each are counted at most.',
+      'Movements that need a person, by reason; one may have several. `run_stuck` and `clock_difference` count capital transfers too. A worker notes the reasons that no state shows, so these lag by its turns. At most 500 each are counted of every noted reason (or combination of reasons, where a movement has several), of stuck runs, of nodes with an unknown outcome, of late landings and of what ended badly within a week.',
   },
   svc_approval_oldest_seconds: {
     type: 'gauge',
@@ -302,6 +326,11 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     meaning:
       'Abandoned nodes whose next look has been due for more than an hour, 500 at most: no worker can make it ([what to do](runbook.md#an-abandoned-send-has-landed)).',
+  },
+  svc_late_looks_failing: {
+    type: 'gauge',
+    meaning:
+      'Abandoned nodes whose looks have got no answer, or one that proves nothing, for more than an hour, of the 500 that are due first ([what to do](runbook.md#an-abandoned-send-has-landed)).',
   },
   svc_audit_unsealed_oldest_seconds: {
     type: 'gauge',
@@ -361,7 +390,7 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     labels: { executor_key: 'open' },
     condition: 'for executors that are switched on and were checked within two hours',
     meaning:
-      '1 while an executor is down by its last health check, which workers make every `SVC_REGISTRY_HEALTH_INTERVAL_SECONDS`; 0 otherwise.',
+      '1 while an executor is down for every worker that checks it, each `SVC_REGISTRY_HEALTH_INTERVAL_SECONDS`; 0 otherwise. What a worker found up [stands for two of its turns](processes.md#loops) against other workers.',
   },
   svc_withdrawal_quota_left: {
     type: 'gauge',

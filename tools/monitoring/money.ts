@@ -145,6 +145,21 @@ const phases: Section = {
       alert: 'NodesUnanswered',
       queries: [query(shared('svc_nodes_unanswered_oldest_seconds'), 'oldest')],
     },
+    {
+      title: 'Abandoned sends that no worker looks for',
+      unit: 'count',
+      rising: 'Should one of them land, it is not noticed. A person has to look at the venue.',
+      alert: 'LateLooksOverdue',
+      queries: [query(shared('svc_late_looks_overdue'), 'nodes')],
+    },
+    {
+      title: 'Abandoned sends whose looks fail',
+      unit: 'count',
+      rising:
+        'For an hour the venue, chain or executor has not answered, or its answer proves nothing: one of them may have landed.',
+      alert: 'LateLooksFail',
+      queries: [query(shared('svc_late_looks_failing'), 'nodes')],
+    },
   ],
 };
 

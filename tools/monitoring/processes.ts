@@ -31,6 +31,27 @@ const running: Section = {
       queries: [query('sum by (lease) (svc_lease_held)', '{{lease}}')],
     },
     {
+      title: 'Turns of background loops that failed',
+      unit: 'per-second',
+      rising:
+        'What the loop does is not done by this process: movements may stand still, and alerts that it feeds say nothing.',
+      alert: 'LoopFails',
+      queries: [query(perSecond('svc_loop_failures_total', 'loop'), '{{loop}}')],
+    },
+    {
+      title: 'Executors that one worker finds down',
+      unit: 'count',
+      rising:
+        '1 of one worker alone: its network or its files. Phases that it takes fail and are repeated.',
+      alert: 'ExecutorUnreachableFromWorker',
+      queries: [
+        query(
+          shared('svc_executor_unreachable', 'instance', 'executor_key'),
+          '{{executor_key}} from {{instance}}',
+        ),
+      ],
+    },
+    {
       title: 'Clocks against the worker',
       unit: 'seconds',
       rising:

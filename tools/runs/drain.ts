@@ -1,7 +1,7 @@
 /** Signals the runs of a build to leave it, until none is left or the time is over. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Build, LeaveBuild, WayToLeave } from '../../domain/builds.ts';
-import { createLeaver, currentOf } from '../../platform/leaving-runs.ts';
+import { createLeaver, takerWithoutWorker } from '../../platform/leaving-runs.ts';
 import type { Builds } from '../../platform/temporal-builds.ts';
 import { ToolError } from '../io.ts';
 import { unknownBuild } from './unknown.ts';
@@ -31,7 +31,8 @@ type Calls = Omit<Builds, 'promote'>;
 
 /**
  * Drains the build. A run with a send under way leaves after it. Throws a {@link ToolError} for a
- * build that no worker has registered, and for one whose runs would come back or have no worker.
+ * build that no worker has registered, and for one whose runs would come back or have no worker,
+ * also when that comes true meanwhile.
  */
 export async function drainBuild(calls: Calls, of: Build, options: DrainOptions): Promise<Drained> {
   await refuseTarget(calls, of, options.dryRun);
@@ -52,6 +53,7 @@ export async function drainBuild(calls: Calls, of: Build, options: DrainOptions)
     const before = left;
     left = await calls.countOpen(of);
     isSure = before === 0 && left === 0;
+    if (!isSure) await refuseTarget(calls, of, false);
   }
   return { ...order, dry_run: options.dryRun, found, left, ...tally };
 }
@@ -64,17 +66,16 @@ async function refuseTarget(
   const known = await calls.list(deployment);
   const status = known.find((each) => each.build === build)?.status;
   if (status === undefined) throw unknownBuild({ deployment, build }, known);
-  const takers = (await calls.takers()).map((taker) => taker ?? { deployment, build: null });
+  const takers = await calls.takers();
   // All new runs start in a deployment of another name, so the status of this one is out of date.
-  const isLeft = takers.every((taker) => taker.deployment !== deployment);
+  const isLeft = takers.every((taker) => taker !== null && taker.deployment !== deployment);
   if (!isLeft && (status === 'current' || status === 'ramping'))
     throw new ToolError(
       `New runs start on the build ${build}, which is ${status}. Promote another build first: fundadmin runs promote --build <build>, with --deployment <new name> after the deployment's name has changed.`,
     );
-  const targets = isLeft ? takers : [{ deployment, build: currentOf(known) }];
-  for (const target of targets)
-    if (!dryRun && !(await calls.hasWorker(target.deployment, target.build)))
-      throw new ToolError(
-        `The runs would stand still: no worker ${target.build === null ? 'without a build' : `of the current build ${target.build}`} polls. Start one, or promote another build.`,
-      );
+  const idle = dryRun ? undefined : await takerWithoutWorker(calls, takers);
+  if (idle !== undefined)
+    throw new ToolError(
+      `No worker ${idle === null ? 'without a build' : `of the build ${idle.build}`} polls, and new runs start there: runs that leave would stand still. Start one, or promote a build that has workers, which also ends a ramp.`,
+    );
 }

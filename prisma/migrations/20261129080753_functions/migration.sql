@@ -835,6 +835,34 @@ CREATE OR REPLACE FUNCTION read_phase(movement uuid, key text) RETURNS jsonb
   WHERE m.movement_id = movement AND n.node_key = key
 $$;
 
+-- prisma/functions/registry.sql
+
+-- Stores an executor's registration, where it differs, and the result of a health check. `declared`
+-- also names the process that checked (`health_by`) and for how long its answer stands
+-- (`stands_seconds`). Meanwhile a worse answer of another process changes nothing: that process
+-- alone may not reach the executor. Processes of 0.4.0 send neither: their answers always count,
+-- and stand against none.
+CREATE OR REPLACE FUNCTION save_executor_health(declared jsonb, state text) RETURNS void
+  LANGUAGE plpgsql AS $$
+DECLARE
+  d executors := jsonb_populate_record(NULL::executors, declared);
+  stands interval := make_interval(secs => (declared ->> 'stands_seconds')::double precision);
+  worst_first text[] := ARRAY['unknown', 'down', 'up'];
+  at timestamptz := svc_now();
+BEGIN
+  PERFORM declare_executor(declared, at);
+  UPDATE executors AS e SET kind = d.kind, action_types = d.action_types, provider = d.provider,
+    chain_family = d.chain_family, endpoint = d.endpoint, updated_at = at
+  WHERE e.executor_key = d.executor_key
+    AND (e.kind, e.action_types, e.provider, e.chain_family, e.endpoint)
+      IS DISTINCT FROM (d.kind, d.action_types, d.provider, d.chain_family, d.endpoint);
+  UPDATE executors AS e SET health_state = state, health_checked_at = at, health_by = d.health_by,
+    health_stands_until = at + stands
+  WHERE e.executor_key = d.executor_key
+    AND NOT coalesce(e.health_by <> d.health_by AND e.health_stands_until > at
+      AND array_position(worst_first, e.health_state) > array_position(worst_first, state), false);
+END $$;
+
 -- prisma/functions/request-desk.sql
 
 -- Reserves `cost` of the budget of an API key and returns for how many milliseconds the request has

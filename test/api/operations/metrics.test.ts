@@ -18,6 +18,7 @@ const FIGURES: OperationFigures = {
   unanswered: 2,
   oldest_unanswered: 61.5,
   late_looks_overdue: 7,
+  late_looks_failing: 8,
   pools: [
     { venue_key: 'main "1"', account_type: 'SPOT', asset: 'USDC', held: '1000.500000000000000001' },
   ],
@@ -79,6 +80,7 @@ test('shows every figure', async () => {
     'svc_nodes_unanswered 2',
     'svc_nodes_unanswered_oldest_seconds 61.5',
     'svc_late_looks_overdue 7',
+    'svc_late_looks_failing 8',
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
     'svc_withdrawal_quota_left{venue="cex-main",unit="USD"} 9000.5',
     'svc_balance_age_seconds{venue="cex-main"} 31.5',
