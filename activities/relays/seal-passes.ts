@@ -5,8 +5,8 @@ import { BEGINNING, type AuditPlace, type SealPlace } from '../../store/audit-se
 const NEWEST: SealPlace = { newest_seconds: 30 };
 
 /**
- * Reads that find rows which were committed late, as while a standby was away: of the last hour, and
- * of the whole trail. `everyMs`: pause between two of them, which take at most one part of the time
+ * Reads that find rows which were committed late, as while a standby was away: of the last hour,
+ * and of the whole trail. `everyMs`: pause between two of them, which take at most one part of the time
  * in `share`.
  */
 const LONG = [

@@ -15,7 +15,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Makes connections; then the wall clock is `ms` ahead, as if the machine was suspended meanwhile. */
+/** Makes connections, after which the wall clock is `ms` ahead: the machine was suspended. */
 function agentAsleep(ms: number): Agent {
   const connect = buildConnector({});
   return new Agent({
