@@ -40,9 +40,12 @@ export const SKIPPED = 'skipped' as const;
 
 interface Counted {
   readonly loop: LoopName;
-  /** Time of the first failure since the last success, by `performance.now()`. */
-  failingSince: number | null;
+  /** Times of the first and the last failure since the last success. */
+  failing: { readonly since: number; readonly last: number } | null;
 }
+
+/** Milliseconds after which a further failure has nothing to do with the one before it. */
+const APART_MS = 15 * 60_000;
 
 const counted = new Set<Counted>();
 const failures = new Counter({
@@ -53,13 +56,13 @@ const failures = new Counter({
 // It registers itself, and its values are computed for each page of metrics.
 new Gauge({
   name: 'svc_loop_failing_seconds',
-  help: 'For how long turns of a background loop have failed and none succeeded; 0 after a success.',
+  help: 'Time from the first to the last failed turn of a background loop; 0 after a success.',
   labelNames: ['loop'],
   collect() {
     this.reset();
     const longest = new Map<LoopName, number>();
-    for (const { loop, failingSince } of counted) {
-      const seconds = failingSince === null ? 0 : (performance.now() - failingSince) / 1_000;
+    for (const { loop, failing } of counted) {
+      const seconds = failing === null ? 0 : (failing.last - failing.since) / 1_000;
       longest.set(loop, Math.max(seconds, longest.get(loop) ?? 0));
     }
     for (const [loop, seconds] of longest) this.set({ loop }, seconds);
@@ -74,19 +77,33 @@ export interface TurnCounter {
   ended(): void;
 }
 
-/** Starts to count for a loop. Of several loops with one name the metrics show the worst. */
-export function countTurns(loop: LoopName): TurnCounter {
-  const own: Counted = { loop, failingSince: null };
+/**
+ * Starts to count for a loop. Of several loops with one name the metrics show the worst. Failures
+ * far apart do not add up: the loop may have skipped its turns in between. `pauseMs` is the pause
+ * after a failed turn.
+ */
+export function countTurns(
+  loop: LoopName,
+  {
+    pauseMs = 0,
+    now = () => performance.now(),
+  }: { readonly pauseMs?: number; readonly now?: () => number } = {},
+): TurnCounter {
+  const own: Counted = { loop, failing: null };
+  const apartMs = Math.max(APART_MS, 2 * pauseMs);
   counted.add(own);
   // Without a value of 0 before it, Prometheus would not see the first failure.
   failures.inc({ loop }, 0);
   return {
     succeeded: () => {
-      own.failingSince = null;
+      own.failing = null;
     },
     failed: () => {
       failures.inc({ loop });
-      own.failingSince ??= performance.now();
+      const last = now();
+      const before = own.failing;
+      const isFirst = before === null || last - before.last > apartMs;
+      own.failing = { since: isFirst ? last : before.since, last };
     },
     ended: () => {
       counted.delete(own);
@@ -115,8 +132,8 @@ export function startLoop(options: {
   readonly log: Logger;
   readonly work: () => Promise<boolean | typeof SKIPPED | void>;
 }): Loop {
-  const { name, of } = options;
-  const turns = countTurns(name);
+  const { name, of, pauseMs } = options;
+  const turns = countTurns(name, { pauseMs });
   let stopped = false;
   let poked = false;
   let wake: () => void = () => undefined;
@@ -140,7 +157,7 @@ export function startLoop(options: {
       }
       if (more || stopped || poked) continue;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, options.pauseMs);
+        const timer = setTimeout(resolve, pauseMs);
         wake = () => {
           clearTimeout(timer);
           resolve();

@@ -56,7 +56,7 @@ export interface OperationFigures {
   readonly oldest_unanswered: number;
   /** Abandoned nodes, at most 500, whose next look is due for more than an hour. */
   readonly late_looks_overdue: number;
-  /** Abandoned nodes whose looks have failed for more than an hour, of the 500 due first. */
+  /** Abandoned nodes, at most 500, whose looks have failed for more than an hour. */
   readonly late_looks_failing: number;
   readonly pools: readonly PoolHold[];
   /** What accounts may still withdraw; a figure above the threshold's age is missing. */
@@ -207,11 +207,9 @@ export async function readFigures(
       -- Each look plans the next one, so a late one means that no process can make it.
       'late_looks_overdue', (SELECT count(*) FROM (SELECT FROM movement_nodes
         WHERE next_late_look < (SELECT svc_now()) - interval '1 hour' LIMIT 500) o),
-      -- A failed look is repeated within half an hour (noteLateLook), so such nodes come first.
-      'late_looks_failing', (SELECT count(*) FROM (
-        SELECT late_fault_since AS since FROM movement_nodes
-        WHERE next_late_look IS NOT NULL ORDER BY next_late_look LIMIT 500) f
-        WHERE since < (SELECT svc_now()) - interval '1 hour'),
+      'late_looks_failing', (SELECT count(*) FROM (SELECT FROM movement_nodes
+        WHERE late_fault_since < (SELECT svc_now()) - interval '1 hour'
+          AND next_late_look IS NOT NULL LIMIT 500) f),
       'pools', (SELECT coalesce(
         jsonb_agg(jsonb_build_object('venue_key', venue_key, 'account_type', account_type,
         'asset', asset, 'held', held::text)), '[]') FROM reservation_pools),

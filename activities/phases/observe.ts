@@ -30,6 +30,7 @@ import {
   movesTo,
   onlyLooks,
   reported,
+  stillUnderWay,
   unknownByAnswer,
   unknownBySilence,
 } from './settle.ts';
@@ -71,9 +72,10 @@ async function conclude(
 ): Promise<PhaseResult> {
   if ('fault' in outcome) {
     if (isOver(row)) return timedOut(deps, row);
-    if (outcome.fault.kind === 'not_yet') return unanswered(deps, row, outcome.fault);
     const { fault } = outcome;
-    return unanswered(deps, row, afterSilence(row, fault), escalation(deps, row, fault));
+    const shows = afterSilence(row, fault);
+    if (fault.kind === 'not_yet') return unanswered(deps, row, shows);
+    return unanswered(deps, row, shows, escalation(deps, row, fault));
   }
   const answer = heldTo(assuranceOf(row), outcome.answer ?? { next_state: 'OBSERVING' });
   if (answer.next_state === 'COMPLETED')
@@ -172,7 +174,7 @@ async function keepProgress(
   const news =
     (answer.external_ref !== undefined && answer.external_ref !== row.external_ref) ||
     (answer.output !== undefined && !isDeepStrictEqual(answer.output, row.output)) ||
-    (answer.error_code ?? null) !== row.error_code ||
+    (answer.error_code ?? stillUnderWay(row)?.error_code ?? null) !== row.error_code ||
     row.error_count > 0 ||
     row.unanswered > 0;
   if (!news) return;
@@ -185,7 +187,13 @@ async function keepProgress(
         moves: [],
         attempt: row.attempt,
         epoch: row.epoch,
-        set: { ...reported(answer), ...ANSWERED, ...shown(answer), error_count: 0 },
+        set: {
+          ...reported(answer),
+          ...ANSWERED,
+          ...stillUnderWay(row),
+          ...shown(answer),
+          error_count: 0,
+        },
       },
     ],
     timeline: [],

@@ -43,6 +43,7 @@ import {
   movesTo,
   reported,
   sentAmount,
+  stillUnderWay,
   unknownAs,
   unknownByAnswer,
   unknownBySilence,
@@ -112,8 +113,9 @@ async function conclude(
   if ('fault' in checked) {
     const { fault } = checked;
     // A stop holds the send back for now; this does not count as a missing answer.
-    if (fault.kind === 'not_yet') return unanswered(deps, row, fault);
-    return unanswered(deps, row, afterSilence(row, fault), {
+    const shows = afterSilence(row, fault);
+    if (fault.kind === 'not_yet') return unanswered(deps, row, shows);
+    return unanswered(deps, row, shows, {
       impatient: isLate(row),
       person: () => unknownBySilence(deps, row, fault.message),
     });
@@ -255,7 +257,13 @@ function isOverdue(row: PhaseRow): boolean {
 function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult): Promise<void> {
   return mustWrite(deps, row, {
     moves: [],
-    set: { ...reported(answer), ...sentAmount(row), ...ANSWERED, submitted_at: NOW },
+    set: {
+      ...reported(answer),
+      ...sentAmount(row),
+      ...ANSWERED,
+      ...stillUnderWay(row),
+      submitted_at: NOW,
+    },
     artifacts: answer.artifacts ?? [],
     event: 'node_recovered',
     message: 'Looked for: the earlier send landed',

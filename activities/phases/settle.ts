@@ -2,6 +2,7 @@
 import { advance } from '../../domain/commands/advance.ts';
 import { settle, type Settlement } from '../../domain/commands/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
+import { LANE_STUCK, SEND_UNDER_WAY } from '../../domain/attention-reasons.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { followsCompletion, isAlone } from '../../domain/decision.ts';
@@ -106,13 +107,15 @@ export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): strin
 
 /**
  * Returns what the node shows after a look without an answer. What the venue was found to have
- * stays; of an UNKNOWN node everything that its executor reported does.
+ * stays, unless the fault itself says what it has, or that a nonce lane is stuck; of an UNKNOWN node
+ * everything that its executor reported stays.
  */
 export function afterSilence(
   { state, error_code, error_message }: PhaseRow,
   fault: ExecutorFault,
 ): ExecutorFault {
-  const { kind, message, retryAfterSeconds } = fault;
+  const { kind, code, message, retryAfterSeconds } = fault;
+  if (saysAtVenue(code) || code === LANE_STUCK) return fault;
   const isUnknown = state === 'UNKNOWN';
   const isReported =
     saysAtVenue(error_code) || (isUnknown && error_code !== null && error_code !== INCONCLUSIVE);
@@ -349,6 +352,14 @@ export function sentAmount(row: PhaseRow): NodeFields {
 
 /** Fields that clear earlier looks without an answer. */
 export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
+
+/**
+ * Returns code and message of a node that was UNKNOWN while its send is under way, and is observed
+ * again: one more answer that it is under way takes neither away. Null for any other node.
+ */
+export function stillUnderWay({ error_code, error_message }: PhaseRow): NodeFields | null {
+  return error_code === SEND_UNDER_WAY ? { error_code, error_message } : null;
+}
 
 /** Returns the fields of the node that an executor's answer sets. */
 export function reported(answer: ExecutionResult): NodeFields {

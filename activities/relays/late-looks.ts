@@ -16,7 +16,7 @@ import { heldTo } from '../../domain/plan/assurance.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readClaimed } from '../../store/claims.ts';
 import { needsClaim, noteLateLook, takeLateLooks } from '../../store/late-looks.ts';
@@ -67,11 +67,11 @@ export function startLateLooks(options: LateLookOptions): Loop {
   };
 }
 
-/** Makes the looks that are due. Returns whether more may be due; `SKIPPED` when none was. */
+/** Makes the looks that are due. Returns whether more may be due. */
 export async function lookForAbandoned(
   options: LateLookOptions,
   ending: AbortSignal,
-): Promise<boolean | typeof SKIPPED> {
+): Promise<boolean> {
   const { db, executors, pauseMs } = options;
   const keysOf = (which: (descriptor: ExecutorDescriptor) => boolean): readonly string[] =>
     executors.list().flatMap((each) => (which(each) ? [each.executor_key] : []));
@@ -82,7 +82,6 @@ export async function lookForAbandoned(
     pauseSeconds: pauseMs / 1_000,
     limit: MOST,
   });
-  if (taken.length === 0) return SKIPPED;
   throwFirst(await settleEach(taken, AT_ONCE, (node) => look(options, node, ending)));
   return taken.length === MOST;
 }
@@ -101,7 +100,13 @@ async function look(
   try {
     const answer = await answerAbout(options, row, ending);
     if (answer === null) return;
-    if (!isLanding(answer)) return await note(false);
+    if (!isLanding(answer)) {
+      const { next_state, error_code } = answer;
+      // As once the venue's history is too old: it may have landed, and no look would see it.
+      const isOpen = next_state === 'UNKNOWN';
+      if (isOpen) log.warn({ ...about, error_code }, 'a look for an abandoned send proves nothing');
+      return await note(isOpen);
+    }
     const doubt = await doubtOf(db, row, answer);
     if (doubt !== null) {
       // A landing that is noted too early would end the search.

@@ -23,39 +23,38 @@ export interface SealPasses {
 
 /**
  * Creates the order of the reads. The newest rows are read first, and again after each page of a
- * long read, so that no row waits for its end. `now`: the time in milliseconds.
+ * long read, so that no row waits for its end; the last hour comes before the whole trail. `now`:
+ * the time in milliseconds.
  */
 export function createPasses(now: () => number = Date.now): SealPasses {
-  const due: number[] = LONG.map(() => 0);
+  const longs = LONG.map((terms) => ({
+    ...terms,
+    place: terms.from as SealPlace,
+    due: 0,
+    spent: 0,
+  }));
   let newest = NEWEST;
-  let long: { readonly at: number; readonly place: SealPlace; readonly began: number } | null =
-    null;
-  let reads: 'newest' | 'long' = 'newest';
-  const nextLong = (): typeof long => {
-    const at = due.findIndex((time) => time <= now());
-    const { from } = LONG[at] ?? {};
-    return from === undefined ? null : { at, place: from, began: now() };
-  };
+  let long: (typeof longs)[number] | undefined;
+  let began = 0;
   return {
-    place: () => (reads === 'long' && long !== null ? long.place : newest),
+    place() {
+      began = now();
+      return (long ?? { place: newest }).place;
+    },
     advance(next) {
-      if (reads === 'newest' || long === null) {
+      if (long === undefined) {
         newest = next ?? NEWEST;
-        if (next !== null) return true;
-        long ??= nextLong();
-        if (long === null) return false;
-        reads = 'long';
-        return true;
+        if (next === null) long = longs.find(({ due }) => due <= now());
+        return next !== null || long !== undefined;
       }
-      reads = 'newest';
-      if (next !== null) {
-        long = { ...long, place: next };
-        return true;
-      }
-      const { at, began } = long;
-      const { everyMs = 0, share = 0 } = LONG[at] ?? {};
-      due[at] = now() + Math.max(everyMs, (now() - began) * share);
-      long = null;
+      const read = long;
+      long = undefined;
+      // Only what the reads took: an outage between them delays no further one.
+      read.spent += now() - began;
+      read.place = next ?? read.from;
+      if (next !== null) return true;
+      read.due = now() + Math.max(read.everyMs, read.spent * read.share);
+      read.spent = 0;
       return false;
     },
   };

@@ -80,22 +80,17 @@ export function startStuckRuns(options: StuckRunOptions): Loop {
     name: 'stuck runs',
     pauseMs: Math.min(LONGEST_PAUSE_MS, sweepIdleSeconds * 1_000),
     log,
-    // A run that no process can look at is no reason to return the lease.
-    work: async () => {
-      const outcomes = await turn();
-      if (outcomes === undefined) return SKIPPED;
-      return throwFirst(outcomes);
-    },
+    work: async () => (await turn()) ?? SKIPPED,
   });
 }
 
 /**
- * Returns the work of one turn after another; called when the process starts. A turn returns the
- * outcomes of its looks, and throws the first fault when Temporal was away.
+ * Returns the work of one turn after another; called when the process starts. A turn throws the
+ * first fault of its looks when Temporal was away, that is when none of them got an answer. A run
+ * that no process can look at is only logged, and no reason to return the lease. If it is the only
+ * one, the turn fails: the loop sees nothing then, and whether another process would is not known.
  */
-export function createTurn(
-  options: Omit<StuckRunOptions, 'leases'>,
-): () => Promise<readonly PromiseSettledResult<unknown>[]> {
+export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<false> {
   const { db, log, now = () => performance.now() } = options;
   let from = START;
   let mustRepeat = false;
@@ -151,7 +146,10 @@ export function createTurn(
       if (typeof verdict === 'object' && !known.some(({ id }) => id === owner.id))
         log.warn({ ...owner, cause: verdict.cause }, 'a run cannot go on');
     if (isAway) throwFirst(outcomes);
-    return outcomes;
+    for (const [index, each] of outcomes.entries())
+      if (each.status === 'rejected')
+        log.warn({ ...inOrder[index], err: each.reason as unknown }, 'a run was not looked at');
+    return false;
   };
 }
 

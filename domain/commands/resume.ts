@@ -1,6 +1,5 @@
 /** The resume command: a person releases a gate, or requests another look at an unknown outcome. */
 import { walk } from '../graph/walk.ts';
-import { isAtVenue } from '../send/at-venue.ts';
 import { toWalk, type MovementSnapshot, type NodeSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
 import { NOW, type NodeChange, type Transition } from '../transition.ts';
@@ -43,8 +42,9 @@ export function resume(snapshot: MovementSnapshot, requester: Requester): Transi
       ? {
           ...changeOf(node, ['OBSERVING']),
           set: {
-            // What the venue was found to have stays until a look finds otherwise.
-            ...(isAtVenue(node) ? {} : { error_code: null, error_message: null }),
+            // The database keeps a code that says what the venue has (`is_at_venue`).
+            error_code: null,
+            error_message: null,
             error_count: 0,
             unanswered: 0,
             resumed: true,

@@ -117,6 +117,7 @@ export function retry(
           : {
               recover_first: true,
               only_look: false,
+              // The database keeps a code that says what the venue has (`is_at_venue`).
               error_code: null,
               error_message: null,
               error_count: 0,

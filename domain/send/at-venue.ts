@@ -7,6 +7,8 @@ export const PAID_OTHERWISE: readonly string[] = [
   WITHDRAWAL_FEE_ABOVE_LIMIT,
   'WITHDRAWAL_MISMATCH',
 ];
+/** Codes of several records of one send; none of them is named. */
+export const PAID_TWICE: readonly string[] = ['WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED'];
 /** Codes of a payment or credit that is there, with another amount than was sent. */
 export const ARRIVED_OTHERWISE: readonly string[] = [
   'LEDGER_ROW_MISMATCH',
@@ -20,8 +22,7 @@ export const ARRIVED_OTHERWISE: readonly string[] = [
 export const AT_VENUE_CODES: readonly string[] = [
   SEND_UNDER_WAY,
   ...PAID_OTHERWISE,
-  'WITHDRAWAL_DUPLICATED',
-  'TRANSFER_DUPLICATED',
+  ...PAID_TWICE,
   ...ARRIVED_OTHERWISE,
 ];
 

@@ -197,7 +197,9 @@ BEGIN
       AND n.updated_at <= at - interval '10 minutes' THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
-      AND waits_in_vain(n.error_code) THEN 'observed_long'
+      AND waits_in_vain(n.error_code)
+      -- Looks without an answer leave the code, and say nothing about it.
+      AND (n.unanswered_since > at - interval '1 minute') IS NOT FALSE THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'

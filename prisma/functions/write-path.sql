@@ -81,6 +81,7 @@ DECLARE
   frozen boolean := false;
   unclaimed boolean := false;
   seen boolean := false;
+  looks_again boolean := coalesce(doc ->> 'command_kind' IN ('resume', 'retry'), false);
   holder jsonb;
   lane text;
 BEGIN
@@ -330,10 +331,15 @@ BEGIN
       external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
         ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
-      -- What passes its fence in a lane no longer waits for that lane.
-      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code'
+      -- A resume or a retry takes nothing back of what the venue has, also where it was decided before
+      -- the look that found it. What passes its fence in a lane no longer waits for that lane.
+      error_code = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+          THEN error_code
+        WHEN fields ? 'error_code' THEN fields ->> 'error_code'
         WHEN part ? 'send_lane' THEN NULL ELSE error_code END,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      error_message = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+          THEN error_message
+        WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         WHEN part ? 'send_lane' THEN NULL ELSE error_message END,
       -- The time that a node waits at its fence in the mode `frozen` does not count towards its
       -- time limit.

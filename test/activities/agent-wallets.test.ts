@@ -1,6 +1,7 @@
 /** How agents of the perps venue are approved, whatever the venue, the signer and workers do. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { register } from 'prom-client';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { SignerFault } from '../../domain/signer.ts';
 import type { PerpAccess } from '../../venues/perp/access.ts';
@@ -177,6 +178,39 @@ test('an approval without an answer is sent again, and its error shown', async (
   expect(await stored(wallet)).toMatchObject({ state: 'pending' });
   await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
   await becomes(wallet, { state: 'active', last_error: null });
+});
+
+test('a check that cannot be stored fails the turn, and one that the venue did not answer does not', async () => {
+  const failures = async (): Promise<number> => {
+    const found = await register.getSingleMetric('svc_loop_failures_total')?.get();
+    const own = found?.values.find(({ labels }) => labels['loop'] === 'agent wallet tender');
+    return own?.value ?? 0;
+  };
+  const before = await failures();
+  await desk.perp.faults({ refuse_rate: 1 });
+  const [refused, other] = [await ask(name()), await ask(name())];
+  const worker = desk.work();
+  await saysError(refused, /answered 500/);
+  await saysError(other, /answered 500/);
+  await worker.stop();
+  expect(await failures()).toBe(before);
+  await fetch(`${desk.access.venue.url}/faults`, { method: 'DELETE' });
+  await desk.bench.sql(`CREATE FUNCTION refuse_wallet() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN RAISE EXCEPTION ''this wallet stays as it is''; END'`);
+  try {
+    await desk.bench.sql(`CREATE TRIGGER refuse_wallet BEFORE UPDATE ON perp_agent_wallets
+      FOR EACH ROW WHEN (NEW.state <> OLD.state AND NEW.agent_name = '${refused.agent_name}')
+      EXECUTE FUNCTION refuse_wallet()`);
+    await dueNow();
+    desk.work();
+    // The other one goes on.
+    await becomes(other, { state: 'active' });
+    await eventually(async () => ((await failures()) > before ? true : null));
+    expect(await stored(refused)).toMatchObject({ state: 'pending' });
+  } finally {
+    await desk.bench.sql('DROP TRIGGER IF EXISTS refuse_wallet ON perp_agent_wallets');
+    await desk.bench.sql('DROP FUNCTION refuse_wallet()');
+  }
 });
 
 test('that it was taken is no proof: what is not listed stays pending', async () => {

@@ -1,7 +1,13 @@
 /** Turns of a background loop that fail are counted, and for how long none has succeeded. */
 import { pino } from 'pino';
 import { register } from 'prom-client';
-import { countTurns, SKIPPED, startLoop, type LoopName } from '../../platform/loop.ts';
+import {
+  countTurns,
+  SKIPPED,
+  startLoop,
+  type LoopName,
+  type TurnCounter,
+} from '../../platform/loop.ts';
 import { eventually } from '../support/eventually.ts';
 
 const log = pino({ level: 'silent' });
@@ -33,13 +39,13 @@ test('a loop that fails is counted as failing until a turn succeeds', async () =
   try {
     await further(3);
     expect(await failuresOf('scout')).toBeGreaterThanOrEqual(3);
-    const first = (await failingOf('scout')) ?? 0;
-    expect(first).toBeGreaterThan(0);
-    // A turn that does nothing takes no failure back.
+    // A turn that does nothing takes no failure back, and is none.
     outcome = 'rests';
+    const lasted = await failingOf('scout');
+    expect(lasted).toBeGreaterThan(0);
     await further(3);
     const failures = await failuresOf('scout');
-    expect(await failingOf('scout')).toBeGreaterThan(first);
+    expect(await failingOf('scout')).toBe(lasted);
     outcome = 'succeeds';
     await further(3);
     expect(await failingOf('scout')).toBe(0);
@@ -58,11 +64,47 @@ test('a loop has its figures before its first turn ends, so that its first failu
   turns.ended();
 });
 
+describe('failures', () => {
+  const MINUTE_MS = 60_000;
+  const clock = { ms: 0 };
+  const now = (): number => clock.ms;
+  const failAfter = (turns: TurnCounter, minutes: number): void => {
+    clock.ms += minutes * MINUTE_MS;
+    turns.failed();
+  };
+
+  test('that are far apart do not add up, and those of ten minutes do', async () => {
+    const turns = countTurns('late looks', { now });
+    failAfter(turns, 0);
+    // It skips its turns for hours.
+    failAfter(turns, 180);
+    expect(await failingOf('late looks')).toBe(0);
+    for (let minute = 0; minute < 11; minute += 1) failAfter(turns, 1);
+    expect(await failingOf('late looks')).toBe(660);
+    // The outage is over.
+    clock.ms += 5 * MINUTE_MS;
+    expect(await failingOf('late looks')).toBe(660);
+    turns.succeeded();
+    expect(await failingOf('late looks')).toBe(0);
+    turns.ended();
+  });
+
+  test('of a loop with a long pause add up', async () => {
+    const turns = countTurns('late looks', { pauseMs: 60 * MINUTE_MS, now });
+    for (let turn = 0; turn < 2; turn += 1) failAfter(turns, 60);
+    expect(await failingOf('late looks')).toBe(3_600);
+    turns.ended();
+  });
+});
+
 test('of loops with one name the worst is shown', async () => {
-  const [one, other] = [countTurns('balances'), countTurns('balances')];
+  let ms = 0;
+  const [one, other] = [countTurns('balances', { now: () => ms }), countTurns('balances')];
+  one.failed();
+  ms = 1_000;
   one.failed();
   other.succeeded();
-  expect(await failingOf('balances')).toBeGreaterThan(0);
+  expect(await failingOf('balances')).toBe(1);
   one.succeeded();
   expect(await failingOf('balances')).toBe(0);
   for (const each of [one, other]) each.ended();

@@ -371,15 +371,15 @@ export const commandRules: readonly Rule[] = [
   {
     id: 'a-resume-takes-nothing-back',
     section,
-    rule: 'A resume, and looks without an answer after it, take nothing back that the venue was found to have.',
+    rule: 'A resume or a retry takes nothing back that the venue was found to have, also where it was decided before the look that found it.',
     test: {
       file: AT_VENUE,
-      name: 'a resume takes back nothing of what the venue has, and only its answer does',
+      name: 'a %s takes back nothing of what the venue has, and only its answer does',
     },
     broken: {
-      file: 'domain/commands/resume.ts',
-      find: '...(isAtVenue(node) ? {} : { error_code: null, error_message: null }),',
-      replace: 'error_code: null, error_message: null,',
+      file: 'prisma/functions/write-path.sql',
+      find: "      error_code = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)\n",
+      replace: '      error_code = CASE WHEN false\n',
     },
   },
   {
@@ -388,7 +388,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A look without an answer hides no code that says what the venue has.',
     test: {
       file: AT_VENUE,
-      name: 'looks without an answer after a resume hide nothing of what the venue has',
+      name: 'looks after a resume that find nothing new hide nothing of what the venue has',
     },
     broken: {
       file: 'activities/phases/settle.ts',
@@ -777,6 +777,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'open-outcomes-are-failed-looks',
+    section,
+    rule: 'A look for an abandoned send that leaves its outcome open, as in a history that is too old, is noted as failed.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'is noted where the outcome stays open (%s), until an answer says otherwise',
+    },
+    broken: {
+      file: 'activities/relays/late-looks.ts',
+      find: '      return await note(isOpen);\n',
+      replace: '      return await note(false);\n',
+    },
+  },
+  {
     id: 'no-attempt-hides-behind-an-abandoned-one',
     section,
     rule: 'An attempt before an abandoned one is compared with the exchange’s records by its own outcome.',
@@ -862,8 +876,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/seal-passes.ts',
-      find: "      reads = 'newest';\n      if (next !== null) {\n",
-      replace: '      if (next !== null) {\n',
+      find: '      long = undefined;\n',
+      replace: '      if (next === null) long = undefined;\n',
     },
   },
   {
@@ -1215,6 +1229,20 @@ export const commandRules: readonly Rule[] = [
       file: 'activities/relays/stuck-runs.ts',
       find: 'const isAway = seen === 0 && faultsInRow > 0;',
       replace: 'const isAway = faultsInRow > 0;',
+    },
+  },
+  {
+    id: 'unseen-runs-fail-no-turn',
+    section,
+    rule: 'A run that can never be looked at does not make the loop that looks at runs count as failing.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'a run that can never be looked at fails no turn of the loop',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: '    if (isAway) throwFirst(outcomes);\n',
+      replace: '    throwFirst(outcomes);\n',
     },
   },
   {

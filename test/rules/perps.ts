@@ -130,6 +130,16 @@ export const perpRules: readonly Rule[] = [
     },
   },
   {
+    id: 'unstored-checks-fail-the-turn',
+    section,
+    rule: 'A check of an agent that cannot be stored fails the turn of its loop, and holds up no other agent.',
+    test: {
+      file: APPROVED,
+      name: 'a check that cannot be stored fails the turn, and one that the venue did not answer does not',
+    },
+    broken: { file: LOOP, find: '      throwFirst(outcomes);\n', replace: '' },
+  },
+  {
     id: 'no-approval-by-a-signer-that-is-off',
     section,
     rule: "While the master's signer is switched off no agent is approved, and nothing is sent for it.",

@@ -150,4 +150,18 @@ export const processRules: readonly Rule[] = [
     },
     broken: { file: 'platform/loop.ts', find: '        turns.failed();\n', replace: '' },
   },
+  {
+    id: 'failures-far-apart-do-not-add-up',
+    section,
+    rule: 'Failures of a background loop that are far apart do not add up to an outage.',
+    test: {
+      file: 'test/platform/loop.test.ts',
+      name: 'that are far apart do not add up, and those of ten minutes do',
+    },
+    broken: {
+      file: 'platform/loop.ts',
+      find: 'before === null || last - before.last > apartMs',
+      replace: 'before === null',
+    },
+  },
 ];

@@ -303,6 +303,22 @@ describe('a late look', () => {
       },
     ],
     [
+      'twice',
+      {
+        next_state: 'UNKNOWN',
+        error_code: 'WITHDRAWAL_DUPLICATED',
+        error_message: 'the exchange shows 2 withdrawals under one client id',
+      },
+    ],
+    [
+      'twice within its exchange',
+      {
+        next_state: 'UNKNOWN',
+        error_code: 'TRANSFER_DUPLICATED',
+        error_message: 'the exchange shows 2 transfers under one reference',
+      },
+    ],
+    [
       'with another amount in the ledger',
       {
         next_state: 'OBSERVING',
@@ -326,7 +342,7 @@ describe('a late look', () => {
     const { next_state: _state, ...difference } = answer;
     expect(await late(id)).toEqual([{ data: { late: true, ...difference } }]);
     expect(await payOf(id, 'external_ref, landed_late_at IS NOT NULL AS landed')).toEqual({
-      external_ref: RECORD,
+      external_ref: answer.external_ref ?? null,
       landed: true,
     });
   });
@@ -476,6 +492,22 @@ describe('a late look', () => {
       await turn({ next_state: 'COMPLETED', assurance: 'destination_credited' });
       expect(await isNoted(id)).toBe(true);
     });
+
+    test.each(['HISTORY_TOO_OLD', 'WITHDRAWAL_AMBIGUOUS', 'ACTION_UNPROVEN'])(
+      'is noted where the outcome stays open (%s), until an answer says otherwise',
+      async (error_code) => {
+        const id = await abandoned();
+        const open = { next_state: 'UNKNOWN', error_code } as const;
+        for (let look = 0; look < 2; look += 1) {
+          await due(id);
+          expect(await turn(open)).toEqual(['recover']);
+          expect(await isNoted(id)).toBe(true);
+        }
+        await due(id);
+        expect(await turn({ next_state: 'READY' })).toEqual(['recover']);
+        expect(await isNoted(id)).toBe(false);
+      },
+    );
 
     test('after another process has seen the landing changes nothing', async () => {
       const id = await abandoned();

@@ -207,3 +207,18 @@ test.each<[string, string]>([
   }
   expect(await healthOf(declared.executor_key)).toMatchObject({ state: expected });
 });
+
+test('a check from a time to come, of a database whose clock was ahead, keeps no executor up', async () => {
+  const { descriptor } = createNoopExecutor();
+  const declared: ExecutorDescriptor = { ...descriptor, executor_key: randomUUID() };
+  const check = (by: string, state: ExecutorHealth['state']) =>
+    saveExecutorHealth(bench.db, declared, { state, by, standsSeconds: 60 });
+  await check('gone', 'up');
+  await bench.sql(
+    `UPDATE executors SET health_checked_at = health_checked_at + interval '1 hour',
+       health_stands_until = health_stands_until + interval '1 hour' WHERE executor_key = $1`,
+    declared.executor_key,
+  );
+  await check('other', 'down');
+  expect(await healthOf(declared.executor_key)).toMatchObject({ state: 'down' });
+});

@@ -64,6 +64,21 @@ test.each(['DEPOSIT_AMOUNT_MISMATCH', 'LEDGER_ROW_MISMATCH', 'ATTESTATION_MISMAT
   },
 );
 
+test('its code stays while its executor does not answer, and that is what is shown', async () => {
+  const silent = async (ago: string) => {
+    const id = await draft('OBSERVING', '1 second', 'LEDGER_ROW_MISMATCH');
+    await bench.sql(
+      `UPDATE movement_nodes SET unanswered = 1, unanswered_since = now() - $2::interval
+        WHERE movement_id = $1::uuid`,
+      id,
+      ago,
+    );
+    return (await readMovement(bench.db, id))?.attention ?? null;
+  };
+  expect(await silent('50 seconds')).toMatchObject({ reason: 'observed_long' });
+  expect(await silent('2 minutes')).toMatchObject({ reason: 'executor_unavailable' });
+});
+
 test('a node that clocks keep from its send needs a person after ten minutes, whatever they show meanwhile', async () => {
   const waiting = async (ago: string, state = 'READY', code = 'CLOCK_DIFFERENCE') => {
     const id = await draft(state, '1 second', code);

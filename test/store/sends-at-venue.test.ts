@@ -8,8 +8,10 @@ import { recover } from '../../activities/phases/recover.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
 import { openOutcomes, resolve, type Outcome } from '../../domain/commands/resolve.ts';
 import { resume } from '../../domain/commands/resume.ts';
+import { retry } from '../../domain/commands/retry.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { RecoverArgs } from '../../domain/messages.ts';
+import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { approvalOf, storeBench } from './support.ts';
@@ -107,47 +109,79 @@ test('a late send that is under way is never called failed, also once its venue 
   expect(await says(args, 'abandoned')).toMatchObject({ ok: true });
 });
 
-/** A person requests another look at the UNKNOWN node. */
-async function resumed(args: RecoverArgs): Promise<void> {
+const COMMANDS = { resume, retry };
+
+/** A person requests another look at the UNKNOWN node, as it was when `snapshot` was read. */
+async function lookedAgain(
+  args: RecoverArgs,
+  command: keyof typeof COMMANDS,
+  snapshot?: MovementSnapshot,
+): Promise<void> {
+  const { movement_id } = args;
   await bench.sql(
     "UPDATE movements SET request_state = 'MANUAL_INTERVENTION' WHERE movement_id = $1::uuid",
-    args.movement_id,
+    movement_id,
   );
-  const change = resume(await readSnapshot(bench.db, args.movement_id), PERSON);
+  const read = snapshot ?? (await readSnapshot(bench.db, movement_id));
+  const change = COMMANDS[command]({ ...read, state: 'MANUAL_INTERVENTION' }, PERSON);
   expect(await applyTransition(bench.db, change!)).toMatchObject({ ok: true });
-  expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING' });
 }
 
-test('a resume takes back nothing of what the venue has, and only its answer does', async () => {
-  const args = await late();
-  await finish(args, UNDER_WAY);
-  await resumed(args);
-  expect(await finish(args, SILENCE)).toMatchObject({
-    state: 'UNKNOWN',
-    error_code: 'SEND_UNDER_WAY',
-  });
-  expect(await says(args, 'failed')).toMatchObject(OPEN);
-  expect(await offered(args)).toEqual(['abandoned']);
-  await resumed(args);
-  await finish(args, { answer: { next_state: 'UNKNOWN', error_code: 'CLOSED' } });
-  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: 'CLOSED' });
-  expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
-});
+test.each([
+  ['resume', 'OBSERVING'],
+  ['retry', 'READY'],
+] as const)(
+  'a %s takes back nothing of what the venue has, and only its answer does',
+  async (command, state) => {
+    const args = await late();
+    await finish(args, SILENCE);
+    // Read before the look that finds it.
+    const before = await readSnapshot(bench.db, args.movement_id);
+    await looks(args, UNDER_WAY);
+    await lookedAgain(args, command, before);
+    expect(await nodeOf(args)).toMatchObject({ state, error_code: 'SEND_UNDER_WAY' });
+    expect(await finish(args, SILENCE)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: 'SEND_UNDER_WAY',
+    });
+    expect(await says(args, 'failed')).toMatchObject(OPEN);
+    expect(await offered(args)).toEqual(['abandoned']);
+    await lookedAgain(args, command);
+    await finish(args, { answer: { next_state: 'UNKNOWN', error_code: 'CLOSED' } });
+    expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: 'CLOSED' });
+    expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
+    await lookedAgain(args, command);
+    expect(await nodeOf(args)).toMatchObject({ state, error_code: null });
+  },
+);
 
-test('looks without an answer after a resume hide nothing of what the venue has', async () => {
+test('looks after a resume that find nothing new hide nothing of what the venue has', async () => {
   const args = await late();
+  const { from_observe: _recovers, ...looked } = args;
+  const observed = async (said: Said) =>
+    observe.finish(deps(), looked, await phaseRow(deps(), args), said);
   await finish(args, UNDER_WAY);
-  await resumed(args);
+  await lookedAgain(args, 'resume');
   await bench.sql(
-    `UPDATE movement_nodes SET own_plan = own_plan || '{"retry_policy": {"max_attempts": 3}}'
+    `UPDATE movement_nodes SET own_plan = own_plan || '{"retry_policy": {"max_attempts": 9}}'
       WHERE movement_id = $1::uuid`,
     args.movement_id,
   );
-  for (let look = 1; look <= 2; look += 1) {
-    await expect(finish(args, SILENCE)).rejects.toThrow(`look ${String(look)} got no answer`);
+  const busy = { fault: new ExecutorFault('not_yet', 'TOO_MANY_REQUESTS', 'later') };
+  for (const look of [
+    () => observed(SILENCE),
+    () => observed(busy),
+    () => observed(UNDER_WAY),
+    () => finish(args, busy),
+    () => finish(args, SILENCE),
+  ]) {
+    await expect(look()).rejects.toThrow(/no answer|not there yet/);
     expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING', error_code: 'SEND_UNDER_WAY' });
   }
-  expect(await finish(args, SILENCE)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
+  // A fault that says what the venue has is no silence.
+  const above = new ExecutorFault('rejected', 'WITHDRAWAL_FEE_ABOVE_LIMIT', 'a fee of 4 USDC');
+  await expect(observed({ fault: above })).rejects.toThrow('no answer');
+  expect(await nodeOf(args)).toMatchObject({ error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT' });
 });
 
 test('what an observing look reports of the venue is the code of the UNKNOWN node', async () => {

@@ -201,7 +201,7 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     labels: { loop: LOOPS },
     condition: 'for loops that the process runs',
     meaning:
-      'For how long turns of the loop have failed and none has succeeded; 0 after a success. It goes on to grow without a further failure where another worker has taken the loop’s lease.',
+      'Time from the first to the last failed turn of the loop, with no success in between; 0 after a success. It grows with failures alone. One that comes more than 15 minutes after the last (two pauses, where the loop has longer ones) counts as a first one.',
   },
   svc_executor_unreachable: {
     type: 'gauge',
@@ -330,7 +330,7 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
   svc_late_looks_failing: {
     type: 'gauge',
     meaning:
-      'Abandoned nodes whose looks have got no answer, or one that proves nothing, for more than an hour, of the 500 that are due first ([what to do](runbook.md#an-abandoned-send-has-landed)).',
+      'Abandoned nodes whose looks have got no answer, or one that proves nothing, for more than an hour, at most 500 ([what to do](runbook.md#an-abandoned-send-has-landed)).',
   },
   svc_audit_unsealed_oldest_seconds: {
     type: 'gauge',

@@ -8,6 +8,7 @@ import type { AuditAction } from '../../domain/events.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import { AGENT_WALLET_TABLE, type AgentWalletState } from '../../domain/states/agent-wallet.ts';
 import { assertMove } from '../../domain/states/table.ts';
+import { settleEach, throwFirst } from '../../platform/at-once.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -94,16 +95,17 @@ export function startAgentWalletTender(options: AgentWalletOptions): Loop {
     work: async () => {
       const due = await takeAgentWallets(options.db, LEASE_SECONDS, MOST);
       const turn = turnOf(options, ending.signal);
-      await Promise.all(
-        due.map((wallet) =>
-          tend(turn, wallet).catch((error: unknown) =>
-            options.log.warn(
-              { err: error, wallet_id: wallet.wallet_id },
-              'an agent wallet could not be checked',
-            ),
-          ),
-        ),
-      );
+      // A venue or signer that does not answer is noted at the wallet, and fails no turn.
+      const outcomes = await settleEach(due, MOST, async (wallet) => {
+        try {
+          await tend(turn, wallet);
+        } catch (error) {
+          const { wallet_id } = wallet;
+          options.log.warn({ err: error, wallet_id }, 'an agent wallet could not be checked');
+          throw error;
+        }
+      });
+      throwFirst(outcomes);
       return due.length === MOST;
     },
   });

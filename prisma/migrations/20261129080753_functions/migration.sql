@@ -260,7 +260,9 @@ BEGIN
       AND n.updated_at <= at - interval '10 minutes' THEN 'lane_blocked'
     WHEN n.state = 'OBSERVING' AND n.error_code = 'BRIDGE_DELIVERY_LATE' THEN 'delivery_late'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
-      AND waits_in_vain(n.error_code) THEN 'observed_long'
+      AND waits_in_vain(n.error_code)
+      -- Looks without an answer leave the code, and say nothing about it.
+      AND (n.unanswered_since > at - interval '1 minute') IS NOT FALSE THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
         OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
@@ -859,7 +861,9 @@ BEGIN
   UPDATE executors AS e SET health_state = state, health_checked_at = at, health_by = d.health_by,
     health_stands_until = at + stands
   WHERE e.executor_key = d.executor_key
+    -- A check that is later than now is of a database whose clock was ahead.
     AND NOT coalesce(e.health_by <> d.health_by AND e.health_stands_until > at
+      AND e.health_checked_at <= at
       AND array_position(worst_first, e.health_state) > array_position(worst_first, state), false);
 END $$;
 
@@ -1196,6 +1200,7 @@ DECLARE
   frozen boolean := false;
   unclaimed boolean := false;
   seen boolean := false;
+  looks_again boolean := coalesce(doc ->> 'command_kind' IN ('resume', 'retry'), false);
   holder jsonb;
   lane text;
 BEGIN
@@ -1445,10 +1450,15 @@ BEGIN
       external_ref = CASE WHEN fields ? 'external_ref' THEN fields ->> 'external_ref'
         ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
-      -- What passes its fence in a lane no longer waits for that lane.
-      error_code = CASE WHEN fields ? 'error_code' THEN fields ->> 'error_code'
+      -- A resume or a retry takes nothing back of what the venue has, also where it was decided before
+      -- the look that found it. What passes its fence in a lane no longer waits for that lane.
+      error_code = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+          THEN error_code
+        WHEN fields ? 'error_code' THEN fields ->> 'error_code'
         WHEN part ? 'send_lane' THEN NULL ELSE error_code END,
-      error_message = CASE WHEN fields ? 'error_message' THEN fields ->> 'error_message'
+      error_message = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+          THEN error_message
+        WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         WHEN part ? 'send_lane' THEN NULL ELSE error_message END,
       -- The time that a node waits at its fence in the mode `frozen` does not count towards its
       -- time limit.
