@@ -54,23 +54,26 @@ export async function takeLateLooks(
 }
 
 /**
- * Notes whether the look at an abandoned node failed: it got no answer, or one that proves nothing.
- * A failed look is repeated within half an hour, or after `pauseSeconds` if that is longer. Writes
+ * Notes whether the look at an abandoned node failed: it got no answer (`silent`), or one that
+ * proves nothing (`open`).
+ * Only the former is repeated within half an hour, or after `pauseSeconds` if that is longer. Writes
  * nothing once the node has landed or is at another attempt or epoch.
  */
 export async function noteLateLook(
   db: Database,
   node: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch'>,
-  { failed, pauseSeconds }: { readonly failed: boolean; readonly pauseSeconds: number },
+  outcome: 'silent' | 'open' | 'answered',
+  pauseSeconds: number,
 ): Promise<void> {
   const { movement_id, node_key, attempt, epoch } = node;
   const seconds = Math.max(REPEAT_SECONDS, pauseSeconds);
+  const failed = outcome !== 'answered';
   await run(
     () => db.sql`
       UPDATE movement_nodes SET
         late_fault_since = CASE WHEN ${failed}::boolean
           THEN coalesce(late_fault_since, svc_now()) END,
-        next_late_look = CASE WHEN ${failed}::boolean
+        next_late_look = CASE WHEN ${outcome === 'silent'}::boolean
           THEN least(next_late_look,
             svc_now() + make_interval(secs => ${seconds}::double precision))
           ELSE next_late_look END

@@ -8,8 +8,7 @@ import type { PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { firstLegOf } from '../../domain/plan/legs.ts';
 import { isLate } from '../../domain/send/node.ts';
-import { storable } from '../../domain/text.ts';
-import { NOW, type NodeFields } from '../../domain/transition.ts';
+import { NOW } from '../../domain/transition.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { lookAgain } from '../failures.ts';
@@ -22,7 +21,6 @@ import { resultFor, result } from './results.ts';
 import { unanswered } from './faults.ts';
 import {
   afterSilence,
-  ANSWERED,
   completeNode,
   failNode,
   isBeforeObserving,
@@ -30,7 +28,7 @@ import {
   movesTo,
   onlyLooks,
   reported,
-  stillUnderWay,
+  shown,
   unknownByAnswer,
   unknownBySilence,
 } from './settle.ts';
@@ -155,8 +153,8 @@ function enterObserving(
     moves: ['OBSERVING'],
     set: {
       ...reported(answer),
-      ...ANSWERED,
-      ...shown(answer),
+      ...shown(row, answer),
+      unanswered: 0,
       error_count: 0,
       ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
     },
@@ -174,7 +172,7 @@ async function keepProgress(
   const news =
     (answer.external_ref !== undefined && answer.external_ref !== row.external_ref) ||
     (answer.output !== undefined && !isDeepStrictEqual(answer.output, row.output)) ||
-    (answer.error_code ?? stillUnderWay(row)?.error_code ?? null) !== row.error_code ||
+    shown(row, answer).error_code !== row.error_code ||
     row.error_count > 0 ||
     row.unanswered > 0;
   if (!news) return;
@@ -189,23 +187,12 @@ async function keepProgress(
         epoch: row.epoch,
         set: {
           ...reported(answer),
-          ...ANSWERED,
-          ...stillUnderWay(row),
-          ...shown(answer),
+          ...shown(row, answer),
+          unanswered: 0,
           error_count: 0,
         },
       },
     ],
     timeline: [],
   });
-}
-
-/**
- * Returns why the payment has not arrived, if the executor says so; people see the reason, and it
- * decides nothing.
- */
-function shown({ error_code, error_message = 'no reason stated' }: ExecutionResult): NodeFields {
-  return error_code === undefined
-    ? {}
-    : { error_code, error_message: storable(error_message, 1_000) };
 }

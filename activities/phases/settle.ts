@@ -2,7 +2,7 @@
 import { advance } from '../../domain/commands/advance.ts';
 import { settle, type Settlement } from '../../domain/commands/conditions.ts';
 import type { ConditionNode } from '../../domain/conditions/scope.ts';
-import { LANE_STUCK, SEND_UNDER_WAY } from '../../domain/attention-reasons.ts';
+import { DELIVERY_LATE, LANE_STUCK, SEND_UNDER_WAY } from '../../domain/attention-reasons.ts';
 import type { TimelineEventType } from '../../domain/events.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { followsCompletion, isAlone } from '../../domain/decision.ts';
@@ -354,11 +354,20 @@ export function sentAmount(row: PhaseRow): NodeFields {
 export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
 
 /**
- * Returns code and message of a node that was UNKNOWN while its send is under way, and is observed
- * again: one more answer that it is under way takes neither away. Null for any other node.
+ * Returns code and message of a node of which the executor reports that its end is not there yet,
+ * and maybe why. What was UNKNOWN while its send is under way keeps its code, which one more such
+ * answer does not take away, unless it says what the venue has, or that a delivery is late.
  */
-export function stillUnderWay({ error_code, error_message }: PhaseRow): NodeFields | null {
-  return error_code === SEND_UNDER_WAY ? { error_code, error_message } : null;
+export function shown(
+  row: Pick<PhaseRow, 'error_code' | 'error_message'>,
+  { error_code, error_message = 'no reason stated' }: ExecutionResult,
+): Pick<PhaseRow, 'error_code' | 'error_message'> {
+  const says = error_code === DELIVERY_LATE || saysAtVenue(error_code);
+  if (row.error_code === SEND_UNDER_WAY && !says)
+    return { error_code: row.error_code, error_message: row.error_message };
+  return error_code === undefined
+    ? { error_code: null, error_message: null }
+    : { error_code, error_message: storable(error_message, 1_000) };
 }
 
 /** Returns the fields of the node that an executor's answer sets. */

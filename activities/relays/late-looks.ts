@@ -95,8 +95,8 @@ async function look(
   const row = await readPhase(db, movement_id, node_key);
   if (row === null) return;
   const about = { movement_id, node_key };
-  const note = (failed: boolean): Promise<void> =>
-    noteLateLook(db, row, { failed, pauseSeconds: pauseMs / 1_000 });
+  const note = (outcome: 'silent' | 'open' | 'answered'): Promise<void> =>
+    noteLateLook(db, row, outcome, pauseMs / 1_000);
   try {
     const answer = await answerAbout(options, row, ending);
     if (answer === null) return;
@@ -105,19 +105,19 @@ async function look(
       // As once the venue's history is too old: it may have landed, and no look would see it.
       const isOpen = next_state === 'UNKNOWN';
       if (isOpen) log.warn({ ...about, error_code }, 'a look for an abandoned send proves nothing');
-      return await note(isOpen);
+      return await note(isOpen ? 'open' : 'answered');
     }
     const doubt = await doubtOf(db, row, answer);
     if (doubt !== null) {
       // A landing that is noted too early would end the search.
       log.warn({ ...about, doubt }, 'a late landing is reported and not proven; looked for again');
-      return await note(true);
+      return await note('silent');
     }
     log.error(about, 'the send of an abandoned node landed');
     await applyTransition(db, landedLate(row, answer));
   } catch (error) {
     // A stop of this process ends its looks, which shows nothing about the executor.
-    if (!ending.aborted) await note(true);
+    if (!ending.aborted) await note('silent');
     // Proves nothing, and the next look is planned.
     log.warn({ ...about, err: error }, 'a look for an abandoned send got no answer');
     if (!(error instanceof ExecutorFault)) throw error;

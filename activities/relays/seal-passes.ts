@@ -24,9 +24,9 @@ export interface SealPasses {
 /**
  * Creates the order of the reads. The newest rows are read first, and again after each page of a
  * long read, so that no row waits for its end; the last hour comes before the whole trail. `now`:
- * the time in milliseconds.
+ * milliseconds of a clock that never goes back.
  */
-export function createPasses(now: () => number = Date.now): SealPasses {
+export function createPasses(now: () => number = () => performance.now()): SealPasses {
   const longs = LONG.map((terms) => ({
     ...terms,
     place: terms.from as SealPlace,

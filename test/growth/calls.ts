@@ -586,7 +586,8 @@ export const CALLS: readonly Call[] = [
       limit: 50,
     });
     const node = { movement_id, node_key: 'n1', attempt: 1, epoch: 1 };
-    for (const failed of [true, false]) await noteLateLook(db, node, { failed, pauseSeconds: 60 });
+    for (const outcome of ['silent', 'open', 'answered'] as const)
+      await noteLateLook(db, node, outcome, 60);
   }),
   own(['takeLanes', 'noteLane'], async (db) => {
     const [lane] = await takeLanes(db, 0, 200);

@@ -772,7 +772,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/late-looks.ts',
-      find: '    if (!ending.aborted) await note(true);\n',
+      find: "    if (!ending.aborted) await note('silent');\n",
       replace: '',
     },
   },
@@ -786,8 +786,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/late-looks.ts',
-      find: '      return await note(isOpen);\n',
-      replace: '      return await note(false);\n',
+      find: "      return await note(isOpen ? 'open' : 'answered');\n",
+      replace: "      return await note('answered');\n",
     },
   },
   {

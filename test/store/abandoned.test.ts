@@ -497,11 +497,16 @@ describe('a late look', () => {
       'is noted where the outcome stays open (%s), until an answer says otherwise',
       async (error_code) => {
         const id = await abandoned();
+        await set(id, "completed_at = now() - interval '48 days'");
         const open = { next_state: 'UNKNOWN', error_code } as const;
         for (let look = 0; look < 2; look += 1) {
           await due(id);
           expect(await turn(open)).toEqual(['recover']);
           expect(await isNoted(id)).toBe(true);
+          // More looks would find no more: a twenty-fourth of its age.
+          expect(await payOf(id, "next_late_look > now() + interval '1 day' AS is_rested")).toEqual(
+            { is_rested: true },
+          );
         }
         await due(id);
         expect(await turn({ next_state: 'READY' })).toEqual(['recover']);
@@ -513,7 +518,7 @@ describe('a late look', () => {
       const id = await abandoned();
       const row = await readPhase(bench.db, id, 'pay');
       await applyTransition(bench.db, landedLate(row!, { next_state: 'COMPLETED' }));
-      await noteLateLook(bench.db, row!, { failed: true, pauseSeconds: 60 });
+      await noteLateLook(bench.db, row!, 'silent', 60);
       expect(await payOf(id, 'late_fault_since, next_late_look')).toEqual({
         late_fault_since: null,
         next_late_look: null,

@@ -213,12 +213,19 @@ test('a check from a time to come, of a database whose clock was ahead, keeps no
   const declared: ExecutorDescriptor = { ...descriptor, executor_key: randomUUID() };
   const check = (by: string, state: ExecutorHealth['state']) =>
     saveExecutorHealth(bench.db, declared, { state, by, standsSeconds: 60 });
+  const ahead = (by: string) =>
+    bench.sql(
+      `UPDATE executors SET health_checked_at = health_checked_at + $2::interval,
+         health_stands_until = health_stands_until + $2::interval WHERE executor_key = $1`,
+      declared.executor_key,
+      by,
+    );
   await check('gone', 'up');
-  await bench.sql(
-    `UPDATE executors SET health_checked_at = health_checked_at + interval '1 hour',
-       health_stands_until = health_stands_until + interval '1 hour' WHERE executor_key = $1`,
-    declared.executor_key,
-  );
+  // As of a check that was made at the same time.
+  await ahead('1 second');
+  await check('other', 'down');
+  expect(await healthOf(declared.executor_key)).toMatchObject({ state: 'up' });
+  await ahead('1 hour');
   await check('other', 'down');
   expect(await healthOf(declared.executor_key)).toMatchObject({ state: 'down' });
 });

@@ -172,6 +172,7 @@ test('looks after a resume that find nothing new hide nothing of what the venue 
     () => observed(SILENCE),
     () => observed(busy),
     () => observed(UNDER_WAY),
+    () => observed({ answer: { ...UNDER_WAY.answer, error_code: 'HELD', error_message: 'held' } }),
     () => finish(args, busy),
     () => finish(args, SILENCE),
   ]) {
@@ -183,6 +184,47 @@ test('looks after a resume that find nothing new hide nothing of what the venue 
   await expect(observed({ fault: above })).rejects.toThrow('no answer');
   expect(await nodeOf(args)).toMatchObject({ error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT' });
 });
+
+const SHORT = {
+  answer: { next_state: 'OBSERVING', error_code: 'LEDGER_ROW_MISMATCH', error_message: 'less' },
+} as const;
+
+test.each([
+  ['retry', true, UNDER_WAY],
+  ['retry', true, SHORT],
+  ['retry', false, UNDER_WAY],
+  ['retry', false, SHORT],
+  ['resume', false, UNDER_WAY],
+  ['resume', false, SHORT],
+] as const)(
+  'a %s whose look finds the same again takes nothing back (accepted: %s, %j)',
+  async (command, accepted, said) => {
+    const args = await late();
+    const { from_observe: _observed, ...recovered } = args;
+    await finish(args, said);
+    if (!accepted)
+      await bench.sql(
+        'UPDATE movement_nodes SET submitted_at = NULL WHERE movement_id = $1::uuid',
+        args.movement_id,
+      );
+    await lookedAgain(args, command);
+    await finish(recovered, said);
+    expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING' });
+    // The look that found it is long ago again.
+    await bench.sql(
+      `UPDATE movement_nodes SET started_at = now() - interval '1 minute',
+         submitted_at = now() - interval '1 minute' WHERE movement_id = $1::uuid`,
+      args.movement_id,
+    );
+    await finish(args, SILENCE);
+    const { answer } = said;
+    expect(await nodeOf(args)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: 'error_code' in answer ? answer.error_code : 'SEND_UNDER_WAY',
+    });
+    expect(await says(args, 'failed')).toMatchObject(OPEN);
+  },
+);
 
 test('what an observing look reports of the venue is the code of the UNKNOWN node', async () => {
   const args = await late();

@@ -861,9 +861,9 @@ BEGIN
   UPDATE executors AS e SET health_state = state, health_checked_at = at, health_by = d.health_by,
     health_stands_until = at + stands
   WHERE e.executor_key = d.executor_key
-    -- A check that is later than now is of a database whose clock was ahead.
+    -- A check that is much later than now is of a database whose clock was ahead.
     AND NOT coalesce(e.health_by <> d.health_by AND e.health_stands_until > at
-      AND e.health_checked_at <= at
+      AND e.health_checked_at <= at + interval '1 minute'
       AND array_position(worst_first, e.health_state) > array_position(worst_first, state), false);
 END $$;
 
