@@ -55,9 +55,9 @@ export async function takeLateLooks(
 
 /**
  * Notes whether the look at an abandoned node failed: it got no answer (`silent`), or one that
- * proves nothing (`open`).
- * Only the former is repeated within half an hour, or after `pauseSeconds` if that is longer. Writes
- * nothing once the node has landed or is at another attempt or epoch.
+ * proves nothing (`open`). Only the former is repeated within half an hour, or after
+ * `pauseSeconds` if that is longer. Writes nothing once the node has landed or is at another
+ * attempt or epoch.
  */
 export async function noteLateLook(
   db: Database,

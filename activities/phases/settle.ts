@@ -107,8 +107,8 @@ export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): strin
 
 /**
  * Returns what the node shows after a look without an answer. What the venue was found to have
- * stays, unless the fault itself says what it has, or that a nonce lane is stuck; of an UNKNOWN node
- * everything that its executor reported stays.
+ * stays, unless the fault itself says what it has, or that a nonce lane is stuck; of an UNKNOWN
+ * node everything that its executor reported stays.
  */
 export function afterSilence(
   { state, error_code, error_message }: PhaseRow,

@@ -6,8 +6,8 @@ const NEWEST: SealPlace = { newest_seconds: 30 };
 
 /**
  * Reads that find rows which were committed late, as while a standby was away: of the last hour,
- * and of the whole trail. `everyMs`: pause between two of them, which take at most one part of the time
- * in `share`.
+ * and of the whole trail. `everyMs`: pause between two of them, which take at most one part of the
+ * time in `share`.
  */
 const LONG = [
   { from: { newest_seconds: 3_600 }, everyMs: 60_000, share: 20 },
