@@ -183,5 +183,5 @@ export interface StuckRun {
 export function stuckSentence(run: StuckRun | null): string {
   if (run === null) return 'Its run cannot go on.';
   const since = new Date(run.since).toISOString();
-  return `Its run cannot go on since ${since}: ${WHY[run.cause]}. Until then what waits for that does not go on, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
+  return `Its run cannot go on since ${since}: ${WHY[run.cause]}. Until then at least a part of it stands still, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
 }

@@ -1,6 +1,6 @@
 /**
- * A time limit joined with the caller's limits. Here alone the clocks of a send are read: both of
- * them, since the monotonic one stands still while the machine is suspended.
+ * A time limit joined with the caller's limits. Only this file reads both clocks of a sender: the
+ * monotonic one stands still while the machine is suspended.
  */
 import type { CallOptions } from '../domain/executor.ts';
 import { deadlineOf, leftToSend, tooLate, type Moment } from '../domain/send/window.ts';

@@ -53,7 +53,7 @@ const failures = new Counter({
   help: 'Turns of a background loop that failed.',
   labelNames: ['loop'],
 });
-// It registers itself, and its values are computed for each page of metrics.
+// It registers itself, and its values are computed at each scrape.
 new Gauge({
   name: 'svc_loop_failing_seconds',
   help: 'Time from the first to the last failed turn of a background loop; 0 after a success.',

@@ -54,15 +54,20 @@ export async function takeLateLooks(
 }
 
 /**
- * Notes whether the look at an abandoned node failed: it got no answer (`silent`), or one that
- * proves nothing (`open`). Only the former is repeated within half an hour, or after
- * `pauseSeconds` if that is longer. Writes nothing once the node has landed or is at another
- * attempt or epoch.
+ * What a look at an abandoned node found. `unsettled`: no answer, or a landing that is not proven
+ * yet. `open`: the executor cannot tell, and another look would find no more.
+ */
+export type LateLookOutcome = 'unsettled' | 'open' | 'answered';
+
+/**
+ * Notes whether the look at an abandoned node failed (every outcome but `answered`). Only an
+ * `unsettled` one is repeated within half an hour, or after `pauseSeconds` if that is longer.
+ * Writes nothing once the node has landed or is at another attempt or epoch.
  */
 export async function noteLateLook(
   db: Database,
   node: Pick<PhaseRow, 'movement_id' | 'node_key' | 'attempt' | 'epoch'>,
-  outcome: 'silent' | 'open' | 'answered',
+  outcome: LateLookOutcome,
   pauseSeconds: number,
 ): Promise<void> {
   const { movement_id, node_key, attempt, epoch } = node;
@@ -73,7 +78,7 @@ export async function noteLateLook(
       UPDATE movement_nodes SET
         late_fault_since = CASE WHEN ${failed}::boolean
           THEN coalesce(late_fault_since, svc_now()) END,
-        next_late_look = CASE WHEN ${outcome === 'silent'}::boolean
+        next_late_look = CASE WHEN ${outcome === 'unsettled'}::boolean
           THEN least(next_late_look,
             svc_now() + make_interval(secs => ${seconds}::double precision))
           ELSE next_late_look END

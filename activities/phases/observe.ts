@@ -154,7 +154,6 @@ function enterObserving(
     set: {
       ...reported(answer),
       ...shown(row, answer),
-      unanswered: 0,
       error_count: 0,
       ...(row.submitted_ms === null ? { submitted_at: NOW } : {}),
     },
@@ -188,7 +187,6 @@ async function keepProgress(
         set: {
           ...reported(answer),
           ...shown(row, answer),
-          unanswered: 0,
           error_count: 0,
         },
       },

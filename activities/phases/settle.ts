@@ -142,7 +142,10 @@ export function unknownNode(
   return unknownByAnswer(deps, row, { next_state: 'UNKNOWN', error_message: why }, moves);
 }
 
-/** As {@link unknownNode}, where the venue could not be heard ({@link afterSilence}). */
+/**
+ * As {@link unknownNode}, where no answer counts: none came, or it is doubtful. What the venue was
+ * found to have stays ({@link afterSilence}).
+ */
 export function unknownBySilence(
   deps: PhaseDependencies,
   row: PhaseRow,
@@ -354,20 +357,20 @@ export function sentAmount(row: PhaseRow): NodeFields {
 export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 } as const;
 
 /**
- * Returns code and message of a node of which the executor reports that its end is not there yet,
- * and maybe why. What was UNKNOWN while its send is under way keeps its code, which one more such
- * answer does not take away, unless it says what the venue has, or that a delivery is late.
+ * Returns what the node shows after an answer that its send has not ended: the executor's reason,
+ * if it has one. `SEND_UNDER_WAY` stays, unless the answer says what the venue has, or that a
+ * delivery is late. Clears earlier looks without an answer.
  */
 export function shown(
   row: Pick<PhaseRow, 'error_code' | 'error_message'>,
   { error_code, error_message = 'no reason stated' }: ExecutionResult,
-): Pick<PhaseRow, 'error_code' | 'error_message'> {
+): Pick<PhaseRow, 'error_code' | 'error_message' | 'unanswered'> {
   const says = error_code === DELIVERY_LATE || saysAtVenue(error_code);
   if (row.error_code === SEND_UNDER_WAY && !says)
-    return { error_code: row.error_code, error_message: row.error_message };
+    return { error_code: row.error_code, error_message: row.error_message, unanswered: 0 };
   return error_code === undefined
-    ? { error_code: null, error_message: null }
-    : { error_code, error_message: storable(error_message, 1_000) };
+    ? ANSWERED
+    : { error_code, error_message: storable(error_message, 1_000), unanswered: 0 };
 }
 
 /** Returns the fields of the node that an executor's answer sets. */

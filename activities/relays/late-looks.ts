@@ -19,7 +19,12 @@ import { settleEach, throwFirst } from '../../platform/at-once.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { readClaimed } from '../../store/claims.ts';
-import { needsClaim, noteLateLook, takeLateLooks } from '../../store/late-looks.ts';
+import {
+  needsClaim,
+  noteLateLook,
+  takeLateLooks,
+  type LateLookOutcome,
+} from '../../store/late-looks.ts';
 import { readPhase, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { amountOf } from '../phases/amount.ts';
@@ -95,7 +100,7 @@ async function look(
   const row = await readPhase(db, movement_id, node_key);
   if (row === null) return;
   const about = { movement_id, node_key };
-  const note = (outcome: 'silent' | 'open' | 'answered'): Promise<void> =>
+  const note = (outcome: LateLookOutcome): Promise<void> =>
     noteLateLook(db, row, outcome, pauseMs / 1_000);
   try {
     const answer = await answerAbout(options, row, ending);
@@ -111,13 +116,13 @@ async function look(
     if (doubt !== null) {
       // A landing that is noted too early would end the search.
       log.warn({ ...about, doubt }, 'a late landing is reported and not proven; looked for again');
-      return await note('silent');
+      return await note('unsettled');
     }
     log.error(about, 'the send of an abandoned node landed');
     await applyTransition(db, landedLate(row, answer));
   } catch (error) {
     // A stop of this process ends its looks, which shows nothing about the executor.
-    if (!ending.aborted) await note('silent');
+    if (!ending.aborted) await note('unsettled');
     // Proves nothing, and the next look is planned.
     log.warn({ ...about, err: error }, 'a look for an abandoned send got no answer');
     if (!(error instanceof ExecutorFault)) throw error;

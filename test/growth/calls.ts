@@ -586,7 +586,7 @@ export const CALLS: readonly Call[] = [
       limit: 50,
     });
     const node = { movement_id, node_key: 'n1', attempt: 1, epoch: 1 };
-    for (const outcome of ['silent', 'open', 'answered'] as const)
+    for (const outcome of ['unsettled', 'open', 'answered'] as const)
       await noteLateLook(db, node, outcome, 60);
   }),
   own(['takeLanes', 'noteLane'], async (db) => {

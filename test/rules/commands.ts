@@ -772,7 +772,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/late-looks.ts',
-      find: "    if (!ending.aborted) await note('silent');\n",
+      find: "    if (!ending.aborted) await note('unsettled');\n",
       replace: '',
     },
   },

@@ -518,7 +518,7 @@ describe('a late look', () => {
       const id = await abandoned();
       const row = await readPhase(bench.db, id, 'pay');
       await applyTransition(bench.db, landedLate(row!, { next_state: 'COMPLETED' }));
-      await noteLateLook(bench.db, row!, 'silent', 60);
+      await noteLateLook(bench.db, row!, 'unsettled', 60);
       expect(await payOf(id, 'late_fault_since, next_late_look')).toEqual({
         late_fault_since: null,
         next_late_look: null,

@@ -32,7 +32,7 @@ type Calls = Omit<Builds, 'promote'>;
 /**
  * Drains the build. A run with a send under way leaves after it. Throws a {@link ToolError} for a
  * build that no worker has registered, and for one whose runs would come back or have no worker,
- * also when that comes true meanwhile.
+ * also when that becomes so while it drains.
  */
 export async function drainBuild(calls: Calls, of: Build, options: DrainOptions): Promise<Drained> {
   await refuseTarget(calls, of, options.dryRun);

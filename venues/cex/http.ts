@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Ends the request at any time, also while its answer arrives. */
+  /** Ends the request at any time, also while its answer arrives; checked before its first byte. */
   readonly limit: Pick<Deadline, 'signal' | 'check'>;
 }
 
