@@ -70,7 +70,7 @@ export function startAttentionTeller(options: {
     const wanted = signature(neededOf(known, endedBadly));
     // These queries are slow with many movements, so the loop rests for four fifths of the time.
     restUntil = performance.now() + REST * (performance.now() - began);
-    if (wanted === settled.needed && began < settled.until) return false;
+    if (wanted === settled.needed && began < settled.until) return;
     // The runs are read before the database: a reason that appears in between is signalled in the
     // next turn.
     const shown = await temporal.listShownReasons();
@@ -100,14 +100,13 @@ export function startAttentionTeller(options: {
     };
     for (let at = 0; at < changed.length; at += AT_ONCE)
       await Promise.all(changed.slice(at, at + AT_ONCE).map(say));
-    return false;
   });
   return startLoop({
     name: 'attention teller',
     pauseMs: options.pauseMs,
     log,
     // A rest is no turn that succeeded: the lease is returned after failures in a row.
-    work: async () => (performance.now() < restUntil ? SKIPPED : ((await turn()) ?? SKIPPED)),
+    work: async () => (performance.now() < restUntil ? SKIPPED : turn()),
   });
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Leases } from './leases.ts';
 import type { BalanceDesk } from '../../platform/balance-desk.ts';
 import { sha256Hex } from '../../platform/hash.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 
 /** Returns the name of the lease; workers that are bound to the same venues share it. */
 export function balancesLease({ venues }: Pick<BalanceDesk, 'venues'>): string {
@@ -20,17 +20,15 @@ export function startBalanceLoops(
   { log, leases }: { readonly log: Logger; readonly leases: Pick<Leases, 'under'> },
 ): readonly Loop[] {
   const lease = balancesLease(desk);
-  return desk.venues.map(({ venue_key, interval_seconds }) => {
-    const turn = leases.under(lease, async () => {
-      await desk.refresh(venue_key);
-      return false;
-    });
-    return startLoop({
+  return desk.venues.map(({ venue_key, interval_seconds }) =>
+    startLoop({
       name: 'balances',
       of: venue_key,
       pauseMs: interval_seconds * 1_000,
       log,
-      work: async () => (await turn()) ?? SKIPPED,
-    });
-  });
+      work: leases.under(lease, async () => {
+        await desk.refresh(venue_key);
+      }),
+    }),
+  );
 }

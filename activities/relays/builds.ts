@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
 import { nameOfBuild, type Build } from '../../domain/builds.ts';
 import { createLeaver, takerWithoutWorker } from '../../platform/leaving-runs.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Builds, BuildState, BuildStatus } from '../../platform/temporal-builds.ts';
 import type { Leases } from './leases.ts';
 
@@ -67,8 +67,7 @@ export function startBuildDrainer(options: {
     work: async () => {
       isShown = false;
       try {
-        await turn();
-        return isShown ? undefined : SKIPPED;
+        return await turn();
       } finally {
         // Another process holds the lease and shows the figures, or they could not be read.
         if (!isShown) openRuns.reset();

@@ -7,7 +7,7 @@
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { returnLeases, takeLeases } from '../../store/leases.ts';
 
@@ -27,10 +27,11 @@ const held = new Gauge({
 
 export interface Leases {
   /**
-   * Wraps `work`: the returned function does nothing while another process holds the lease. The
-   * lease is returned when each work under it has failed twice in a row.
+   * Wraps `work`: the returned function does nothing, and returns {@link SKIPPED}, while another
+   * process holds the lease. The lease is returned when each work under it has failed twice in a
+   * row.
    */
-  under<T>(lease: string, work: () => Promise<T>): () => Promise<T | undefined>;
+  under<T>(lease: string, work: () => Promise<T>): () => Promise<T | typeof SKIPPED>;
   readonly loop: Loop;
 }
 
@@ -102,7 +103,7 @@ export function startLeases(options: {
         await first;
         if (!holds(lease)) {
           each.failed = 0;
-          return undefined;
+          return SKIPPED;
         }
         try {
           const done = await work();

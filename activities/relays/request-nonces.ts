@@ -1,7 +1,7 @@
 /** Removes nonces of signed API requests that no valid request can still use. */
 import type { Logger } from 'pino';
 import { LARGEST_SKEW_SECONDS } from '../../platform/config/settings.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import type { Leases } from './leases.ts';
 import { dropOldNonces } from '../../store/request-nonces.ts';
@@ -28,14 +28,13 @@ export function startNonceCleaner({
   readonly log: Logger;
   readonly leases: Pick<Leases, 'under'>;
 }): Loop {
-  const turn = leases.under(
-    NONCES_LEASE,
-    async () => (await dropOldNonces(db, { keepSeconds: KEEP_SECONDS, atMost: BATCH })) === BATCH,
-  );
   return startLoop({
     name: 'nonces',
     pauseMs: PAUSE_MS,
     log,
-    work: async () => (await turn()) ?? SKIPPED,
+    work: leases.under(
+      NONCES_LEASE,
+      async () => (await dropOldNonces(db, { keepSeconds: KEEP_SECONDS, atMost: BATCH })) === BATCH,
+    ),
   });
 }

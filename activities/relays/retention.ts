@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
 import { removeConsoleEvents } from '../../store/console-events.ts';
 import { dropOldSessions } from '../../store/dashboard-sessions.ts';
@@ -72,16 +72,15 @@ export function startRetention({
     return events;
   };
   const parts = [...tables.map((table) => () => dropRows(table)), dropEvents];
-  const turn = leases.under(RETENTION_LEASE, async () => {
-    // A fault in one table does not stop those behind it.
-    const outcomes = await settleEach(parts, 1, (part) => part());
-    throwFirst(outcomes);
-    return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === BATCH);
-  });
   return startLoop({
     name: 'retention',
     pauseMs: PAUSE_MS,
     log,
-    work: async () => (await turn()) ?? SKIPPED,
+    work: leases.under(RETENTION_LEASE, async () => {
+      // A fault in one table does not stop those behind it.
+      const outcomes = await settleEach(parts, 1, (part) => part());
+      throwFirst(outcomes);
+      return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === BATCH);
+    }),
   });
 }

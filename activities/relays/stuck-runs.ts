@@ -11,7 +11,7 @@ import {
   type RunVerdict,
 } from '../../domain/stuck-runs.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
-import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
+import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Temporal } from '../../platform/temporal.ts';
 import type { Database } from '../../prisma/client.ts';
 import {
@@ -75,12 +75,11 @@ export interface StuckRunOptions {
  */
 export function startStuckRuns(options: StuckRunOptions): Loop {
   const { log, leases, sweepIdleSeconds } = options;
-  const turn = leases.under(STUCK_LEASE, createTurn(options));
   return startLoop({
     name: 'stuck runs',
     pauseMs: Math.min(LONGEST_PAUSE_MS, sweepIdleSeconds * 1_000),
     log,
-    work: async () => (await turn()) ?? SKIPPED,
+    work: leases.under(STUCK_LEASE, createTurn(options)),
   });
 }
 
@@ -90,7 +89,7 @@ export function startStuckRuns(options: StuckRunOptions): Loop {
  * that no process can look at is only logged, and no reason to return the lease. If it is the only
  * one, the turn fails: the loop sees nothing then, and whether another process would is not known.
  */
-export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<false> {
+export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<void> {
   const { db, log, now = () => performance.now() } = options;
   let from = START;
   let mustRepeat = false;
@@ -149,7 +148,6 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
     for (const [index, each] of outcomes.entries())
       if (each.status === 'rejected')
         log.warn({ ...inOrder[index], err: each.reason as unknown }, 'a run was not looked at');
-    return false;
   };
 }
 

@@ -1,13 +1,13 @@
 /** How agents of the perps venue are approved, whatever the venue, the signer and workers do. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { register } from 'prom-client';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { SignerFault } from '../../domain/signer.ts';
 import type { PerpAccess } from '../../venues/perp/access.ts';
 import type { PerpClient } from '../../venues/perp/client.ts';
 import { low, someone } from '../dev/perp-stack.ts';
 import { eventually } from '../support/eventually.ts';
+import { failuresOf } from '../support/loop-figures.ts';
 import { at, startPerpDesk } from '../support/perp-desk.ts';
 import { started } from '../support/started.ts';
 
@@ -181,11 +181,7 @@ test('an approval without an answer is sent again, and its error shown', async (
 });
 
 test('a check that cannot be stored fails the turn, and one that the venue did not answer does not', async () => {
-  const failures = async (): Promise<number> => {
-    const found = await register.getSingleMetric('svc_loop_failures_total')?.get();
-    const own = found?.values.find(({ labels }) => labels['loop'] === 'agent wallet tender');
-    return own?.value ?? 0;
-  };
+  const failures = async (): Promise<number> => (await failuresOf('agent wallet tender')) ?? 0;
   const before = await failures();
   await desk.perp.faults({ refuse_rate: 1 });
   const [refused, other] = [await ask(name()), await ask(name())];

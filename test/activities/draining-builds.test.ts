@@ -5,6 +5,7 @@ import { register } from 'prom-client';
 import { startBuildDrainer } from '../../activities/relays/builds.ts';
 import type { Build, LeaveBuild } from '../../domain/builds.ts';
 import { createLeaver } from '../../platform/leaving-runs.ts';
+import { SKIPPED } from '../../platform/loop.ts';
 import type { BuildState, BuildStatus, Builds, RunId } from '../../platform/temporal-builds.ts';
 import { drainBuild } from '../../tools/runs/drain.ts';
 import { promoteBuild } from '../../tools/runs/promote.ts';
@@ -89,7 +90,7 @@ test('the loop signals the runs of a draining build alone, and shows how many ar
     temporal: { builds },
     build: of('c'),
     log,
-    leases: { under: (_lease, work) => () => (holds ? work() : Promise.resolve(undefined)) },
+    leases: { under: (_lease, work) => () => (holds ? work() : Promise.resolve(SKIPPED)) },
     pauseMs: 10,
   });
   try {

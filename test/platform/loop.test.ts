@@ -1,23 +1,10 @@
 /** Turns of a background loop that fail are counted, and for how long none has succeeded. */
 import { pino } from 'pino';
-import { register } from 'prom-client';
-import {
-  countTurns,
-  SKIPPED,
-  startLoop,
-  type LoopName,
-  type TurnCounter,
-} from '../../platform/loop.ts';
+import { countTurns, SKIPPED, startLoop, type TurnCounter } from '../../platform/loop.ts';
 import { eventually } from '../support/eventually.ts';
+import { failingOf, failuresOf } from '../support/loop-figures.ts';
 
 const log = pino({ level: 'silent' });
-
-async function valueOf(metric: string, loop: LoopName): Promise<number | undefined> {
-  const found = await register.getSingleMetric(metric)?.get();
-  return found?.values.find(({ labels }) => labels['loop'] === loop)?.value;
-}
-const failuresOf = (loop: LoopName) => valueOf('svc_loop_failures_total', loop);
-const failingOf = (loop: LoopName) => valueOf('svc_loop_failing_seconds', loop);
 
 test('a loop that fails is counted as failing until a turn succeeds', async () => {
   let turns = 0;

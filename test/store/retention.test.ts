@@ -1,10 +1,10 @@
 /** What is removed when its days are over, and what is owed and stays, however old it is. */
 import { pino } from 'pino';
-import { register } from 'prom-client';
 import { startRetention } from '../../activities/relays/retention.ts';
 import { connectDatabase } from '../../prisma/client.ts';
 import { readKeyUse } from '../../store/movement-idempotency.ts';
 import { eventually } from '../support/eventually.ts';
+import { failuresOf } from '../support/loop-figures.ts';
 import { storeBench } from './support.ts';
 
 let movement: string;
@@ -134,7 +134,5 @@ test('a fault in one table does not stop those behind it, and fails the turn', a
     await bench.sql('DROP TRIGGER refuse_rows ON commands');
     await bench.sql('DROP FUNCTION refuse_rows()');
   }
-  const failures = await register.getSingleMetric('svc_loop_failures_total')?.get();
-  const own = failures?.values.find(({ labels }) => labels['loop'] === 'retention');
-  expect(own?.value).toBeGreaterThan(0);
+  expect(await failuresOf('retention')).toBeGreaterThan(0);
 });

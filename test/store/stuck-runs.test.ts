@@ -1,7 +1,6 @@
 /** Whose runs are looked at, what a look leaves in the table, and what is shown of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { register } from 'prom-client';
 import { startAttentionTeller } from '../../activities/relays/attention.ts';
 import { createTurn, startStuckRuns } from '../../activities/relays/stuck-runs.ts';
 import type { GraphEdge, NodeKind } from '../../domain/graph/types.ts';
@@ -19,6 +18,7 @@ import {
   type StuckRow,
 } from '../../store/stuck-runs.ts';
 import { eventually } from '../support/eventually.ts';
+import { failuresOf } from '../support/loop-figures.ts';
 import { paying, storeBench, type DraftOptions } from './support.ts';
 
 const log = pino({ level: 'silent' });
@@ -418,9 +418,7 @@ describe('a turn', () => {
       await loop.stop();
     }
     expect([...new Set(looked)].sort()).toEqual([faulty, sound].sort());
-    const failures = await register.getSingleMetric('svc_loop_failures_total')?.get();
-    const own = failures?.values.find(({ labels }) => labels['loop'] === 'stuck runs');
-    expect(own?.value).toBe(0);
+    expect(await failuresOf('stuck runs')).toBe(0);
   });
 
   test('what was known counts until a look disproves it, and not again once expired', async () => {
