@@ -1,4 +1,5 @@
-# The service's image: API, worker, `fundadmin` and `fundctl` of one build (docs/deploy.md).
+# The service's image: API, worker, an exchange's own process, `fundadmin` and `fundctl` of one
+# build (docs/deploy.md).
 #
 #   docker build --build-arg VERSION=$(node -p "require('./package.json').version") \
 #     --build-arg REVISION=$(git rev-parse HEAD) --tag fund-movement-orchestrator .

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** All files that the service's folder may contain, except npm packages. */
 const OURS = [
   /^bin\/(fundadmin|fundctl|healthy)$/,
-  /^dist\/(main|fundadmin|fundctl)(-code)?\.js$/,
+  /^dist\/(main|executor|fundadmin|fundctl)(-code)?\.js$/,
   /^dist\/shared-[A-Z0-9]+\.js$/,
   /^dist\/[\w-]+\.js\.map$/,
   /^dist\/workflows\.js$/,
@@ -22,6 +22,11 @@ interface Lock {
   readonly packages: Readonly<
     Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }>
   >;
+}
+
+/** Whether the image may contain this file of ours; `file` is its path below /app. */
+export function mayBeInImage(file: string): boolean {
+  return OURS.some((each) => each.test(file));
 }
 
 /**
@@ -46,7 +51,7 @@ export function lookThrough(root: string): {
       faults.push(`/app/${file} has mode ${(mode & 0o7777).toString(8)}`);
     if (SECRET.test(file)) faults.push(`/app/${file} has the name of a secret file`);
     if (file.startsWith('node_modules/')) continue;
-    if (!OURS.some((each) => each.test(file))) faults.push(`/app/${file} must not be in the image`);
+    if (!mayBeInImage(file)) faults.push(`/app/${file} must not be in the image`);
     if (file.endsWith('.map') && 'sourcesContent' in readJson(join(app, file)))
       faults.push(`/app/${file} holds sources`);
   }

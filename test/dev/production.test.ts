@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { layOutProduction } from '../../dev/bootstrap/production.mjs';
+import { mayBeInImage } from '../../dev/image/contents.ts';
 import { ROOT } from '../../dev/stack/ports.ts';
 
 const run = promisify(execFile);
@@ -33,6 +34,8 @@ test('production has the programs that it runs, and nothing of tests and develop
     ['executor', 'fundadmin', 'fundctl', 'main', 'workflows'].map((name) => `dist/${name}.js`),
   );
   expect(files.filter((file) => /\.ts$|^(dev|test|bench|examples)\//.test(file))).toEqual([]);
+  // `npm run image:check` refuses what it does not know, and runs seldom.
+  expect(files.filter((file) => !mayBeInImage(file))).toEqual([]);
   const maps = files.filter((file) => file.endsWith('.map'));
   expect(maps.length).toBeGreaterThan(50);
   for (const map of maps)
