@@ -43,22 +43,23 @@ async function bench(
   const points = pointsOf(rows, only);
   const measured = new Map<string, Measured[]>(points.map((point) => [nameOf(point), []]));
   const handWritten: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    process.stderr.write(`round ${String(round + 1)} of ${String(rounds)}\n`);
-    handWritten.push(await measureHandWritten(context));
-    for (const point of orderOf(points, round, share))
-      measured.get(nameOf(point))?.push(await measurePoint(context, point));
-  }
-  await connection.close();
-  const result: ScaleResult = {
+  const result = (): ScaleResult => ({
     movements,
     short,
     rows: only.map((row) => ({ row, points: rows[row].map(nameOf) })),
     points: [...measured].map(([name, each]) => ({ name, rounds: each })),
     handWritten,
-  };
-  if (json !== null) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
-  process.stdout.write(`${renderScale(result)}\n`);
+  });
+  for (let round = 0; round < rounds; round += 1) {
+    process.stderr.write(`round ${String(round + 1)} of ${String(rounds)}\n`);
+    handWritten.push(await measureHandWritten(context));
+    for (const point of orderOf(points, round, share))
+      measured.get(nameOf(point))?.push(await measurePoint(context, point));
+    // After each round: a run of many hours that is stopped keeps what it has measured.
+    if (json !== null) writeFileSync(json, `${JSON.stringify(result(), null, 2)}\n`);
+  }
+  await connection.close();
+  process.stdout.write(`${renderScale(result())}\n`);
   return 0;
 }
 
