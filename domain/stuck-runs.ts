@@ -1,10 +1,11 @@
 /**
  * Decides from what Temporal shows of a run whether the run cannot go on: its workflow tasks or its
- * activities fail again and again, or no worker takes them.
+ * activities fail again and again, or no worker takes them. Says so of one that is not seen, too.
  */
 import { storable } from './text.ts';
 
-export type StuckCause = 'nondeterminism' | 'task_fails' | 'no_worker';
+/** `not_seen`: looks at the run fail, though Temporal answers for others. */
+export type StuckCause = 'nondeterminism' | 'task_fails' | 'no_worker' | 'not_seen';
 
 /** What a run is started for. */
 export type RunKind = 'movement' | 'capital_transfer';
@@ -69,11 +70,17 @@ export interface WaitingCalls {
   readonly hasWorker: boolean | null;
 }
 
-/** An activity of a run whose last attempt ended with an {@link UNEXPECTED_FAILURE}. */
+/**
+ * An activity of a run whose last attempt ended with an {@link UNEXPECTED_FAILURE}; or sends of a
+ * run, of one attempt each, that have all ended so.
+ */
 export interface FailingCall {
-  /** The ids of the run and the activity. */
+  /** The id of the run, and that of the activity, or `send`. */
   readonly call: string;
-  /** The attempt that runs or comes next, from 1. */
+  /**
+   * The attempt that runs or comes next, from 1. Of sends, the id of the event of the last failure,
+   * which is larger than every number of attempts that has to be reached.
+   */
   readonly attempt: number;
   readonly message: string;
 }
@@ -170,6 +177,8 @@ const WHY: Readonly<Record<StuckCause, string>> = {
     "its workflow tasks, or one of its activities, fail again and again. Look at the worker's log for the cause: start a mended worker, or grant what its database role lacks",
   no_worker:
     'no worker polls for its tasks, or for the calls of one of its nodes. Start a worker of the build that it runs on; if it runs on none yet, promote a build that has workers, or end the ramp to one that has none; for the queue of a venue, start workers whose venues file has it',
+  not_seen:
+    'all looks at it fail, while Temporal answers for other runs. A part of Temporal is away, or refuses these looks. Mend that: each shard of the history service needs an owner, and the log of the worker has the error ("a run was not looked at")',
 };
 
 /** A run that cannot go on, as it is stored. */
@@ -183,5 +192,6 @@ export interface StuckRun {
 export function stuckSentence(run: StuckRun | null): string {
   if (run === null) return 'Its run cannot go on.';
   const since = new Date(run.since).toISOString();
-  return `Its run cannot go on since ${since}: ${WHY[run.cause]}. Until then at least a part of it stands still, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
+  const cannot = run.cause === 'not_seen' ? 'most likely cannot' : 'cannot';
+  return `Its run ${cannot} go on since ${since}: ${WHY[run.cause]}. Until then at least a part of it stands still, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
 }

@@ -34,12 +34,16 @@ export type LoopName = (typeof LOOPS)[number];
 /**
  * What `work` returns when it did not look for any: it rests, its turn has not come, or another
  * process has its lease. Such a turn takes no failure back: else a process that returns its lease
- * because its work fails would seem mended. One that looked and found nothing has succeeded.
+ * because its work fails would seem mended. One that looked and found nothing has succeeded, unless
+ * what failed before is due only later.
  */
 export const SKIPPED = 'skipped' as const;
 
 interface Counted {
   readonly loop: LoopName;
+  readonly now: () => number;
+  /** When the turn that now runs started; null between turns. */
+  started: number | null;
   /** Times of the first and the last failure since the last success. */
   failing: { readonly since: number; readonly last: number } | null;
 }
@@ -53,27 +57,42 @@ const failures = new Counter({
   help: 'Turns of a background loop that failed.',
   labelNames: ['loop'],
 });
-// It registers itself, and its values are computed at each scrape.
+// The gauges register themselves, and their values are computed at each scrape.
 new Gauge({
   name: 'svc_loop_failing_seconds',
   help: 'Time from the first to the last failed turn of a background loop; 0 after a success.',
   labelNames: ['loop'],
   collect() {
-    this.reset();
-    const longest = new Map<LoopName, number>();
-    for (const { loop, failing } of counted) {
-      const seconds = failing === null ? 0 : (failing.last - failing.since) / 1_000;
-      longest.set(loop, Math.max(seconds, longest.get(loop) ?? 0));
-    }
-    for (const [loop, seconds] of longest) this.set({ loop }, seconds);
+    showLongest(this, ({ failing }) => (failing === null ? 0 : failing.last - failing.since));
+  },
+});
+// A turn that waits for an answer that never comes neither fails nor succeeds.
+new Gauge({
+  name: 'svc_loop_turn_seconds',
+  help: 'Time for which the turn of a background loop that now runs has lasted; 0 between turns.',
+  labelNames: ['loop'],
+  collect() {
+    showLongest(this, ({ started, now }) => (started === null ? 0 : now() - started));
   },
 });
 
+/** Sets the gauge for each name to the longest time of the loops with that name. */
+function showLongest(gauge: Gauge<'loop'>, millisecondsOf: (each: Counted) => number): void {
+  gauge.reset();
+  const longest = new Map<LoopName, number>();
+  for (const each of counted)
+    longest.set(each.loop, Math.max(millisecondsOf(each), longest.get(each.loop) ?? 0));
+  for (const [loop, milliseconds] of longest) gauge.set({ loop }, milliseconds / 1_000);
+}
+
 /** Counts the turns of one loop in the metrics. */
 export interface TurnCounter {
+  /** A turn starts. It lasts until it has succeeded, failed or been skipped. */
+  started(): void;
   succeeded(): void;
   failed(): void;
-  /** The loop has ended: the metrics no longer show for how long it fails. */
+  skipped(): void;
+  /** The loop has ended: the gauges no longer show it. */
   ended(): void;
 }
 
@@ -89,16 +108,24 @@ export function countTurns(
     now = () => performance.now(),
   }: { readonly pauseMs?: number; readonly now?: () => number } = {},
 ): TurnCounter {
-  const own: Counted = { loop, failing: null };
+  const own: Counted = { loop, now, started: null, failing: null };
   const apartMs = Math.max(APART_MS, 2 * pauseMs);
   counted.add(own);
   // Without a value of 0 before it, Prometheus would not see the first failure.
   failures.inc({ loop }, 0);
   return {
+    started: () => {
+      own.started = now();
+    },
     succeeded: () => {
+      own.started = null;
       own.failing = null;
     },
+    skipped: () => {
+      own.started = null;
+    },
     failed: () => {
+      own.started = null;
       failures.inc({ loop });
       const last = now();
       const before = own.failing;
@@ -141,9 +168,11 @@ export function startLoop(options: {
     while (!stopped) {
       let more = false;
       poked = false;
+      turns.started();
       try {
         const outcome = await options.work();
-        if (outcome !== SKIPPED) turns.succeeded();
+        if (outcome === SKIPPED) turns.skipped();
+        else turns.succeeded();
         more = outcome === true;
       } catch (error) {
         turns.failed();

@@ -2,7 +2,11 @@
 import type { Client, Connection } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
 import type { Build } from '../domain/builds.ts';
-import { isOwnQueue } from '../domain/messages.ts';
+import {
+  isOwnQueue,
+  type CapitalTransferActivities,
+  type MovementActivities,
+} from '../domain/messages.ts';
 import {
   LONGEST_MESSAGE,
   UNEXPECTED_FAILURE,
@@ -21,10 +25,21 @@ export const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: AC
   TaskQueueType;
 
 /**
- * Newest events of a history that are searched for the last completed task, and for how long a task
- * is prolonged: three events every eight seconds, so four minutes.
+ * Newest events of a history that are searched for the last completed task, for how long a task is
+ * prolonged (three events every eight seconds, so four minutes), and for sends that fail (under
+ * twenty events each).
  */
 const EVENTS = 100;
+/** Activities with one attempt. After one that failed, the run makes another. */
+const SENDS: ReadonlySet<string> = new Set<
+  keyof MovementActivities | keyof CapitalTransferActivities
+>(['submit', 'submitTransfer']);
+/** Sends that an unexpected error has failed, one after the other, before a look counts them. */
+const FAILED_SENDS = 3;
+/** A shorter history without an unfinished task is not read: so many sends leave more events. */
+const FEWEST_EVENTS = 30;
+/** Time limit of a send in milliseconds, as of SUBMIT_TRANSFER_OPTIONS and of a node's submit. */
+const LONGEST_SEND_MS = 300_000;
 /**
  * Milliseconds within which a live worker has polled: workers poll at least once a minute. The
  * server lists a dead worker for five minutes.
@@ -45,6 +60,7 @@ const HARMLESS: readonly unknown[] = [
 ];
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type Failure = temporal.api.failure.v1.IFailure;
 type Poller = temporal.api.taskqueue.v1.IPollerInfo;
 type RunVersioning = temporal.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 type QueueVersioning = temporal.api.taskqueue.v1.ITaskQueueVersioningInfo;
@@ -66,7 +82,7 @@ export interface LookedRun {
   readonly task: PendingTask | null;
   /** Calls on task queues of our workers that no worker has taken, by queue. */
   readonly calls: readonly WaitingCalls[];
-  /** An activity that an unexpected error failed last; null: there is none. */
+  /** An activity, or sends, that an unexpected error failed last; null: there are none. */
   readonly failing: FailingCall | null;
 }
 
@@ -84,20 +100,21 @@ export async function readPendingTask(
     hasWorker({ connection, namespace }, { name, type }, raw.workflowExecutionInfo?.versioningInfo);
   const activities = raw.pendingActivities ?? [];
   const calls = await readCalls(hasTaker, activities);
-  const failing = failingCall(runId, activities);
-  const pending = raw.pendingWorkflowTask;
-  if (pending == null) return { runId, task: null, calls, failing };
-  const history = await connection.workflowService.getWorkflowExecutionHistoryReverse({
-    namespace,
-    execution: { workflowId, runId },
-    maximumPageSize: EVENTS,
-  });
+  const pending = raw.pendingWorkflowTask ?? null;
+  const isLong = Number(raw.workflowExecutionInfo?.historyLength ?? 0) >= FEWEST_EVENTS;
+  const page = { namespace, execution: { workflowId, runId }, maximumPageSize: EVENTS };
+  const history =
+    pending === null && !isLong
+      ? null
+      : await connection.workflowService.getWorkflowExecutionHistoryReverse(page);
+  const events = history?.history?.events ?? [];
+  const failing = failingCall(runId, activities) ?? failingSend(runId, events, Date.now());
+  if (pending === null) return { runId, task: null, calls, failing };
   const waitsSince =
     pending.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
       ? millisecondsOf(pending.scheduledTime)
       : null;
   const queue = raw.executionConfig?.taskQueue?.name ?? '';
-  const events = history.history?.events ?? [];
   return {
     runId,
     task: {
@@ -188,8 +205,7 @@ export function failingCall(
   activities: readonly PendingActivity[],
 ): FailingCall | null {
   const [most] = activities
-    // The type stays readable where payloads are encrypted.
-    .filter((each) => each.lastFailure?.applicationFailureInfo?.type === UNEXPECTED_FAILURE)
+    .filter(({ lastFailure }) => isUnexpected(lastFailure))
     .sort((left, right) => (right.attempt ?? 0) - (left.attempt ?? 0));
   if (most === undefined) return null;
   const { activityId, activityType, attempt, lastFailure } = most;
@@ -198,6 +214,47 @@ export function failingCall(
     attempt: attempt ?? 1,
     message: shown(`the activity ${activityType?.name ?? ''}: ${lastFailure?.message ?? ''}`),
   };
+}
+
+/**
+ * Returns the newest of a run's sends that an unexpected error failed, from events that are newest
+ * first. No pending activity shows such a failure: a send has one attempt, and its run makes
+ * another after a pause. Null: too few have failed since a send was completed, or the run has
+ * stopped to make more.
+ */
+export function failingSend(
+  runId: string,
+  events: readonly HistoryEvent[],
+  nowMs: number,
+): FailingCall | null {
+  const sends = new Map<number, string>();
+  for (const { eventId, activityTaskScheduledEventAttributes: call } of events) {
+    const name = call?.activityType?.name ?? '';
+    if (SENDS.has(name)) sends.set(Number(eventId), name);
+  }
+  const failed: { readonly id: number; readonly atMs: number; readonly message: string }[] = [];
+  for (const event of events) {
+    const completed = event.activityTaskCompletedEventAttributes;
+    if (completed != null && sends.has(Number(completed.scheduledEventId))) break;
+    const ended = event.activityTaskFailedEventAttributes;
+    const name = sends.get(Number(ended?.scheduledEventId));
+    if (name === undefined || !isUnexpected(ended?.failure)) continue;
+    failed.push({
+      id: Number(event.eventId),
+      atMs: millisecondsOf(event.eventTime) ?? 0,
+      message: shown(`the activity ${name}: ${ended?.failure?.message ?? ''}`),
+    });
+  }
+  const [last, before] = failed;
+  if (last === undefined || before === undefined || failed.length < FAILED_SENDS) return null;
+  // The pause before the next send is at most twice as long as the one before the last.
+  if (nowMs - last.atMs > 2 * (last.atMs - before.atMs) + LONGEST_SEND_MS) return null;
+  return { call: `${runId}/send`, attempt: last.id, message: last.message };
+}
+
+/** Returns whether an error of ours ended it. The type stays readable in encrypted payloads. */
+function isUnexpected(failure: Failure | null | undefined): boolean {
+  return failure?.applicationFailureInfo?.type === UNEXPECTED_FAILURE;
 }
 
 /**

@@ -32,7 +32,10 @@ export interface Suspects {
    */
   readonly unread: readonly string[];
   /** Those with a row, by id. `ended`: no longer open. */
-  readonly known: readonly (RunOwner & { readonly ended: boolean })[];
+  readonly known: readonly (RunOwner & {
+    readonly ended: boolean;
+    readonly cause: StuckCause;
+  })[];
 }
 
 /** Sorts before every id. */
@@ -63,7 +66,7 @@ export async function readSuspects(
             ORDER BY movement_id LIMIT ${limit}::integer)
           ORDER BY movement_id LIMIT ${limit}::integer) c) AS unread,
         (SELECT coalesce(jsonb_agg(k ORDER BY k.id), '[]') FROM (
-          SELECT s.kind, s.entity_id AS id,
+          SELECT s.kind, s.entity_id AS id, s.cause,
             coalesce(m.ended_at, t.ended_at) IS NOT NULL AS ended
           FROM stuck_runs s
           LEFT JOIN movements m ON m.movement_id = s.entity_id
@@ -77,7 +80,8 @@ export async function readSuspects(
 
 /**
  * Stores what looks found that began at `at` ({@link Suspects}). A row that a later look wrote
- * stays as it is, and so does `since` while it is the same run.
+ * stays as it is, and so does `since` while it is the same run. A run that is not seen keeps the
+ * cause that counts: it says more.
  */
 export async function noteStuckRuns(
   db: Database,
@@ -95,7 +99,8 @@ export async function noteStuckRuns(
       ON CONFLICT (entity_id) DO UPDATE SET run_id = excluded.run_id, cause = excluded.cause,
         message = excluded.message, last_seen = excluded.last_seen,
         since = CASE WHEN s.run_id = excluded.run_id THEN s.since ELSE excluded.since END
-        WHERE s.last_seen < excluded.last_seen`,
+        WHERE s.last_seen < excluded.last_seen AND (excluded.cause <> 'not_seen'
+          OR s.last_seen <= excluded.last_seen - ${STUCK_COUNTS_FOR}::interval)`,
   );
 }
 

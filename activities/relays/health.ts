@@ -73,6 +73,7 @@ export function createHealthRefresher(options: HealthRefresherOptions): HealthRe
   const down = new Set<string>();
   const refreshOnce = (): Promise<boolean> => refresh(options, down);
   const turn = (): void => {
+    turns?.started();
     current = refreshOnce().then((recorded) => {
       if (recorded) turns?.succeeded();
       else turns?.failed();

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { settleEach } from '../../platform/at-once.ts';
 import type { BalanceDesk } from '../../platform/balance-desk.ts';
-import { startLoop, type Loop } from '../../platform/loop.ts';
+import { SKIPPED, startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { ClaimReader } from '../../domain/claim-reader.ts';
 import { IdentityFault, type Signer } from '../../domain/signer.ts';
@@ -52,6 +52,10 @@ export function startLooks(options: LookOptions): Loop {
     claims: claims.flatMap(({ venues }) => venues ?? []),
   };
   const running = new Set<Promise<unknown>>();
+  /** Faults of writing answers that have failed no turn yet. */
+  const unwritten: unknown[] = [];
+  /** Whether the newest answers could not all be written. */
+  let isUnwritten = false;
   const loop = startLoop({
     name: 'requested looks',
     pauseMs,
@@ -71,16 +75,26 @@ export function startLooks(options: LookOptions): Loop {
           db,
           same.map(({ look_id }) => look_id),
           answer,
-        );
+        ).catch((error: unknown) => {
+          const { look_id, kind, subject } = first;
+          log.warn({ err: error, look_id, kind, subject }, 'a requested look was not answered');
+          throw error;
+        });
       })
         .then((outcomes) => {
-          const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-          if (failed !== undefined)
-            log.warn({ err: failed.reason as unknown }, 'a requested look was not answered');
+          if (outcomes.length === 0) return;
+          const faults = outcomes.filter((outcome) => outcome.status === 'rejected');
+          isUnwritten = faults.length > 0;
+          unwritten.push(...faults.map(({ reason }): unknown => reason));
         })
         .finally(() => running.delete(looking));
       running.add(looking);
-      return taken.length === MOST;
+      // The looks of this turn go on. A look without a written answer is made again by its row: no
+      // sooner than its time as taken is over, and only while its caller waits.
+      const [fault] = unwritten.splice(0);
+      if (fault !== undefined) throw fault;
+      // A turn that writes no answer does not show that answers can be written again.
+      return isUnwritten ? SKIPPED : taken.length === MOST;
     },
   });
   return {

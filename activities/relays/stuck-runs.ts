@@ -1,7 +1,7 @@
 /**
  * Finds runs that cannot go on, because their workflow tasks or activities fail again and again, or
- * no worker takes them, and keeps the table from which `attention_of` shows them. Signals no
- * run: a signal to a stuck run only lengthens its history.
+ * no worker takes them, and those that cannot be looked at; keeps the table from which
+ * `attention_of` shows them. Signals no run: a signal to a stuck run only lengthens its history.
  */
 import type { Logger } from 'pino';
 import {
@@ -47,6 +47,11 @@ const LONGEST_PAUSE_MS = 15_000;
  * only start to poll.
  */
 const STEADY_MS = 120_000;
+/**
+ * Milliseconds for which looks at a run fail in a row, while Temporal answers for others, before a
+ * person hears of it: a part of Temporal that is away fails the run's tasks and signals, too.
+ */
+const NOT_SEEN_MS = 600_000;
 /** Most runs of which something is remembered from one turn to the next. */
 const MOST_REMEMBERED = 10_000;
 
@@ -54,6 +59,8 @@ const MOST_REMEMBERED = 10_000;
 interface Remembered {
   /** Number of the turn whose look failed; 0: the last look did not. */
   readonly failedIn: number;
+  /** Time of the first of the looks that failed in a row; null: the last look did not fail. */
+  readonly failedSince: number | null;
   /** As `before` of {@link LookTerms}. */
   readonly failing: FailingCall | null;
 }
@@ -85,9 +92,10 @@ export function startStuckRuns(options: StuckRunOptions): Loop {
 
 /**
  * Returns the work of one turn after another; called when the process starts. A turn throws the
- * first fault of its looks when Temporal was away, that is when none of them got an answer. A run
- * that no process can look at is only logged, and no reason to return the lease. If it is the only
- * one, the turn fails: the loop sees nothing then, and whether another process would is not known.
+ * first fault of its looks when Temporal was away, that is when none of them got an answer, nor one
+ * more at the run that answered last. A run that no process can look at is logged, stored after
+ * {@link NOT_SEEN_MS}, and no reason to return the lease. If no other has answered yet, the turn
+ * fails: the loop sees nothing then, and whether another process would is not known.
  */
 export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Promise<void> {
   const { db, log, now = () => performance.now() } = options;
@@ -96,6 +104,8 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
   let steadyAt = now() + STEADY_MS;
   let lastLooks = now();
   let turns = 0;
+  /** Whose run was the last to be seen. */
+  let seenLast: RunOwner | null = null;
   const memory = new Map<string, Remembered>();
   return async () => {
     turns += 1;
@@ -120,26 +130,42 @@ export function createTurn(options: Omit<StuckRunOptions, 'leases'>): () => Prom
       try {
         const found = await look(options, owner, { isSteady, before });
         seen += 1;
+        seenLast = owner;
         faultsInRow = 0;
         const failing = found.failing?.call === before?.call ? before : found.failing;
         if (failing === null) memory.delete(owner.id);
-        else memory.set(owner.id, { failedIn: 0, failing });
+        else memory.set(owner.id, { failedIn: 0, failedSince: null, failing });
         return [found];
       } catch (error) {
         faultsInRow += 1;
-        memory.set(owner.id, { failedIn: turns, failing: before });
+        const failedSince = memory.get(owner.id)?.failedSince ?? now();
+        memory.set(owner.id, { failedIn: turns, failedSince, failing: before });
         throw error;
       }
     });
     // No look removes the entry of a run that has ended since.
     for (const id of memory.keys()) if (memory.size > MOST_REMEMBERED) memory.delete(id);
     lastLooks = now();
+    if (seen === 0 && faultsInRow > 0 && seenLast !== null) {
+      // All runs of these pages may be in a part of Temporal that is away by itself.
+      const [again] = await settleEach([seenLast], 1, (owner) =>
+        look(options, owner, { isSteady, before: null }),
+      );
+      if (again?.status === 'fulfilled') seen += 1;
+    }
     const isAway = seen === 0 && faultsInRow > 0;
     if (isAway) steadyAt = now() + STEADY_MS;
     // The next turn repeats these pages, but once: runs whose looks always fail hide no others.
     mustRepeat = (isAway || leftOut > 0) && !mustRepeat;
     if (!mustRepeat) from = next;
-    const looks = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    const isNotSeen = ({ id }: RunOwner): boolean => {
+      const last = memory.get(id);
+      // What failed while all of Temporal was away says nothing of a single run.
+      const since = Math.max(last?.failedSince ?? Infinity, steadyAt);
+      return last?.failedIn === turns && now() - since >= NOT_SEEN_MS;
+    };
+    const answered = outcomes.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+    const looks = [...answered, ...inOrder.filter(isNotSeen).map(notSeen)];
     await store(db, { at, known }, looks);
     for (const { owner, verdict } of looks)
       if (typeof verdict === 'object' && !known.some(({ id }) => id === owner.id))
@@ -213,15 +239,24 @@ async function look(
   return { owner, runId, verdict: verdictOfRun(open, { ...terms, noWorkerMs }), failing };
 }
 
+/** What looks that always fail leave of a run. The log has the fault of each. */
+function notSeen(owner: RunOwner): Look {
+  return { owner, runId: '', verdict: { cause: 'not_seen', message: null }, failing: null };
+}
+
 async function store(db: Database, { at, known }: Known, looks: readonly Look[]): Promise<void> {
   const stuck = looks.flatMap(({ owner: { kind, id }, runId, verdict }): readonly StuckRow[] =>
     typeof verdict === 'object' ? [{ kind, id, run_id: runId, ...verdict }] : [],
   );
   await noteStuckRuns(db, at, stuck);
-  const goOn = looks.filter(({ verdict }) => verdict === 'goes_on').map(({ owner }) => owner.id);
+  const causes = new Map(known.map(({ id, cause }) => [id, cause]));
+  const goOn = looks.filter(({ owner: { id }, verdict }) =>
+    // Whatever the look found, the run is seen again.
+    causes.get(id) === 'not_seen' ? typeof verdict === 'string' : verdict === 'goes_on',
+  );
+  const ids = goOn.map(({ owner }) => owner.id).filter((id) => causes.has(id));
   const ended = known.filter((each) => each.ended).map(({ id }) => id);
-  const knownIds = new Set(known.map(({ id }) => id));
-  await removeStuckRuns(db, at, [...goOn.filter((id) => knownIds.has(id)), ...ended]);
+  await removeStuckRuns(db, at, [...ids, ...ended]);
   await renewStuckRuns(db, at);
 }
 

@@ -55,15 +55,17 @@ export interface SweeperOptions {
  */
 export function startSweeper(options: SweeperOptions): Loop {
   const { log, sweepIdleSeconds } = options;
+  const last = { isUnseen: false };
   return startLoop({
     name: 'sweeper',
     pauseMs: Math.max(250, (sweepIdleSeconds * 1000) / 4),
     log,
     work: async () => {
       // What fails in one part does not stop the other.
-      const outcomes = await settleEach([sweepIdle, wakeOnce], 1, (part) => part(options));
+      const outcomes = await settleEach([sweepIdle, wakeOnce], 1, (part) => part(options, last));
       throwFirst(outcomes);
-      return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value);
+      const found = outcomes.map((each) => each.status === 'fulfilled' && each.value);
+      return found.includes(SKIPPED) ? SKIPPED : found.includes(true);
     },
   });
 }
@@ -132,12 +134,22 @@ async function readRunning({ temporal }: SweeperOptions): Promise<ReadonlySet<st
   return running;
 }
 
-/** Returns whether there may be more. */
-async function sweepIdle(options: SweeperOptions): Promise<boolean> {
+/**
+ * Returns whether there may be more. `last.isUnseen`: of the last movements that were claimed, not
+ * all could be looked up. They are claimed again only after a while, so a turn before that without
+ * any does not show that they can be now.
+ */
+async function sweepIdle(
+  options: SweeperOptions,
+  last: { isUnseen: boolean },
+): Promise<boolean | typeof SKIPPED> {
   const { db, sweepIdleSeconds: idleSeconds } = options;
   const idle = await claimIdle(db, { idleSeconds, limit: BATCH });
+  if (idle.length === 0) return last.isUnseen ? SKIPPED : false;
+  last.isUnseen = true;
   const running = idle.length > FEW ? await readRunning(options) : NOTHING;
   await reviveMissing(options, idle, running);
+  last.isUnseen = false;
   return idle.length === BATCH;
 }
 

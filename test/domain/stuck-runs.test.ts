@@ -151,6 +151,7 @@ test.each([
   ['nondeterminism', 'does not fit its history'],
   ['task_fails', 'fail again and again'],
   ['no_worker', 'no worker polls'],
+  ['not_seen', 'most likely cannot go on'],
 ] as const)('the sentence says %s', (cause, words) => {
   const sentence = stuckSentence({ cause, since: '2026-11-29T10:00:00+00:00' });
   expect(sentence).toContain(words);

@@ -159,12 +159,15 @@ async function refused(write: string): Promise<() => Promise<void>> {
 
 const PREFLIGHT = `UPDATE ON movement_nodes FOR EACH ROW
   WHEN (NEW.preflight_passed AND NOT OLD.preflight_passed)`;
+const FENCE = `UPDATE ON movement_nodes FOR EACH ROW
+  WHEN (NEW.state = 'SUBMITTING' AND OLD.state <> 'SUBMITTING')`;
 /** Each load marks the movement's commands as read. */
 const LOAD = 'UPDATE OF applied_at ON commands FOR EACH ROW';
 
 test.each([
   ['an activity', PREFLIGHT, '23.5', 'the activity preflight'],
   ['a load', LOAD, '24.5', 'a local activity'],
+  ['a send', FENCE, '25.5', 'the activity submit'],
 ])(
   'a run of which %s always fails is shown until that is mended',
   async (...each) => {

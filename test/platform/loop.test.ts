@@ -1,8 +1,11 @@
-/** Turns of a background loop that fail are counted, and for how long none has succeeded. */
+/**
+ * Turns of a background loop that fail are counted, and for how long none has succeeded. A turn
+ * that does not end is shown too.
+ */
 import { pino } from 'pino';
 import { countTurns, SKIPPED, startLoop, type TurnCounter } from '../../platform/loop.ts';
 import { eventually } from '../support/eventually.ts';
-import { failingOf, failuresOf } from '../support/loop-figures.ts';
+import { failingOf, failuresOf, turnSecondsOf } from '../support/loop-figures.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -95,4 +98,62 @@ test('of loops with one name the worst is shown', async () => {
   one.succeeded();
   expect(await failingOf('balances')).toBe(0);
   for (const each of [one, other]) each.ended();
+});
+
+describe('a turn', () => {
+  test('that does not end is shown, and no turn that has ended', async () => {
+    let end: () => void = () => undefined;
+    let outcome: 'fails' | 'rests' | 'succeeds' = 'succeeds';
+    const loop = startLoop({
+      name: 'retention',
+      pauseMs: 3_600_000,
+      log,
+      work: async () => {
+        await new Promise<void>((resolve) => (end = resolve));
+        if (outcome === 'fails') throw new Error('permission denied');
+        return outcome === 'rests' ? SKIPPED : undefined;
+      },
+    });
+    const becomes = (isUnderWay: boolean): Promise<unknown> =>
+      eventually(async () => ((await turnSecondsOf('retention')) ?? -1) > 0 === isUnderWay || null);
+    try {
+      for (outcome of ['succeeds', 'fails', 'rests'] as const) {
+        await becomes(true);
+        end();
+        await becomes(false);
+        // The loop rests for an hour.
+        expect(await turnSecondsOf('retention')).toBe(0);
+        loop.poke();
+      }
+      await becomes(true);
+    } finally {
+      const stopped = loop.stop();
+      end();
+      await stopped;
+    }
+    expect(await turnSecondsOf('retention')).toBeUndefined();
+  });
+
+  test('is shown with how long it has lasted, and the longest of loops with one name', async () => {
+    let ms = 0;
+    const now = (): number => ms;
+    const [one, other] = [countTurns('balances', { now }), countTurns('balances', { now })];
+    expect(await turnSecondsOf('balances')).toBe(0);
+    one.started();
+    ms = 60_000;
+    other.started();
+    ms = 90_000;
+    expect(await turnSecondsOf('balances')).toBe(90);
+    one.succeeded();
+    expect(await turnSecondsOf('balances')).toBe(30);
+    other.failed();
+    ms = 200_000;
+    expect(await turnSecondsOf('balances')).toBe(0);
+    one.started();
+    ms = 201_000;
+    expect(await turnSecondsOf('balances')).toBe(1);
+    one.skipped();
+    expect(await turnSecondsOf('balances')).toBe(0);
+    for (const each of [one, other]) each.ended();
+  });
 });

@@ -5,6 +5,7 @@
 import { temporal } from '@temporalio/proto';
 import { verdictOfRun, type RunVerdict } from '../../domain/stuck-runs.ts';
 import {
+  failingSend,
   failuresOf,
   isOfBuild,
   readPendingTask,
@@ -188,7 +189,11 @@ const { PENDING_WORKFLOW_TASK_STATE_STARTED } = temporal.api.enums.v1.PendingWor
 type Describe = temporal.api.workflowservice.v1.IDescribeWorkflowExecutionResponse;
 
 /** What a look proves at which the server shows this; a look before saw the activity fail. */
-async function verdictAt(shown: Describe, events: readonly Event[] = []): Promise<RunVerdict> {
+async function verdictAt(
+  shown: Describe,
+  events: readonly Event[] = [],
+  before = { call: 'r/5', attempt: 8, message: '' },
+): Promise<RunVerdict> {
   const raw = { workflowExecutionInfo: {}, executionConfig: null, ...shown };
   const link = {
     connection: {
@@ -207,7 +212,6 @@ async function verdictAt(shown: Describe, events: readonly Event[] = []): Promis
   };
   const run = await readPendingTask(link as never, { namespace: 'n', workflowId: 'w' });
   if (run === null) throw new Error('the run is open');
-  const before = { call: 'r/5', attempt: 8, message: '' };
   return verdictOfRun(run, { noWorkerMs: 120_000, isSteady: true, before });
 }
 
@@ -234,6 +238,77 @@ test.each(['NOT_YET', 'EXECUTOR_UNAVAILABLE', 'ServiceError'])(
     expect(await verdictAt({ pendingActivities: [repeated(type, 900)] })).toBe('goes_on');
   },
 );
+
+const NEWEST = 100;
+
+type Ended = readonly [how: string, secondsAgo: number];
+
+/** Sends of a run, newest first: how each ended, and how many seconds ago. */
+function sendsBy(name: string, ended: readonly Ended[]): Event[] {
+  return ended.flatMap(([how, secondsAgo], index) => {
+    const eventId = NEWEST - 17 * index;
+    const scheduledEventId = eventId - 2;
+    const failure = {
+      message: 'TypeError: see the log',
+      applicationFailureInfo: { type: how },
+    };
+    const event = {
+      eventId,
+      eventTime: { seconds: Math.floor(Date.now() / 1_000) - secondsAgo },
+      ...(how === 'completed'
+        ? { activityTaskCompletedEventAttributes: { scheduledEventId } }
+        : { activityTaskFailedEventAttributes: { scheduledEventId, failure } }),
+    };
+    const scheduled = {
+      eventId: scheduledEventId,
+      activityTaskScheduledEventAttributes: { activityType: { name } },
+    };
+    return [event, scheduled].map((each) => temporal.api.history.v1.HistoryEvent.fromObject(each));
+  });
+}
+
+const sends = (...ended: readonly Ended[]): Event[] => sendsBy('submit', ended);
+
+const withEvents = (historyLength: number): Describe => ({
+  workflowExecutionInfo: temporal.api.workflow.v1.WorkflowExecutionInfo.fromObject({
+    historyLength,
+  }),
+});
+const FAILED_THRICE = sends(['UNEXPECTED', 5], ['UNEXPECTED', 35], ['UNEXPECTED', 65]);
+
+test('sends that an error of ours fails, one after the other, make their run stuck', async () => {
+  const before = { call: 'r/send', attempt: NEWEST - 17, message: '' };
+  expect(await verdictAt(withEvents(NEWEST), FAILED_THRICE, before)).toEqual({
+    cause: 'task_fails',
+    message: 'the activity submit: TypeError: see the log',
+  });
+  // Another look saw none of them, or the same one.
+  expect(await verdictAt(withEvents(NEWEST), FAILED_THRICE)).toBe('unclear');
+  const same = { ...before, attempt: NEWEST };
+  expect(await verdictAt(withEvents(NEWEST), FAILED_THRICE, same)).toBe('unclear');
+  // Too short for them, so it is not read.
+  expect(await verdictAt(withEvents(29), FAILED_THRICE, before)).toBe('goes_on');
+});
+
+test.each<[string, Event[]]>([
+  ['that failed twice', sends(['UNEXPECTED', 5], ['UNEXPECTED', 35])],
+  ['of which a later one was completed', [...sends(['completed', 2]), ...FAILED_THRICE]],
+  ['that an outage failed', sends(['Error', 5], ['ServiceError', 35], ['ServiceError', 65])],
+  [
+    'after which the run makes no more',
+    sends(['UNEXPECTED', 370], ['UNEXPECTED', 400], ['UNEXPECTED', 430]),
+  ],
+])('sends %s make it not', (_what, events) => {
+  expect(failingSend('r', events, Date.now())).toBeNull();
+});
+
+test('sends that fail with long pauses between them count too, and those of a transfer', () => {
+  const ended: readonly Ended[] = [900, 2_700, 4_500].map((ago) => ['UNEXPECTED', ago]);
+  expect(failingSend('r', sendsBy('submitTransfer', ended), Date.now())).toEqual({
+    ...{ call: 'r/send', attempt: NEWEST },
+    message: 'the activity submitTransfer: TypeError: see the log',
+  });
+});
 
 /** A task that a worker has prolonged every eight seconds since it was first scheduled. */
 function prolonged(seconds: number, waitedSeconds = 0): [Describe, readonly Event[]] {

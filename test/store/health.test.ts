@@ -11,6 +11,7 @@ import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
 import { saveExecutorHealth } from '../../store/registry.ts';
 import { eventually } from '../support/eventually.ts';
+import { turnSecondsOf } from '../support/loop-figures.ts';
 import { storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -76,6 +77,29 @@ test('why an executor is down is logged once until it is up again', async () => 
   ]);
 });
 
+test('a refresh that waits for its answers is shown as a turn until it has ended', async () => {
+  const noop = createNoopExecutor();
+  let answer: (health: ExecutorHealth) => void = () => undefined;
+  const held = new Promise<ExecutorHealth>((resolve) => (answer = resolve));
+  const health = createHealthRefresher({
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    intervalSeconds: 3_600,
+    checkedBy: 'worker',
+    signers: { list: () => [], get: () => null },
+    executors: { list: () => [noop.descriptor], get: () => ({ ...noop, health: () => held }) },
+    temporal: { hasPollers: () => Promise.resolve(true) },
+  });
+  health.start();
+  try {
+    await eventually(async () => ((await turnSecondsOf('health')) ?? 0) > 0 || null);
+    answer({ state: 'up' });
+    await eventually(async () => (await turnSecondsOf('health')) === 0 || null);
+  } finally {
+    await health.stop();
+  }
+});
+
 interface StoredHealth {
   readonly state: string;
   readonly provider: string | null;
@@ -121,7 +145,7 @@ describe('one worker reaches the executor of an open movement, and another one d
     ({ movement_id: movement } = await bench.movement({ unheld: true }));
     for (const text of [
       "UPDATE movements SET request_state = 'EXECUTING' WHERE movement_id = $1::uuid",
-      "UPDATE movement_nodes SET state = 'OBSERVING' WHERE movement_id = $1::uuid",
+      "UPDATE movement_nodes SET state = 'READY' WHERE movement_id = $1::uuid",
     ])
       await bench.sql(text, movement);
   });

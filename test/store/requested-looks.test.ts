@@ -1,5 +1,9 @@
-/** Looks that API processes request: who takes them. */
+/** Looks that API processes request: who takes them, and what an unwritten answer leads to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { startLooks } from '../../activities/relays/looks.ts';
 import type { NamedClaim } from '../../domain/claim-reader.ts';
+import { NO_BALANCES } from '../../platform/balance-desk.ts';
 import {
   answerLooks,
   readLookAnswer,
@@ -7,6 +11,8 @@ import {
   takeLooks,
   type Known,
 } from '../../store/requested-looks.ts';
+import { eventually } from '../support/eventually.ts';
+import { failingOf, failuresOf } from '../support/loop-figures.ts';
 import { storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -55,4 +61,40 @@ test('a claim is read by a worker that has the keys of its venue, and comes as i
   const claim = { ok: true, output: { received_amount: '5' } } as const;
   await answerLooks(db, [look], { ok: true, address: null, claim });
   expect(await readLookAnswer(db, look)).toEqual({ ok: true, address: null, claim });
+});
+
+test('a look whose answer cannot be written fails a turn, and keeps no other from its answer', async () => {
+  const { db } = bench;
+  const request = (subject: string) => requestLook(db, { kind: 'signer_identity', subject });
+  const counts = (failures: number) =>
+    eventually(async () => ((await failuresOf('requested looks')) === failures ? true : null));
+  await bench.sql(`CREATE FUNCTION refuse_answer() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN RAISE EXCEPTION ''a missing right''; END'`);
+  await bench.sql(`CREATE TRIGGER refuse_answer BEFORE UPDATE ON requested_looks FOR EACH ROW
+    WHEN (NEW.answer IS NOT NULL AND NEW.subject = 'refused') EXECUTE FUNCTION refuse_answer()`);
+  const [refused, sound] = [await request('refused'), await request('sound')];
+  const looked: string[] = [];
+  const loop = startLooks({
+    ...{ db, log: pino({ level: 'silent' }), pauseMs: 20, desk: NO_BALANCES, claims: [] },
+    signers: {
+      list: () => [{ signer_key: 'refused' }, { signer_key: 'sound' }],
+      get: (key) => ({ identity: async () => void looked.push(key) }) as never,
+    },
+  });
+  try {
+    expect(await eventually(() => readLookAnswer(db, sound))).toMatchObject({ ok: true });
+    await counts(1);
+    // Turns that find no look neither take the failure back nor repeat the look.
+    await sleep(200);
+    expect([...looked].sort()).toEqual(['refused', 'sound']);
+    await request('refused');
+    await counts(2);
+    expect(await failingOf('requested looks')).toBeGreaterThan(0);
+    expect(await readLookAnswer(db, refused)).toBeNull();
+    await request('sound');
+    await eventually(async () => ((await failingOf('requested looks')) === 0 ? true : null));
+  } finally {
+    await loop.stop();
+    await bench.sql('DROP FUNCTION refuse_answer() CASCADE');
+  }
 });

@@ -561,6 +561,72 @@ describe('a turn', () => {
     expect(await stuckOnes([away, left])).toEqual([false, true]);
   });
 
+  /** Goes on with a turn every two minutes: after a longer pause looks count anew. */
+  async function minutes(count: number, { turn, clock }: ReturnType<typeof turns>) {
+    for (let passed = 0; passed < count; passed += 2) {
+      clock.ms += UNSTEADY_MS;
+      await turn().catch(() => 'away');
+    }
+  }
+
+  test('a run that no look sees for ten minutes is shown, until one sees it', async () => {
+    const [unseen, known] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const fine = await inState('EXECUTING');
+    await noteStuckRuns(bench.db, await moment(), [stuck(known)]);
+    const answers: Record<string, Answer> = { [unseen]: 'fault', [known]: 'fault' };
+    const worker = turns(answers);
+    await worker.turn();
+    await minutes(8, worker);
+    worker.clock.ms += UNSTEADY_MS - 1;
+    await worker.turn();
+    expect(await stuckOnes([unseen, fine])).toEqual([false, false]);
+    worker.clock.ms += 1;
+    await worker.turn();
+    expect(await attention(unseen)).toMatchObject({
+      ...{ reason: 'run_stuck', stuck_run: { cause: 'not_seen' } },
+    });
+    expect(await rowOf(known)).toMatchObject({ run_id: 'run-1', cause: 'task_fails' });
+    expect(await stuckOnes([fine])).toEqual([false]);
+    // This answer proves nothing else.
+    answers[unseen] = { ...failing, attempt: 2 };
+    await worker.turn();
+    expect(await stuckOnes([unseen, known])).toEqual([false, true]);
+    answers[unseen] = 'fault';
+    await worker.turn();
+    await minutes(8, worker);
+    expect(await stuckOnes([unseen])).toEqual([false]);
+  });
+
+  test('an outage of all of Temporal makes no run one that is not seen', async () => {
+    const [unseen, fine] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const answers: Record<string, Answer> = {};
+    const worker = turns(answers);
+    await worker.turn();
+    Object.assign(answers, { [unseen]: 'fault', [fine]: 'fault' });
+    await minutes(12, worker);
+    await expect(worker.turn()).rejects.toThrow('the server did not answer');
+    expect(await stuckOnes([unseen, fine])).toEqual([false, false]);
+    // It is back for one of them first.
+    answers[fine] = 'no task';
+    await minutes(8, worker);
+    expect(await stuckOnes([unseen, fine])).toEqual([false, false]);
+    await minutes(4, worker);
+    expect(await stuckOnes([unseen, fine])).toEqual([true, false]);
+  });
+
+  test('a run that fills its page alone is shown too, once another run has been seen', async () => {
+    const [unseen, over] = [await inState('EXECUTING'), await inState('EXECUTING')];
+    const worker = turns({ [unseen]: 'fault' });
+    await worker.turn();
+    await bench.sql(
+      "UPDATE movements SET request_state = 'COMPLETED', ended_at = now() WHERE movement_id = $1::uuid",
+      over,
+    );
+    await worker.turn();
+    await minutes(10, worker);
+    expect(await stuckOnes([unseen])).toEqual([true]);
+  });
+
   test('goes on behind the last page, and comes to each of many', async () => {
     const gates = Array.from({ length: 130 }, () => atGate('BLOCKED'));
     const ids = await Promise.all(gates);

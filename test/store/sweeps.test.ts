@@ -17,6 +17,7 @@ import {
   takeWaitingTurn,
 } from '../../store/sweeps.ts';
 import { eventually } from '../support/eventually.ts';
+import { failingOf, failuresOf } from '../support/loop-figures.ts';
 import { storeBench } from './support.ts';
 
 const log = pino({ level: 'silent' });
@@ -390,6 +391,44 @@ describe('a movement whose commands were read', () => {
     );
     expect(woken).toContain(id);
     expect(woken).toContain(lost);
+  });
+
+  test('a look that failed is taken back by no turn that looks for none', async () => {
+    const id = await standing();
+    const due = (): Promise<unknown> =>
+      bench.sql(
+        "UPDATE movements SET swept_at = now() - interval '1 minute' WHERE movement_id = $1::uuid",
+        id,
+      );
+    await due();
+    const before = (await failuresOf('sweeper')) ?? 0;
+    let isAway = true;
+    const sweeper = startSweeper({
+      ...{ db: bench.db, log, sweepIdleSeconds: 1 },
+      temporal: {
+        listRunning: async function* () {
+          yield await Promise.resolve([]);
+        },
+        countRunning: () => Promise.resolve(0),
+        isRunning: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve(true)),
+        wake: () => Promise.resolve(),
+      },
+    });
+    const fails = (count: number): Promise<unknown> =>
+      eventually(async () => ((await failuresOf('sweeper')) ?? 0) >= before + count || null);
+    try {
+      await fails(1);
+      // The next turns claim nothing.
+      await sleep(900);
+      await due();
+      await fails(2);
+      expect(await failingOf('sweeper')).toBeGreaterThan(0);
+      isAway = false;
+      await due();
+      await eventually(async () => (await failingOf('sweeper')) === 0 || null);
+    } finally {
+      await sweeper.stop();
+    }
   });
 
   test('whose command no load has read are looked at, and their mark is left to the load', async () => {

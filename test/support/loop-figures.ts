@@ -12,3 +12,6 @@ export const failuresOf = (loop: LoopName) => valueOf('svc_loop_failures_total',
 
 /** Returns for how many seconds the loop has failed; undefined where none was started. */
 export const failingOf = (loop: LoopName) => valueOf('svc_loop_failing_seconds', loop);
+
+/** Returns for how many seconds the loop's turn has lasted; undefined where none was started. */
+export const turnSecondsOf = (loop: LoopName) => valueOf('svc_loop_turn_seconds', loop);
