@@ -39,6 +39,8 @@ export interface AttentionFacts {
   readonly besides?: AttentionReason | null;
   /** A late landing that no person has acknowledged, whatever the reason. */
   readonly landed?: Landing;
+  /** A gate that waits or a node that failed, where the reason is about another node. */
+  readonly also?: AttentionFacts;
   readonly node_key?: string;
   readonly attempt?: number;
   readonly max_attempts?: number | null;
@@ -110,19 +112,23 @@ export function besidesCompromise(facts: AttentionFacts): AttentionFacts {
     : facts;
 }
 
-/** Returns the reason as a sentence, and a late landing that it would hide as another one. */
+/** Returns the reason as a sentence, and a gate, failure or late landing that it would hide. */
 export function sentenceOf(facts: AttentionFacts, expiresAt: string): string {
-  const sentence = sentenceOfReason(facts, expiresAt);
-  const { landed } = facts;
-  return landed === undefined || besidesCompromise(facts).reason === 'landed_late'
-    ? sentence
-    : `${sentence} ${landedSentence(landed)}`;
+  const { also, landed } = facts;
+  const isSaid = landed === undefined || besidesCompromise(facts).reason === 'landed_late';
+  return [
+    sentenceOfReason(facts, expiresAt),
+    ...(also === undefined ? [] : [sentenceOfReason(also, expiresAt)]),
+    ...(isSaid ? [] : [landedSentence(landed)]),
+  ].join(' ');
 }
 
 function landedSentence({
   node_key,
   external_ref,
-}: Pick<AttentionFacts, 'node_key' | 'external_ref'>): string {
+  said,
+}: Pick<AttentionFacts, 'node_key' | 'external_ref'> & Pick<Landing, 'said'>): string {
+  if (said != null) return said;
   return `${node_key ?? ''} landed after a person had abandoned it${external_ref == null ? '' : ` (${external_ref})`}. Nothing follows from it by itself: settle what was done in its place.`;
 }
 
@@ -151,7 +157,7 @@ function sentenceOfReason(facts: AttentionFacts, expiresAt: string): string {
         return `${node} is under way at its venue, and its end was not observed in time. The service keeps asking its executor, and ends ${node} once the venue does; check what the venue shows for it.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'landed_late':
-      return landedSentence(facts);
+      return landedSentence(facts.landed ?? facts);
     case 'failed':
       return facts.error_code === 'CONDITION_ERROR'
         ? `A condition behind ${node} could not be evaluated, so the movement failed.`
@@ -221,7 +227,9 @@ function whyUnavailable(facts: AttentionFacts, executor: string): string {
     return 'its executor is not registered';
   if (facts.executor_status !== 'active') return `${executor} is ${facts.executor_status}`;
   if (facts.executor_health === 'down') return `${executor} is down`;
-  return `${executor} has not answered about this node for more than a minute`;
+  // Silence, or an answer that only says to wait, such as for venue entries that were changed.
+  const shows = facts.error_message == null ? '' : `; the node shows: ${facts.error_message}`;
+  return `${executor} has returned no result for this node for more than a minute${shows}`;
 }
 
 /**
@@ -447,6 +455,6 @@ function acknowledgeOffers(facts: AttentionFacts, snapshot: MovementSnapshot): r
     consequence:
       landing === null
         ? 'The movement stays FAILED, and its failure needs no person until it is retried; the reason is kept.'
-        : `The movement stays ${snapshot.state}, and that ${landing.node_key} landed late needs no person from then on; the reason is kept.`,
+        : `The movement stays ${snapshot.state}, and what was seen late of ${landing.node_key} needs no person from then on; the reason is kept.`,
   }));
 }

@@ -66,7 +66,10 @@ export interface NodeFields {
   readonly wait_overdue_at?: Stamp;
   /** When an abandoned node is looked for next; null: it has landed. */
   readonly next_late_look?: Stamp;
-  /** When an abandoned node was seen to land. */
+  /**
+   * When an abandoned node was seen to land, or the chain was seen to contradict how a node had
+   * ended.
+   */
   readonly landed_late_at?: Stamp;
   /** When a person said that they have dealt with that. */
   readonly landing_seen_at?: Stamp;
@@ -124,6 +127,8 @@ export interface NodeChange {
   readonly takes?: NodeRef;
   /** The nonce claim of this ended node, whose block is no longer on the chain. */
   readonly reorged?: string;
+  /** Marks a nonce claim as settled by a final block. Refused if it is settled already. */
+  readonly settles?: { readonly transaction_id: string; readonly mined_hash: string | null };
 }
 
 export interface TimelineEntry {

@@ -245,9 +245,9 @@ export async function noteAttention(
         SELECT * FROM jsonb_to_recordset(${known}::jsonb) AS x (movement_id uuid, reason text))
       SELECT m.movement_id FROM known x
       JOIN movements m USING (movement_id)
-      -- Only beside this reason there may be another one; late landings are read below.
-      WHERE unseen_landing(m) IS NULL
-        AND m.attention_told IS DISTINCT FROM CASE x.reason WHEN 'approval_compromised'
+      -- Only of these there may be another reason to note; late landings are read below.
+      WHERE unseen_landing(m) IS NULL AND m.attention_told IS DISTINCT FROM CASE
+        WHEN x.reason = 'approval_compromised' OR m.request_state = 'CANCELLED'
         THEN reasons_to_tell(m, attention_of(m, svc_now()), ${signalled}::text[]) ELSE x.reason END
       UNION
       SELECT m.movement_id FROM movements m

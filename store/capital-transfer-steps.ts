@@ -1,8 +1,12 @@
 /**
  * The only writer of a capital transfer's state: applies a step in one statement, or refuses the
- * step. Beside that, notes what the provider last answered.
+ * step. Beside that, notes what looks have brought.
  */
-import type { TransferRow, TransferStep } from '../domain/capital-transfers/step.ts';
+import type {
+  TransferReason,
+  TransferRow,
+  TransferStep,
+} from '../domain/capital-transfers/step.ts';
 import { TRANSFER_TABLE } from '../domain/states/capital-transfer.ts';
 import { assertMove } from '../domain/states/table.ts';
 import type { Database } from '../prisma/client.ts';
@@ -40,8 +44,9 @@ export async function applyTransferStep(db: Database, step: TransferStep): Promi
 }
 
 /**
- * Notes whether the provider's last answer shows the open transfer as pending. Does nothing if
- * somebody has taken the transfer over meanwhile.
+ * Notes whether the provider's last answer shows the open transfer as pending. What it no longer
+ * shows may appear again within the settle time, which starts anew then. Does nothing if somebody
+ * has taken the transfer over meanwhile.
  */
 export async function notePending(
   db: Database,
@@ -50,8 +55,28 @@ export async function notePending(
 ): Promise<void> {
   await run(
     () => db.sql`
-      UPDATE capital_transfers SET pending_at_provider = ${pending}
+      UPDATE capital_transfers SET pending_at_provider = ${pending}::boolean,
+        send_not_after = CASE WHEN ${pending}::boolean THEN send_not_after
+          ELSE greatest(send_not_after, svc_now()) END
       WHERE transfer_id = ${transfer_id}::uuid AND submit_epoch = ${epoch} AND ended_at IS NULL`,
+  );
+}
+
+/**
+ * Notes why a transfer that waits for a person is not settled yet. Does nothing if somebody has
+ * decided meanwhile.
+ */
+export async function noteReason(
+  db: Database,
+  { transfer_id, epoch }: Pick<TransferRow, 'transfer_id' | 'epoch'>,
+  { error_code, error_message }: TransferReason,
+): Promise<void> {
+  await run(
+    () => db.sql`
+      UPDATE capital_transfers SET error_code = ${error_code}::text,
+        error_message = ${error_message}::text
+      WHERE transfer_id = ${transfer_id}::uuid AND submit_epoch = ${epoch}
+        AND request_state = 'MANUAL_INTERVENTION'`,
   );
 }
 

@@ -344,7 +344,8 @@ export interface DueTransfer {
 /**
  * Leases transfers with a change that no run has seen, and open transfers without a change for
  * `idleSeconds`. A lease expires by itself after a pause that doubles with every wake (up to a
- * minute), so a relay that stops cannot block a transfer.
+ * minute), so a relay that stops cannot block a transfer. A last change that lies ahead is of a
+ * database clock that was set back since, so it counts as long ago.
  */
 export async function claimTransfers(
   db: Database,
@@ -360,8 +361,9 @@ export async function claimTransfers(
         -- index.
         WHERE claimed_until <= (SELECT svc_now()) AND (seen_version < version
           OR (ended_at IS NULL
-            AND updated_at <= (SELECT svc_now()) - make_interval(
-            secs => ${options.idleSeconds}::double precision)))
+            AND (updated_at <= (SELECT svc_now()) - make_interval(
+            secs => ${options.idleSeconds}::double precision)
+            OR updated_at > (SELECT svc_now()) + interval '10 seconds')))
         ORDER BY claimed_until LIMIT ${options.limit} FOR UPDATE SKIP LOCKED)
       -- Each change starts the count of wakes anew; the sixth comes after 62 seconds.
       RETURNING transfer_id::text, seen_version < version AS unseen,

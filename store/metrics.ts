@@ -22,6 +22,14 @@ export interface BalanceAge {
   readonly seconds: number;
 }
 
+/** An active agent of the perps venue. */
+export interface AgentEnd {
+  readonly strategy_id: string;
+  readonly agent_name: string;
+  /** Seconds until its `valid_until`; 0 after that. */
+  readonly seconds_left: number;
+}
+
 export interface ExecutorDown {
   readonly executor_key: string;
   readonly down: boolean;
@@ -51,7 +59,7 @@ export interface OperationFigures {
    * wake of its run is such a change and no step, so this may be longer than the change waited.
    */
   readonly oldest_transfer: number;
-  /** Number of nodes that are not settled and whose last look got no answer. */
+  /** Number of nodes that are not settled and whose last call brought no usable result. */
   readonly unanswered: number;
   readonly oldest_unanswered: number;
   /** Abandoned nodes, at most 500, whose next look is due for more than an hour. */
@@ -66,6 +74,10 @@ export interface OperationFigures {
   /** Active executors whose health was checked within two hours. */
   readonly executors: readonly ExecutorDown[];
   readonly lanes: readonly LaneView[];
+  /** At most 100 active agents of the perps venue, those that end first. */
+  readonly perp_agents: readonly AgentEnd[];
+  /** Names of agents whose newest wallet has had an error for ten minutes, or ended this week. */
+  readonly perp_agents_failing: number;
   /**
    * Movements that need a person, by reason; a missing reason has none. `run_stuck` counts runs of
    * capital transfers too. At most 500 each of every combination of noted reasons, of stuck runs,
@@ -155,6 +167,15 @@ export async function readFigures(
           OR m.request_state = 'CANCELLED'
             AND 'failed' = ANY (string_to_array(m.attention_told, '+'))) found
       GROUP BY reason),
+    -- The newest of each strategy, by the index perp_agent_wallets_of: former ones are never removed.
+    agents AS MATERIALIZED (
+      SELECT w.*, w.wallet_id = first_value(w.wallet_id) OVER (PARTITION BY w.agent_name
+        ORDER BY w.created_at DESC, w.wallet_id DESC) AS is_newest
+      FROM (SELECT strategy_id FROM perp_bindings ORDER BY strategy_id LIMIT 200) b
+      CROSS JOIN LATERAL (SELECT wallet_id, strategy_id, agent_name, state, valid_until, last_error,
+          created_at, updated_at
+        FROM perp_agent_wallets WHERE strategy_id = b.strategy_id
+        ORDER BY created_at DESC, wallet_id DESC LIMIT 20) w),
     -- The newest seal may be of a row that was committed late, so the newest row of some is taken.
     sealed AS MATERIALIZED (
       SELECT e.occurred_at, e.event_id
@@ -230,6 +251,21 @@ export async function readFigures(
         FROM executors WHERE status = 'active'
           AND health_checked_at > svc_now() - interval '2 hours'),
       'lanes', lane_views(),
+      'perp_agents', (SELECT coalesce(
+        jsonb_agg(jsonb_build_object('strategy_id', strategy_id, 'agent_name', agent_name,
+        'seconds_left', greatest(0, extract(epoch FROM valid_until - svc_now())))), '[]')
+        FROM (SELECT strategy_id, agent_name, valid_until FROM agents WHERE state = 'active'
+          ORDER BY valid_until LIMIT 100) a),
+      -- Each check may find another error of a pending agent, so its age counts. An agent that is
+      -- left to end counts for a week, since no row says that it is not wanted.
+      'perp_agents_failing', (SELECT count(*) FROM agents WHERE is_newest AND CASE
+        WHEN state IN ('refused', 'expired')
+          THEN updated_at > (SELECT svc_now()) - interval '7 days'
+        WHEN state = 'pending' THEN last_error IS NOT NULL
+          AND created_at < (SELECT svc_now()) - interval '10 minutes'
+        WHEN state = 'active' THEN last_error IS NOT NULL
+          AND updated_at < (SELECT svc_now()) - interval '10 minutes'
+        ELSE false END),
       'attention', (SELECT jsonb_object_agg(reason, n) FROM attention),
       'oldest_unsealed', greatest(0,
         coalesce(extract(epoch FROM svc_now() - (SELECT since FROM unsealed)), 0)),

@@ -248,7 +248,9 @@ export async function takeAgentWallets(
 
 /**
  * Stores the signature that approves a wallet and returns the signature to send: the first one that
- * was stored. Null when the wallet must no longer be approved; then nothing may be sent.
+ * was stored. Called right before each send. Null, with nothing stored, when the wallet must no
+ * longer be approved, in the mode `frozen`, or when the master's signer may not sign; then nothing
+ * may be sent.
  */
 export async function saveApprovalSignature(
   db: Database,

@@ -16,7 +16,8 @@ export interface Listed extends Swept {
  * Claims movements that need a run and have not changed for `idleSeconds`. Each is claimed at most
  * once in four times that period. A movement that waits for approval is claimed only shortly before
  * its approval expires; until then its run only displays it, and {@link takeWaitingTurn} handles
- * it. One that no sweep has seen since its last command was read is of {@link listUnwoken}.
+ * it. One that no sweep has seen since its last command was read is of {@link listUnwoken}. A last
+ * change that lies ahead is of a database clock that was set back since, so it counts as long ago.
  */
 export async function claimIdle(
   db: Database,
@@ -32,8 +33,9 @@ export async function claimIdle(
           -- an index; a single query would scan the whole index.
           (SELECT movement_id FROM movements o
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
-              AND updated_at <= (SELECT svc_now()) - make_interval(
+              AND (updated_at <= (SELECT svc_now()) - make_interval(
               secs => ${options.idleSeconds}::double precision)
+              OR updated_at > (SELECT svc_now()) + interval '10 seconds')
               AND EXISTS (SELECT FROM commands c
                 WHERE c.movement_id = o.movement_id AND c.applied_at IS NULL)
             LIMIT ${options.limit})
@@ -42,8 +44,9 @@ export async function claimIdle(
             WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL'
               AND swept_at <= (SELECT svc_now()) - make_interval(
               secs => ${again}::double precision)
-              AND updated_at <= (SELECT svc_now()) - make_interval(
+              AND (updated_at <= (SELECT svc_now()) - make_interval(
               secs => ${options.idleSeconds}::double precision)
+              OR updated_at > (SELECT svc_now()) + interval '10 seconds')
             ORDER BY swept_at NULLS FIRST LIMIT ${options.limit})
           UNION ALL
           -- Movements that wait for approval are included only shortly before their approval
@@ -54,8 +57,9 @@ export async function claimIdle(
               secs => ${again}::double precision)
               AND (swept_at IS NULL OR swept_at <= (SELECT svc_now()) - make_interval(
               secs => ${again}::double precision))
-              AND updated_at <= (SELECT svc_now()) - make_interval(
+              AND (updated_at <= (SELECT svc_now()) - make_interval(
               secs => ${options.idleSeconds}::double precision)
+              OR updated_at > (SELECT svc_now()) + interval '10 seconds')
             ORDER BY expires_at LIMIT ${options.limit})))
         AND m.ended_at IS NULL
       ORDER BY m.swept_at NULLS FIRST, m.movement_id LIMIT ${options.limit}`,
@@ -79,8 +83,9 @@ export async function listUnwoken(
         strategy_id, xmin::text
       FROM movements m
       WHERE ended_at IS NULL AND request_state <> 'PENDING_APPROVAL' AND swept_at IS NULL
-        AND updated_at <= (SELECT svc_now()) - make_interval(
+        AND (updated_at <= (SELECT svc_now()) - make_interval(
         secs => ${options.idleSeconds}::double precision)
+        OR updated_at > (SELECT svc_now()) + interval '10 seconds')
         -- Those with open commands are woken by the relay, at its pace.
         AND NOT EXISTS (SELECT FROM commands c
           WHERE c.movement_id = m.movement_id AND c.applied_at IS NULL)

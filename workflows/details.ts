@@ -142,7 +142,7 @@ function waits(view: LoadedMovement, attention: SignalledAttention): string {
     case 'unknown_outcome':
       return ` · the outcome of ${node} is unknown`;
     case 'landed_late':
-      return ` · ${node} landed after it was abandoned`;
+      return ` · ${node} landed late, or sent nothing after all`;
     case 'failed':
       return ` · failed at ${node}`;
     case 'lane_stuck':

@@ -17,7 +17,10 @@ export interface TransferDependencies extends Unhurried, Leaves {
    * clocks are not compared.
    */
   readonly clocks?: { readonly differences: Differences };
-  /** Seconds that a provider may take to confirm before a person has to decide. */
+  /**
+   * Seconds that a provider may take to confirm before a person has to decide, and within which a
+   * transfer must have been sent for the first time.
+   */
   readonly pendingSeconds: number;
   /** Fetches a venue's balances in the background; called when a transfer has changed them. */
   readonly refreshBalances: (venueKey: string) => void;

@@ -6,7 +6,9 @@
  */
 import { Context } from '@temporalio/activity';
 import {
+  HISTORY_TOO_OLD,
   providerOf,
+  SHOWN_OTHERWISE,
   type TransferAnswer,
   type TransferProvider,
 } from '../../domain/capital-transfers/provider.ts';
@@ -14,17 +16,21 @@ import {
   answered,
   attention,
   failed,
+  reasonAfterLook,
+  shownOtherwise,
   takenOver,
   type TransferRow,
   type TransferStep,
 } from '../../domain/capital-transfers/step.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
-import { notePending } from '../../store/capital-transfer-steps.ts';
+import { notePending, noteReason } from '../../store/capital-transfer-steps.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
 import { readCutover } from '../../store/cutover.ts';
 import { noteClockWait } from '../../store/transfer-clock-waits.ts';
+import { byBothClocks } from '../both-clocks.ts';
 import { delayOf, lookAgain, unhurriedSeconds } from '../failures.ts';
 import { repeatable } from '../leaving.ts';
 import {
@@ -45,10 +51,8 @@ export async function look(
   const row = await waiting(deps, transferId);
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
-  if (provider === undefined) {
-    await noteAnswer(deps, row, null);
-    return unanswered(deps, row, 'no worker is bound to the accounts of the transfer');
-  }
+  if (provider === undefined)
+    return silent(deps, row, { why: 'no worker is bound to the accounts of the transfer' });
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(
@@ -64,24 +68,23 @@ export async function look(
       { err: error, transfer_id: transferId },
       'the provider of a capital transfer does not answer',
     );
-    await noteAnswer(deps, row, null);
-    return unanswered(deps, row, 'the provider does not answer');
+    return faulty(deps, row, error);
   }
   const step = answer === null ? null : answered(row, answer, deps.pendingSeconds);
   if (step !== null) return applied(deps, step);
   await noteAnswer(deps, row, answer);
   if (answer === null) return notFound(deps, provider, row);
-  return unanswered(
-    deps,
-    row,
-    'the provider has not confirmed the transfer',
-    answer.status === 'pending' ? answer.retry_after_seconds : undefined,
-  );
+  return unanswered(deps, row, {
+    why: 'the provider has not confirmed the transfer',
+    ...(answer.status === 'pending' && answer.retry_after_seconds !== undefined
+      ? { within: answer.retry_after_seconds }
+      : {}),
+  });
 }
 
 /**
- * Notes whether the provider's answer shows the transfer as pending; null: it gave none, or shows
- * no record. A person cannot call a pending transfer failed.
+ * Notes whether the provider's answer shows the transfer as pending; null: it shows no record. A
+ * person cannot call a pending transfer failed.
  */
 async function noteAnswer(
   deps: TransferDependencies,
@@ -90,6 +93,44 @@ async function noteAnswer(
 ): Promise<void> {
   const pending = answer?.status === 'pending';
   if (row.pending_at_provider !== pending) await notePending(deps.db, row, pending);
+}
+
+/** Handles a look that threw, which may show that the provider has the transfer. */
+async function faulty(
+  deps: TransferDependencies,
+  row: TransferRow,
+  error: unknown,
+): Promise<LookTransferResult> {
+  const why = 'the provider does not answer';
+  // What an error of the program itself says is for the log alone.
+  if (!(error instanceof ExecutorFault)) return silent(deps, row, { why });
+  const { code, message } = error;
+  if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);
+  const nothing = { why, reported: `${code}: ${message}` };
+  if (code !== HISTORY_TOO_OLD) return silent(deps, row, nothing);
+  // No later look finds more, so what an earlier one was shown holds up no person for good.
+  await noteAnswer(deps, row, null);
+  return unanswered(deps, row, nothing);
+}
+
+/** Hands a transfer that its provider shows otherwise than ordered to a person, and keeps why. */
+async function otherwise(
+  deps: TransferDependencies,
+  row: TransferRow,
+  fault: ExecutorFault,
+): Promise<LookTransferResult> {
+  const step = shownOtherwise(row, fault);
+  const { error_code, error_message } = step.set;
+  const isKnown =
+    row.state === 'MANUAL_INTERVENTION' && row.pending_at_provider && row.error_code === error_code;
+  if (!isKnown) return applied(deps, step);
+  // A text that differs at each look, as in the order of records, must not make the next at once.
+  if (row.error_message !== error_message)
+    await noteReason(deps.db, row, {
+      error_code: row.error_code,
+      error_message: error_message ?? null,
+    });
+  throw lookAgain('the provider shows it otherwise than ordered', unhurriedSeconds(deps));
 }
 
 /** Takes the transfer over from its sender and returns its row; null: nothing to look for. */
@@ -125,23 +166,23 @@ async function notFound(
   provider: TransferProvider,
   row: TransferRow,
 ): Promise<LookTransferResult> {
-  const follows = afterTransferNotFound(row, provider);
+  const follows = await byBothClocks(deps.db, row.send_left_ms, (send_left_ms) =>
+    afterTransferNotFound({ ...row, send_left_ms }, provider),
+  );
   switch (follows.next) {
     case 'wait':
-      return unanswered(
-        deps,
-        row,
-        'the provider shows no record yet, and the last send may still be under way',
-        follows.seconds,
-      );
+      return unanswered(deps, row, {
+        why: 'the provider shows no record yet, and the last send may still be under way',
+        within: follows.seconds,
+      });
     case 'person':
-      return unanswered(deps, row, LEFT_TO_A_PERSON[follows.why]);
+      return unanswered(deps, row, { why: LEFT_TO_A_PERSON[follows.why] });
     case 'send': {
       // While clocks disagree the transfer cannot be sent; after `pendingSeconds` a person decides.
       const apart = clocksApart(deps, row);
       if (apart !== null) {
         await noteClockWait(deps.db, row.transfer_id, apart);
-        return unanswered(deps, row, apart, CLOCK_PAUSE_SECONDS);
+        return unanswered(deps, row, { why: apart, within: CLOCK_PAUSE_SECONDS });
       }
       // The service is frozen and sends nothing, so keep looking until it sends again.
       if ((await readCutover(deps.db)).mode === 'frozen')
@@ -158,20 +199,47 @@ async function notFound(
   }
 }
 
+/** A look that brought nothing new. */
+interface Nothing {
+  readonly why: string;
+  /** What the provider said. It may hold addresses, so it goes to the row and to no history. */
+  readonly reported?: string;
+  /** Seconds until the next look, at most. */
+  readonly within?: number;
+}
+
 /**
- * Handles a look that brought nothing new: looks again later (in at most `within` seconds), or
- * leaves the transfer to a person after too long.
+ * Handles a look without an answer. What the provider showed before stays, and what it showed
+ * otherwise than ordered stays the reason.
+ */
+async function silent(
+  deps: TransferDependencies,
+  row: TransferRow,
+  nothing: Nothing,
+): Promise<LookTransferResult> {
+  if (SHOWN_OTHERWISE.includes(row.error_code ?? ''))
+    throw lookAgain(nothing.why, unhurriedSeconds(deps));
+  return unanswered(deps, row, nothing);
+}
+
+/**
+ * Handles a look that brought nothing new: looks again later, or leaves the transfer to a person
+ * after too long.
  */
 async function unanswered(
   deps: TransferDependencies,
   row: TransferRow,
-  why: string,
-  within = Infinity,
+  { why, reported, within = Infinity }: Nothing,
 ): Promise<LookTransferResult> {
-  if (row.state === 'MANUAL_INTERVENTION') throw lookAgain(why, unhurriedSeconds(deps));
   const left = (row.pending_left_ms ?? 0) / 1000;
-  if (left <= 0)
-    return applied(deps, attention(row, `Waited ${String(deps.pendingSeconds)} s: ${why}`));
+  const waited = left <= 0 ? `Waited ${String(deps.pendingSeconds)} s: ` : '';
+  const reason = `${waited}${why}${reported === undefined ? '' : `: ${reported}`}`;
+  if (row.state === 'MANUAL_INTERVENTION') {
+    const changed = reasonAfterLook(row, reason);
+    if (changed !== null) await noteReason(deps.db, row, changed);
+    throw lookAgain(why, unhurriedSeconds(deps));
+  }
+  if (left <= 0) return applied(deps, attention(row, reason));
   const pause = Math.min(
     LONGEST_PAUSE_SECONDS,
     0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1),

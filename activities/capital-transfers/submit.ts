@@ -12,7 +12,7 @@ import {
   type TransferRow,
 } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
-import { CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
+import { behindSeconds, CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
 import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/send.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { momentNow } from '../../platform/deadline.ts';
@@ -50,9 +50,16 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     const again = tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
     return tryAgainOrFail(deps, row, again, { code: CLOCK_DIFFERENCE, message: apart });
   }
+  if (waitedTooLong(deps, row)) {
+    const message = `nothing was sent within ${String(deps.pendingSeconds)} s of its creation`;
+    const fault = { code: 'NOT_SENT_IN_TIME', message };
+    await applyStep(deps, failed(row, fault, { provider: null }));
+    return;
+  }
   const window = transferWindow(provider);
+  const behind = behindSeconds(deps.clocks?.differences ?? new Map());
   const deadline = deadlineOf(momentNow(), window);
-  const fenced = await applyStep(deps, submitting(row, window));
+  const fenced = await applyStep(deps, submitting(row, window + behind, deps.pendingSeconds));
   if (!fenced.ok || fenced.row === null) return;
   if (leftToSend(deadline, momentNow()) === null) return;
   try {
@@ -70,22 +77,28 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
       { err: error, transfer_id },
       'the send of a capital transfer got no usable answer; a look calls its provider',
     );
-    const isOver = provider.in_process;
+    // The window stays while the database's clock is behind: it would end too early by that.
+    const isOver = provider.in_process && behind === 0;
     await applyStep(deps, takenOver(fenced.row, deps.pendingSeconds, { isOver }));
   }
 }
 
 /**
- * Throws `again` for a transfer that cannot be sent yet; one that was never sent fails after
- * `pendingSeconds`, since the order may be useless by then.
+ * Returns whether a transfer that was never sent is not sent at all, since the order may be useless
+ * by now: after a freeze, or when no worker ran. The fence compares its age again.
  */
+function waitedTooLong({ pendingSeconds }: TransferDependencies, row: TransferRow): boolean {
+  return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;
+}
+
+/** Throws `again` for a transfer that cannot be sent yet; fails one that waited for too long. */
 async function tryAgainOrFail(
   deps: TransferDependencies,
   row: TransferRow,
   again: Error,
   fault: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  if (row.state !== 'CREATED' || row.age_ms <= deps.pendingSeconds * 1000) throw again;
+  if (!waitedTooLong(deps, row)) throw again;
   await applyStep(deps, failed(row, fault, { provider: null }));
 }
 

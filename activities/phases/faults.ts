@@ -38,9 +38,10 @@ export async function countFault(
 const UNANSWERED_SECONDS = 900;
 
 /**
- * Handles a look that got no answer: shows the fault on the node and repeats the look, since
- * silence proves nothing. After `unansweredSeconds` (with `impatient`: already after the policy's
- * attempts) calls `person`, which hands the node to a person. Without `person` the looks go on.
+ * Handles a call without a usable result, be it silence or an answer that only says to wait: shows
+ * the fault on the node and repeats the call, since that proves nothing. After `unansweredSeconds`
+ * (with `impatient`: already after the policy's attempts) calls `person`, which hands the node to a
+ * person. Without `person` the calls go on.
  */
 export async function unanswered(
   deps: PhaseDependencies,
@@ -60,7 +61,7 @@ export async function unanswered(
   await noteUnanswered(deps, row, fault, count);
   const pause = fault.retryAfterSeconds ?? lookPauseSeconds(policy, count);
   await noteNextLook(deps.db, row, pause);
-  throw tryAgain(fault.code, `${row.node_key}: look ${count} got no answer`, pause);
+  throw tryAgain(fault.code, `${row.node_key}: look ${count} brought no result`, pause);
 }
 
 /** Shows the fault on the node. Its message goes to row and log, never to Temporal's history. */

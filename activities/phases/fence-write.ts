@@ -14,7 +14,7 @@ import { entryOf, fieldsOf, type NodeWrite } from './write.ts';
 /** Facts of a send that are not in the node's row. */
 interface Declared {
   readonly context: ExecutionContext;
-  /** Seconds after the fence within which the send must start. */
+  /** Seconds from the fence to `send_not_after`. */
   readonly window: number;
   readonly claim: NodeChange['nonce'] | undefined;
   readonly addresses: readonly PayeeAddress[];

@@ -5,6 +5,7 @@
  */
 import { isSending } from '../../domain/actions/built-in.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { behindSeconds } from '../../domain/send/clocks.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf, type Moment } from '../../domain/send/window.ts';
 import type { ClaimedTransaction, TransitionOutcome } from '../../domain/transition.ts';
@@ -110,7 +111,7 @@ async function askFence(
   const deadline = deadlineOf(momentNow(), window);
   const { write, behind } = fenceWrite(row, {
     context,
-    window: Math.max(window, usable),
+    window: Math.max(window, usable) + behindSeconds(deps.clocks?.differences ?? new Map()),
     claim: nonce,
     addresses: payees.addresses,
     requirements,

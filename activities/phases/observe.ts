@@ -115,11 +115,11 @@ async function conclude(
 function escalation(
   deps: PhaseDependencies,
   row: PhaseRow,
-  { message }: ExecutorFault,
+  fault: ExecutorFault,
 ): { readonly person?: () => Promise<PhaseResult> } {
   if (!onlyLooks(row)) return { person: async () => result(row.state, 'recover') };
   if (firstLegOf(row.node) === null) return {};
-  return { person: () => unknownBySilence(deps, row, message) };
+  return { person: () => unknownBySilence(deps, row, fault) };
 }
 
 /**

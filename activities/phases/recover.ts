@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
+import { isMintedAlready } from '../../domain/allowlist/destinations.ts';
 import { SEND_UNDER_WAY } from '../../domain/attention-reasons.ts';
 import {
   ExecutorFault,
@@ -14,7 +15,6 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
-import { saysAtVenue } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
@@ -22,6 +22,7 @@ import { storable } from '../../domain/text.ts';
 import { NOW } from '../../domain/transition.ts';
 import { noteNextLook, takeOver, type PhaseRow } from '../../store/phases.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { byBothClocks } from '../both-clocks.ts';
 import { lookAgain, maxAttempts, unhurriedSeconds } from '../failures.ts';
 import { descriptorOf } from './bound-executor.ts';
 import { assuranceOf, type PhaseDependencies } from './context.ts';
@@ -40,6 +41,7 @@ import {
   failNode,
   INCONCLUSIVE,
   isLookedFor,
+  isShownAtOnce,
   movesTo,
   reported,
   sentAmount,
@@ -58,6 +60,8 @@ const UNPROVEN =
   'the executor says that nothing landed, but only a FAILED that it signs in recover proves this; nothing is sent again';
 const NOT_FOUND =
   'no send is found; a retry looks once more, and may send again under the same idempotency key';
+const MINT_GONE =
+  'another account had minted the burn, and the chain no longer shows that mint; a retry mints it';
 const UNDER_WAY = 'the send is under way, but its end was not observed in time';
 
 export const recover: PhaseSteps = {
@@ -117,7 +121,7 @@ async function conclude(
     if (fault.kind === 'not_yet') return unanswered(deps, row, shows);
     return unanswered(deps, row, shows, {
       impatient: isLate(row),
-      person: () => unknownBySilence(deps, row, fault.message),
+      person: () => unknownBySilence(deps, row, fault),
     });
   }
   const answer = heldTo(assuranceOf(row), checked.answer ?? { next_state: 'UNKNOWN' });
@@ -271,9 +275,12 @@ function found(deps: PhaseDependencies, row: PhaseRow, answer: ExecutionResult):
 
 /** Handles "nothing found". `domain/send/` decides whether this proves that nothing was sent. */
 async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  if (sentNothing(deps, row)) return preparedAnew(deps, row);
   const descriptor = descriptorOf(deps, row);
   const facts = isFollowed(deps, row) ? BY_THE_CHAIN : descriptor;
-  const follows = afterNodeNotFound(row, facts, maxAttempts(row.node.retry_policy));
+  const follows = await byBothClocks(deps.db, row.send_not_after_ms, (send_not_after_ms) =>
+    afterNodeNotFound({ ...row, send_not_after_ms }, facts, maxAttempts(row.node.retry_policy)),
+  );
   switch (follows.next) {
     case 'wait':
       throw lookAgain(
@@ -299,6 +306,40 @@ async function notLanded(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseR
         return unknown(deps, row, FORGOTTEN);
       return goOn(deps, row, follows);
   }
+}
+
+/**
+ * Returns whether the node has neither signed nor sent anything: its mint was prepared as another
+ * account's. A team's executor may send all the same, so its word alone does not count.
+ */
+function sentNothing(deps: PhaseDependencies, row: PhaseRow): boolean {
+  return isMintedAlready(row) && descriptorOf(deps, row).kind === 'local';
+}
+
+/**
+ * Drops what was recorded of another account's mint that is gone, so that the node is prepared
+ * again. Only a person's retry makes a node READY that counts as accepted.
+ */
+async function preparedAnew(deps: PhaseDependencies, row: PhaseRow): Promise<PhaseResult> {
+  if (isAccepted(row.state)) return unknown(deps, row, MINT_GONE);
+  await mustWrite(deps, row, {
+    moves: row.state === 'SUBMITTING' ? ['READY'] : [],
+    set: {
+      ...ANSWERED,
+      ...unlanded(row, { counts: false }),
+      preflight_passed: false,
+      // The database replaces a prepared action only together with the epoch.
+      prepared_action: null,
+      submit_epoch: row.epoch + 1,
+      external_ref: null,
+      output: null,
+      started_at: null,
+      submitted_at: null,
+    },
+    event: 'node_recovered',
+    message: "Recovered: another account's mint is gone, so the mint is prepared again",
+  });
+  return sendAgain({ ...row, prepared_action: null });
 }
 
 /**
@@ -397,7 +438,7 @@ async function stillUnknown(
           answer.error_message ?? 'nothing landed',
           ['FAILED'],
         );
-      return waits(deps, row, inDoubt(NOT_FOUND), 0);
+      return waits(deps, row, inDoubt(sentNothing(deps, row) ? MINT_GONE : NOT_FOUND), 0);
     case 'UNKNOWN': {
       const { external_ref } = answer;
       if (external_ref !== undefined)
@@ -414,14 +455,14 @@ async function stillUnknown(
 }
 
 /**
- * Returns code and message of an UNKNOWN node whose send is under way. A code that says what the
- * venue has instead of the send stays; any other is part of the message.
+ * Returns code and message of an UNKNOWN node whose send is under way. A code that is shown at once
+ * stays; any other is part of the message.
  */
 function underWay({ error_code, error_message }: ExecutionResult): {
   readonly error_code: string;
   readonly error_message: string;
 } {
-  if (saysAtVenue(error_code)) return { error_code, error_message: error_message ?? UNDER_WAY };
+  if (isShownAtOnce(error_code)) return { error_code, error_message: error_message ?? UNDER_WAY };
   const reason = [error_code, error_message].filter((text) => text !== undefined).join(': ');
   return {
     error_code: SEND_UNDER_WAY,

@@ -105,26 +105,46 @@ export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): strin
   return OWN_CODES.includes(error_code) ? INCONCLUSIVE : error_code;
 }
 
+/** An answer that is not believed: it counts as silence, and is shown beside what stays. */
+export class NotBelieved extends ExecutorFault {
+  constructor(why: string) {
+    super('protocol', INCONCLUSIVE, why);
+  }
+}
+
+/**
+ * Returns whether a code is shown at once, whatever the node shows: it says what the venue has, or
+ * that a nonce lane is stuck.
+ */
+export function isShownAtOnce(error_code: string | undefined): error_code is string {
+  return error_code === LANE_STUCK || saysAtVenue(error_code);
+}
+
 /**
  * Returns what the node shows after a look without an answer. What the venue was found to have
- * stays, unless the fault itself says what it has, or that a nonce lane is stuck; of an UNKNOWN
- * node everything that its executor reported stays.
+ * stays, unless the fault's own code is shown at once; of an UNKNOWN node everything that its
+ * executor reported stays.
  */
 export function afterSilence(
   { state, error_code, error_message }: PhaseRow,
   fault: ExecutorFault,
 ): ExecutorFault {
   const { kind, code, message, retryAfterSeconds } = fault;
-  if (saysAtVenue(code) || code === LANE_STUCK) return fault;
+  if (isShownAtOnce(code)) return fault;
   const isUnknown = state === 'UNKNOWN';
   const isReported =
     saysAtVenue(error_code) || (isUnknown && error_code !== null && error_code !== INCONCLUSIVE);
   if (isReported && error_message !== null)
-    return new ExecutorFault(kind, error_code, error_message, {
+    return new ExecutorFault(kind, error_code, besides(error_message, fault), {
       cause: fault,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     });
   return isUnknown ? new ExecutorFault(kind, INCONCLUSIVE, message) : fault;
+}
+
+function besides(shows: string, fault: ExecutorFault): string {
+  const said = storable(fault.message, 1_000);
+  return fault instanceof NotBelieved && !shows.includes(said) ? `${shows}; ${said}` : shows;
 }
 
 /** Returns why an answer leaves the outcome unknown. */
@@ -149,11 +169,12 @@ export function unknownNode(
 export function unknownBySilence(
   deps: PhaseDependencies,
   row: PhaseRow,
-  why: string,
+  fault: ExecutorFault,
 ): Promise<PhaseResult> {
+  const isKept = isShownAtOnce(fault.code) || fault instanceof NotBelieved;
   const { code: error_code, message: error_message } = afterSilence(
     row,
-    new ExecutorFault('timeout', INCONCLUSIVE, why),
+    isKept ? fault : new ExecutorFault('timeout', INCONCLUSIVE, fault.message),
   );
   const answer = { next_state: 'UNKNOWN', error_code, error_message } as const;
   return unknownAs(deps, row, answer, movesTo(row, 'UNKNOWN'));
@@ -358,14 +379,14 @@ export const ANSWERED = { error_code: null, error_message: null, unanswered: 0 }
 
 /**
  * Returns what the node shows after an answer that its send has not ended: the executor's reason,
- * if it has one. `SEND_UNDER_WAY` stays, unless the answer says what the venue has, or that a
+ * if it has one. `SEND_UNDER_WAY` stays, unless the answer's code is shown at once, or says that a
  * delivery is late. Clears earlier looks without an answer.
  */
 export function shown(
   row: Pick<PhaseRow, 'error_code' | 'error_message'>,
   { error_code, error_message = 'no reason stated' }: ExecutionResult,
 ): Pick<PhaseRow, 'error_code' | 'error_message' | 'unanswered'> {
-  const says = error_code === DELIVERY_LATE || saysAtVenue(error_code);
+  const says = error_code === DELIVERY_LATE || isShownAtOnce(error_code);
   if (row.error_code === SEND_UNDER_WAY && !says)
     return { error_code: row.error_code, error_message: row.error_message, unanswered: 0 };
   return error_code === undefined

@@ -7,7 +7,7 @@ import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { PhaseArgs, PhaseResult } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
 import { storable } from '../../domain/text.ts';
-import { anyApart } from '../../domain/send/clocks.ts';
+import { anyApart, behindSeconds, type Differences } from '../../domain/send/clocks.ts';
 import { nodeWindow } from '../../domain/send/node.ts';
 import { deadlineOf, tooLate } from '../../domain/send/window.ts';
 import { NOW } from '../../domain/transition.ts';
@@ -88,12 +88,9 @@ export const submit: PhaseSteps = {
 async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced | PhaseResult> {
   const descriptor =
     args.executor_key === undefined ? undefined : deps.executors.describe(args.executor_key);
+  const differences: Differences = deps.clocks?.differences ?? new Map();
   // Payee fields that a registry entry declares, and clocks that disagree, are left to longFence.
-  if (
-    descriptor === undefined ||
-    (descriptor.payees ?? []).length > 0 ||
-    anyApart(deps.clocks?.differences ?? new Map())
-  )
+  if (descriptor === undefined || (descriptor.payees ?? []).length > 0 || anyApart(differences))
     return longFence(deps, args, await phaseRow(deps, args));
   const window = nodeWindow(descriptor);
   const deadline = deadlineOf(momentNow(), window);
@@ -103,7 +100,7 @@ async function fence(deps: PhaseDependencies, args: PhaseArgs): Promise<Fenced |
     ...args,
     executor_key,
     event_id,
-    window_seconds: window,
+    window_seconds: window + behindSeconds(differences),
     pays_nobody: typesWithoutPayees(descriptor),
   }).catch(async (error: unknown) => {
     // Nothing was sent yet, and only this process knows that; so it continues if the fence was

@@ -31,7 +31,7 @@ import type { CallOutcome, PhaseSteps, Question } from './phase.ts';
 import { preflight } from './preflight.ts';
 import { prepare } from './prepare.ts';
 import { recover } from './recover.ts';
-import { unknownBySilence } from './settle.ts';
+import { NotBelieved, unknownBySilence } from './settle.ts';
 import { notStarted, submit } from './submit.ts';
 import { teamOf, whyDoubtful } from './team-word.ts';
 
@@ -201,9 +201,10 @@ async function finishPhase(
       return notStarted(deps, row);
     const doubtful = await whyDoubtful(deps, team, row, args);
     if (doubtful === null) return STEPS[phase].finish(deps, args, row, read(args));
-    if (args.from_unknown !== true) return unknownBySilence(deps, row, doubtful);
-    const answer = { next_state: 'UNKNOWN', error_message: doubtful } as const;
-    return STEPS[phase].finish(deps, args, row, { answer });
+    const fault = new NotBelieved(doubtful);
+    return args.from_unknown === true
+      ? STEPS[phase].finish(deps, args, row, { fault })
+      : unknownBySilence(deps, row, fault);
   });
 }
 

@@ -1,6 +1,7 @@
 /**
  * Measures the differences between the clocks of the database and of venues and this host's clock.
- * Reads the database's own clock, without the offset that tests set (svc.clock_offset_ms).
+ * Reads the database's own clock, without the offset that tests set (svc.clock_offset_ms). Also
+ * notices when the clock by which the database decides was set back.
  */
 import type { Logger } from 'pino';
 import { Gauge } from 'prom-client';
@@ -14,7 +15,7 @@ import {
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import { within } from '../../platform/time-limit.ts';
 import type { Database } from '../../prisma/client.ts';
-import { readDatabaseClock } from '../../store/clock.ts';
+import { noteClock, readDatabaseClock } from '../../store/clock.ts';
 
 /** Time limit in ms for reading a clock. A measured difference is wrong by at most half of it. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -35,6 +36,7 @@ export interface Clocks {
   unread(): readonly string[];
   /** Reads every clock; a clock that does not answer counts as absent. */
   measure(): Promise<void>;
+  /** Starts to measure, and to end what waits for the time of a clock that was set back. */
   start(pauseMs: number): Loop;
 }
 
@@ -78,10 +80,19 @@ export function createClocks(options: {
   const measure = async (): Promise<void> => {
     await Promise.all(clocks.map(([clock, venue]) => measureOne(clock, venue)));
   };
+  const turn = async (): Promise<void> => {
+    await measure();
+    const back = await noteClock(db);
+    if (back !== null)
+      log.error(
+        back,
+        'the clock of the database was set back: what rested until a later time is due',
+      );
+  };
   return {
     differences: measured,
     unread: () => [...silent].sort(),
     measure,
-    start: (pauseMs) => startLoop({ name: 'clocks', pauseMs, log, work: measure }),
+    start: (pauseMs) => startLoop({ name: 'clocks', pauseMs, log, work: turn }),
   };
 }

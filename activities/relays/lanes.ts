@@ -13,10 +13,16 @@ import {
 } from '../../domain/executor.ts';
 import { landedLate } from '../../domain/commands/landed-late.ts';
 import type { RaisedCaps } from '../../domain/lanes/caps.ts';
-import { dutiesOf, isDoneByOthers, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
+import { contradictionOf } from '../../domain/lanes/contradiction.ts';
+import { dutiesOf, type Duty, type OpenClaim } from '../../domain/lanes/duties.ts';
 import { SYSTEM_ACTOR } from '../../domain/roles.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
-import type { NodeChange, TimelineEntry, Transition } from '../../domain/transition.ts';
+import {
+  NOW,
+  type NodeChange,
+  type TimelineEntry,
+  type Transition,
+} from '../../domain/transition.ts';
 import { newId } from '../../platform/ids.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -35,9 +41,9 @@ import type { EvmChains, EvmConnection } from '../../venues/evm/client.ts';
 import {
   countLane,
   fillingOf,
-  isUsedElsewhere,
   minedVersion,
   sendVersion,
+  usedElsewhereBy,
 } from '../../venues/evm/lane.ts';
 import { dearer, FEE_ABOVE_CAP, selfTransfer } from '../../venues/evm/versions.ts';
 import type { MayReplace } from '../phases/replacement.ts';
@@ -176,39 +182,55 @@ function act(turn: Turn, duty: Exclude<Duty, { kind: 'settle' }>): Promise<void>
 
 /**
  * Returns the hash of the claim's final transaction; null when another transaction used the nonce;
- * undefined when neither is known yet, or when the claim's own run reports it.
+ * undefined when neither is known yet, when the claim's own run reports it, or when what
+ * contradicts its node could not be noted in this turn.
  */
 async function settledBy(
   turn: Turn,
   claim: OpenClaim,
   last: bigint,
 ): Promise<string | null | undefined> {
-  const { ended, proven, nonce, versions } = claim;
-  const wasPaid = proven && !isDoneByOthers(claim);
-  const mined = await minedVersion(turn.connection, versions);
+  const { connection, lane } = turn;
+  const mined = await minedVersion(connection, claim.versions);
   // A chain endpoint may report too high a nonce count, so the block itself must be final.
   if (mined !== null && mined.block > last) return undefined;
-  if (mined === null) {
-    if (!ended || !(await isUsedElsewhere(turn.connection, turn.lane.address, claim)))
-      return undefined;
-    if (wasPaid) await displaced(turn, claim, 'another transaction');
-    return null;
-  }
-  if (wasPaid && mined.kind === 'cancel') await displaced(turn, claim, 'a zero-value transaction');
-  if (ended && claim.node_state !== 'FAILED' && !proven && mined.kind === 'payment') {
-    turn.log.error(
-      { movement_id: claim.movement_id, node_key: claim.node_key, nonce },
-      'a payment was mined although a person had resolved its node',
-    );
-    await note(turn, claim, {
-      event_type: 'transaction_mined_late',
-      message: `The payment with nonce ${nonce} was mined, though a person had resolved the node before`,
-      data: { nonce, tx_hash: mined.hash },
-    });
-  }
-  if (claim.abandoned && mined.kind === 'payment' && mined.succeeded)
+  const elsewhere =
+    mined === null && claim.ended ? await usedElsewhereBy(connection, lane.address, claim) : null;
+  const user =
+    elsewhere === null ? mined : ({ hash: elsewhere, kind: null, succeeded: true } as const);
+  if (user === null) return undefined;
+  const mined_hash = mined?.hash ?? null;
+  const found = contradictionOf(claim, user);
+  if (found !== null && !(await noteContradiction(turn, claim, found, mined_hash)))
+    return undefined;
+  if (claim.abandoned && mined?.kind === 'payment' && mined.succeeded)
     await noteLanded(turn, claim, mined.hash);
-  return mined.hash;
+  return mined_hash;
+}
+
+/**
+ * Brings the movement into attention, as a late landing does, and settles the claim in the same
+ * write, so that this is noted once. Returns false when the node has moved or another process was
+ * faster.
+ */
+async function noteContradiction(
+  turn: Turn,
+  claim: OpenClaim,
+  found: NonNullable<ReturnType<typeof contradictionOf>>,
+  mined_hash: string | null,
+): Promise<boolean> {
+  const { transaction_id, movement_id, node_key, nonce } = claim;
+  const noted = await note(turn, claim, found, {
+    settles: { transaction_id, mined_hash },
+    set: { landed_late_at: NOW, landing_seen_at: null },
+  });
+  const { event_type } = found;
+  if (noted)
+    turn.log.error(
+      { movement_id, node_key, nonce, event_type },
+      'the chain contradicts how a node has ended',
+    );
+  return noted;
 }
 
 async function noteLanded(turn: Turn, claim: OpenClaim, tx_hash: string): Promise<void> {
@@ -219,18 +241,6 @@ async function noteLanded(turn: Turn, claim: OpenClaim, tx_hash: string): Promis
     turn.db,
     landedLate({ movement_id, node_key, attempt }, { external_ref: tx_hash }),
   );
-}
-
-async function displaced(turn: Turn, claim: OpenClaim, by: string): Promise<void> {
-  const { movement_id, node_key, nonce } = claim;
-  turn.log.error(
-    { movement_id, node_key, nonce },
-    'a payment lost its block, and another transaction used its nonce',
-  );
-  await note(turn, claim, {
-    event_type: 'transaction_displaced',
-    message: `The payment was in a block that is gone, and ${by} used its nonce ${nonce}: nothing was paid`,
-  });
 }
 
 /**
@@ -466,7 +476,7 @@ async function note(
   { db }: Turn,
   claim: OpenClaim,
   event: Omit<TimelineEntry, 'actor' | 'node_key' | 'attempt'>,
-  change: Pick<NodeChange, 'version' | 'reorged'> = {},
+  change: Pick<NodeChange, 'version' | 'reorged' | 'settles' | 'set'> = {},
   required: Pick<Transition, 'require'> = {},
 ): Promise<boolean> {
   const { movement_id, node_key, attempt, node_state } = claim;

@@ -1,12 +1,14 @@
 /** POST /capital-transfers/{transfer_id}/actions/resolve */
 import type { Requester } from '../../domain/commands/context.ts';
+import { SHOWN_OTHERWISE } from '../../domain/capital-transfers/provider.ts';
 import { resolved, type TransferRow } from '../../domain/capital-transfers/step.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import { undecidableSeconds } from '../../domain/capital-transfers/send.ts';
-import { RESOLVABLE_STATES } from '../../domain/states/capital-transfer.ts';
+import { resolvableStates, type TransferState } from '../../domain/states/capital-transfer.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
+import { databaseAheadMs } from '../../store/clock.ts';
 import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { afterAccepting } from '../http/accepted.ts';
@@ -18,8 +20,8 @@ import type { TransferResolveBody, TransferView } from './schema.ts';
 const TRIES = 5;
 
 /**
- * Resolves a transfer that the provider does not settle, or leaves the transfer open for another
- * person.
+ * Resolves a transfer that the provider does not settle, stops one that was never sent, or leaves
+ * the transfer open for another person.
  */
 export async function resolve(
   input: {
@@ -49,38 +51,44 @@ async function settle(
     const row = await readTransferRow(db, transfer_id);
     if (row === null)
       throw new ServiceError('capital_transfer_not_found', { context: { transfer_id } });
-    if (!RESOLVABLE_STATES.includes(row.state) || attempt > TRIES) throw invalidState(row);
+    const states = resolvableStates(body.resolution);
+    if (!states.includes(row.state) || attempt > TRIES) throw invalidState(row, states);
     // The settle time of a provider that is no longer bound is unknown: use the longest allowed.
-    const seconds = undecidableSeconds(
-      row,
-      transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS,
-    );
+    const settle_seconds = transfers?.settleSeconds(row) ?? LONGEST_SETTLE_SECONDS;
+    const ahead_ms = body.resolution === 'failed' ? await databaseAheadMs(db) : 0;
+    const seconds = undecidableSeconds(row, settle_seconds + ahead_ms / 1_000);
     if (body.resolution === 'failed' && row.pending_at_provider) throw stillOpen(row);
-    if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds);
+    if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds, states);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
   }
 }
 
-function invalidState(row: TransferRow): ServiceError {
+function invalidState(row: TransferRow, allowed_states: readonly TransferState[]): ServiceError {
   return new ServiceError('invalid_state', {
-    message: `A capital transfer in ${row.state} cannot be resolved.`,
-    context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
+    message: `A capital transfer in ${row.state} cannot be resolved so.`,
+    context: { current_state: row.state, allowed_states },
   });
 }
 
-/** Returns the refusal while the provider shows the transfer as pending: it may still move it. */
-function stillOpen({ transfer_id, provider }: TransferRow): ServiceError {
+/** Returns the refusal while the provider has the transfer, by its last answer. */
+function stillOpen({ transfer_id, provider, error_code }: TransferRow): ServiceError {
   return new ServiceError('send_still_open', {
-    message: `${provider} shows the transfer as pending, so it cannot be resolved as failed. Wait until ${provider} ends it, which ends the transfer by itself, or have it ended there.`,
+    message: SHOWN_OTHERWISE.includes(error_code ?? '')
+      ? `${provider} shows the transfer twice or otherwise than ordered (${error_code ?? ''}), so it cannot be resolved as failed. Look at its records, set right there what was moved, and resolve the transfer as completed.`
+      : `${provider} last showed the transfer as pending, so it cannot be resolved as failed. Wait until ${provider} ends it, which ends the transfer by itself, or have it ended there.`,
     context: { transfer_id },
   });
 }
 
 /** Returns the refusal while the last send may still move funds. */
-function underWay(row: TransferRow, seconds: number): ServiceError {
+function underWay(
+  row: TransferRow,
+  seconds: number,
+  allowed_states: readonly TransferState[],
+): ServiceError {
   return new ServiceError('invalid_state', {
-    message: `The last send may still be under way; it can be resolved as failed in ${String(seconds)} s.`,
-    context: { current_state: row.state, allowed_states: RESOLVABLE_STATES },
+    message: `The last send may still be under way, or its record appear; it can be resolved as failed in ${String(seconds)} s.`,
+    context: { current_state: row.state, allowed_states },
   });
 }

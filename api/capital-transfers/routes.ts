@@ -104,7 +104,7 @@ export const capitalTransferRoutes: readonly Route[] = [
     description:
       'For a transfer that its provider does not confirm. `completed` consumes the hold, `failed` releases it, and ' +
       '`manual_intervention` keeps it and leaves the decision open. `failed` is `send_still_open` while the last answer of the provider ' +
-      'shows the transfer as pending.',
+      'shows the transfer as pending, or otherwise than ordered. In CREATED it stops the transfer before it is sent.',
     params: transferParams,
     query: noQuery,
     body: transferResolve,

@@ -25,17 +25,20 @@ export async function attentionOf(
   if (found.attention === null) return null;
   const all = visibleFacts(found.attention, requester);
   const facts = besidesCompromise(all);
-  const node = found.nodes.find(({ node_key }) => node_key === facts.node_key);
+  const nodeOf = (each: AttentionFacts | undefined): NodeRecord | undefined =>
+    found.nodes.find(({ node_key }) => node_key === each?.node_key);
+  const node = nodeOf(facts);
+  const gate = nodeOf([facts, facts.also].find((each) => each?.reason === 'manual_gate'));
   const offers =
     found.request_state === 'PENDING_APPROVAL'
       ? approvalOffers(found, requester)
       : offersFor(all, await readSnapshot(db, found.movement_id), { requester, open });
   return {
     reason: all.reason,
-    message: sentenceOf(all, found.expires_at),
+    // Sentences repeat what executors reported.
+    message: withoutSecretsInMessage(sentenceOf(all, found.expires_at), redact),
     node_key: facts.node_key ?? null,
-    description:
-      facts.reason === 'manual_gate' && node !== undefined ? gateDescription(node) : null,
+    description: gate === undefined ? null : gateDescription(gate),
     idempotency_key:
       facts.reason === 'unknown_outcome' && node !== undefined
         ? sendKey(found.movement_id, node)

@@ -5,6 +5,7 @@ import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import type { NodeRef } from '../../domain/transition.ts';
+import { databaseAheadMs } from '../../store/clock.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { refuseOther, verb } from './act.ts';
 import { claimsReadFor, outputByClaim } from './named-claim.ts';
@@ -28,7 +29,9 @@ export const resolve = verb<ResolveBody, NodeRef>(
         byMint === null
           ? await outputByClaim({ snapshot, node_key, ...said, output: said.output, read }, deps)
           : await outputByMint({ snapshot, node_key, ...byMint }, deps);
-      const settle_seconds = settleSeconds(snapshot, node_key, deps);
+      // The database judges by its own clock, and the send has to be over by this process's, too.
+      const ahead_ms = await databaseAheadMs(deps.db);
+      const settle_seconds = settleSeconds(snapshot, node_key, deps) + ahead_ms / 1_000;
       const word = { node_key, ...said, output, mint_tx_hashes: hashes };
       const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
       if (transition === null)

@@ -156,8 +156,8 @@ function assertAskable({ movement_id, state, nodes }: MovementSnapshot): void {
 }
 
 /**
- * Takes a failure, or the late landing of an abandoned node, out of attention after a person has
- * dealt with it. What came after that person had looked stays in attention.
+ * Takes a failure, or a late landing, out of attention after a person has dealt with it. What came
+ * after that person had looked stays in attention.
  */
 export const acknowledge = verb<AcknowledgeBody>(
   'acknowledge',

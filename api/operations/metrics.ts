@@ -64,7 +64,15 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       'Whether the figures that come from Postgres are on this page (1) or missing (0).',
     ).set(read === null ? 0 : 1);
     if (read !== null) {
-      for (const show of [showWork, showPeople, showQuotas, showLanes, showExecutors, showDatabase])
+      for (const show of [
+        showWork,
+        showPeople,
+        showQuotas,
+        showLanes,
+        showAgents,
+        showExecutors,
+        showDatabase,
+      ])
         show(read, gauge);
       showBalanceAges(read, venues, gauge);
     }
@@ -129,10 +137,12 @@ function showWork(read: OperationFigures, gauge: MakeGauge): void {
   lag.set({ relay: 'transfers' }, read.oldest_transfer);
   lag.set({ relay: 'callbacks' }, read.oldest_callback);
   lag.set({ relay: 'webhooks' }, read.oldest_webhook);
-  gauge('svc_nodes_unanswered', 'Nodes whose last look returned no answer.').set(read.unanswered);
+  gauge('svc_nodes_unanswered', 'Nodes whose last call brought no usable result.').set(
+    read.unanswered,
+  );
   gauge(
     'svc_nodes_unanswered_oldest_seconds',
-    'For how long the oldest such node has had no answer; 0 when there is none.',
+    'For how long calls about the oldest such node have brought none; 0 when there is no such node.',
   ).set(read.oldest_unanswered);
   gauge(
     'svc_late_looks_overdue',
@@ -169,6 +179,20 @@ function showPeople(read: OperationFigures, gauge: MakeGauge): void {
     ['mode'],
   );
   for (const mode of CUTOVER_MODES) cutover.set({ mode }, mode === read.cutover_mode ? 1 : 0);
+}
+
+/** Shows how long agents of the perps venue last, and how many are of no use. */
+function showAgents(read: OperationFigures, gauge: MakeGauge): void {
+  const left = gauge(
+    'svc_perp_agent_left_seconds',
+    'Time until an active agent of the perps venue ends; 0 after that.',
+    ['strategy_id', 'agent_name'],
+  );
+  for (const { seconds_left, ...labels } of read.perp_agents) left.set(labels, seconds_left);
+  gauge(
+    'svc_perp_agents_failing',
+    'Names of agents of the perps venue whose newest wallet has had an error for ten minutes, or was refused or has expired within a week.',
+  ).set(read.perp_agents_failing);
 }
 
 /** Shows whether commits wait for a standby, and how many do at present. */

@@ -43,8 +43,15 @@ export function destinationsOf(paying: Paying): readonly Destination[] {
   });
 }
 
-/** Returns whether another sender has already minted the burn. Then this node sends nothing. */
-function isMintedAlready({ node, prepared_action, sign_request }: Paying): boolean {
+/**
+ * Returns whether the node was prepared as a mint of a burn that another sender has already minted.
+ * Then it signs and sends nothing.
+ */
+export function isMintedAlready({
+  node,
+  prepared_action,
+  sign_request,
+}: Pick<Paying, 'node' | 'prepared_action' | 'sign_request'>): boolean {
   if (specOf(node.action_type).amount !== 'first_leg' || sign_request != null) return false;
   return prepared_action != null && Object.hasOwn(prepared_action, 'minted_by');
 }

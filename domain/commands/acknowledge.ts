@@ -5,6 +5,7 @@
 import type { AttentionReason } from '../attention-reasons.ts';
 import type { MovementSnapshot } from '../snapshot.ts';
 import { ACTION_STATES } from '../states/movement.ts';
+import type { NodeState } from '../states/node.ts';
 import { NOW, type Transition } from '../transition.ts';
 import { actorOf, movementAudit, type Requester } from './context.ts';
 
@@ -14,13 +15,18 @@ export interface NamedReason {
   readonly node_key?: string | undefined;
 }
 
-/** A late landing that no person has acknowledged; see the SQL function `unseen_landing`. */
+/**
+ * A late landing, or what contradicts the end of a node, that no person has acknowledged; see the
+ * SQL function `unseen_landing`.
+ */
 export interface Landing {
   readonly node_key: string;
   readonly attempt: number;
   readonly external_ref: string | null;
   /** Whether the movement FAILED because this node was abandoned. */
   readonly is_failure: boolean;
+  /** How the chain contradicts the end of the node; null for an abandoned one. */
+  readonly said?: string | null;
 }
 
 /** Why the movement needs a person, as far as an acknowledgement depends on it. */
@@ -101,7 +107,7 @@ export function acknowledge(
         : [
             {
               node_key: landing.node_key,
-              from: 'FAILED',
+              from: stateOf(snapshot, landing),
               moves: [],
               attempt: landing.attempt,
               set: { landing_seen_at: NOW },
@@ -113,7 +119,9 @@ export function acknowledge(
         message:
           landing === null
             ? 'A person has dealt with the failure'
-            : 'A person has dealt with the late landing',
+            : landing.said == null
+              ? 'A person has dealt with the late landing'
+              : 'A person has dealt with what the chain showed late',
         actor: { ...actorOf(requester), type: 'operator' },
         ...(landing === null ? {} : { node_key: landing.node_key, attempt: landing.attempt }),
         data: { reason, attention_reason },
@@ -121,4 +129,9 @@ export function acknowledge(
     ],
     ...movementAudit(requester, 'movement.acknowledge', snapshot.movement_id, { reason }),
   };
+}
+
+/** The chain contradicts a node that has ended in any state; an abandoned one is FAILED. */
+function stateOf({ nodes }: MovementSnapshot, { node_key }: Landing): NodeState {
+  return nodes.find((node) => node.node_key === node_key)?.state ?? 'FAILED';
 }

@@ -2,7 +2,7 @@
 import type { ExecutionResult } from '../executor.ts';
 import type { JsonObject } from '../json.ts';
 import { SYSTEM_ACTOR } from '../roles.ts';
-import { ARRIVED_OTHERWISE, PAID_OTHERWISE, PAID_TWICE } from '../send/at-venue.ts';
+import { ARRIVED_OTHERWISE, PAID_OTHERWISE } from '../send/at-venue.ts';
 import { storable } from '../text.ts';
 import { NOW, type NodeRef, type Transition } from '../transition.ts';
 
@@ -18,8 +18,7 @@ export function isLanding({ next_state, error_code, external_ref }: ExecutionRes
   if (error_code === undefined) return false;
   if (next_state !== 'UNKNOWN')
     return next_state === 'OBSERVING' && ARRIVED_OTHERWISE.includes(error_code);
-  const isNamed = external_ref !== undefined;
-  return PAID_TWICE.includes(error_code) || (isNamed && PAID_OTHERWISE.includes(error_code));
+  return external_ref !== undefined && PAID_OTHERWISE.includes(error_code);
 }
 
 /**

@@ -24,6 +24,11 @@ export interface OpenClaim {
   /** The reference of the claim's node at its venue: for a transfer, the hash of what was mined. */
   readonly node_ref: string | null;
   /**
+   * The transaction that completed the claim's attempt, as a person named it in the node's output,
+   * or before the node ran again, as an allowance does. Lower case; null when none is known.
+   */
+  readonly completed_by: string | null;
+  /**
    * Why the workflow run of the claim's node cannot use up the nonce; null when the run reports no
    * reason.
    */

@@ -2,17 +2,30 @@
 import { SEND_UNDER_WAY, WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
 import type { NodeState } from '../states/node.ts';
 
-/** Codes of a withdrawal's record that is there and is not as planned; the record has an id. */
+/**
+ * Codes of an exchange's record that is there and is not as planned, or of several of one send. An
+ * answer with a record's id says that it was paid.
+ */
 export const PAID_OTHERWISE: readonly string[] = [
   WITHDRAWAL_FEE_ABOVE_LIMIT,
   'WITHDRAWAL_MISMATCH',
+  'TRANSFER_MISMATCH',
+  'WITHDRAWAL_DUPLICATED',
+  'TRANSFER_DUPLICATED',
 ];
-/** Codes of several records of one send; none of them is named. */
-export const PAID_TWICE: readonly string[] = ['WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED'];
 /** Codes of a payment or credit that is there, with another amount than was sent. */
 export const ARRIVED_OTHERWISE: readonly string[] = [
   'LEDGER_ROW_MISMATCH',
   'DEPOSIT_AMOUNT_MISMATCH',
+];
+/**
+ * Codes of a send that its executor has: it reported COMPLETED, and the claim was refused, or its
+ * burn is mined, and what is attested is not that burn.
+ */
+const CLAIM_REFUSED: readonly string[] = [
+  'ATTESTATION_MISMATCH',
+  'ALREADY_CLAIMED',
+  'CLAIM_MISSING',
 ];
 
 /**
@@ -22,8 +35,8 @@ export const ARRIVED_OTHERWISE: readonly string[] = [
 export const AT_VENUE_CODES: readonly string[] = [
   SEND_UNDER_WAY,
   ...PAID_OTHERWISE,
-  ...PAID_TWICE,
   ...ARRIVED_OTHERWISE,
+  ...CLAIM_REFUSED,
 ];
 
 /** Returns whether the executor of an UNKNOWN node last reported that the venue has its send. */

@@ -10,6 +10,9 @@ import type { ChainAssets } from '../plan/tokens.ts';
 /** Largest difference in milliseconds; beyond it nothing new is sent. */
 export const MOST_APART_MS = 60_000;
 
+/** Smallest difference in milliseconds that counts in a judgement of a send; below it none does. */
+const LEAST_APART_MS = 1_000;
+
 /**
  * Error code of a node that waits before its send fence because clocks differ. The SQL function
  * `attention_of` reads this code.
@@ -84,4 +87,23 @@ export function clockProblem(differences: Differences, clocks: readonly string[]
   const seconds = Math.round((differences.get(apart) ?? 0) / 1_000);
   const which = seconds > 0 ? 'ahead of' : 'behind';
   return `the clock of ${apart} is ${String(Math.abs(seconds))} seconds ${which} this host: nothing new is sent until they agree; correct the wrong clock`;
+}
+
+/**
+ * Returns the whole seconds by which the database's clock was last measured behind this host's. A
+ * send window is stored longer by so much: `send_not_after` is then not too early once the
+ * database's clock is put right.
+ */
+export function behindSeconds(differences: Differences): number {
+  const behind_ms = -(differences.get(DATABASE_CLOCK) ?? 0);
+  return behind_ms > LEAST_APART_MS ? Math.ceil(behind_ms / 1_000) : 0;
+}
+
+/**
+ * Returns the milliseconds by which the database's clock is ahead of this process's, by a reading
+ * that started at `before_ms`. Never less than it is: the time of the reading itself counts, too.
+ */
+export function aheadMs(database_ms: number, before_ms: number): number {
+  const ahead_ms = database_ms - before_ms;
+  return ahead_ms > LEAST_APART_MS ? ahead_ms : 0;
 }

@@ -1,6 +1,6 @@
 /**
  * Decides what a "not found" proves about a send without a usable answer, and what follows. Times
- * are by the database's clock.
+ * are by the database's clock, and longer by what that is ahead of the looking process's clock.
  */
 
 /** The facts about a send of which a query found no trace. */

@@ -1,7 +1,7 @@
 /**
- * How long a send may be under way. The window starts at the send fence. The database's clock
- * decides when "not found" proves something; the sender's own clocks decide whether anything is
- * sent at all.
+ * How long a send may be under way. The window starts at the send fence. The database's clock and
+ * that of the process that looks decide when "not found" proves something; the sender's own clocks
+ * decide whether anything is sent at all.
  */
 import { ExecutorFault, LONGEST_TIMEOUT_SECONDS } from '../executor.ts';
 import { TAKE_SECONDS } from '../messages.ts';

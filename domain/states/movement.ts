@@ -61,7 +61,7 @@ export const ACTION_STATES = {
     'MANUAL_INTERVENTION',
   ],
   resolve: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
-  // CANCELLED and COMPLETED: a late landing of an abandoned node, and nothing else.
+  // CANCELLED and COMPLETED: a late landing (domain/commands/acknowledge.ts), and nothing else.
   acknowledge: ['FAILED', 'CANCELLED', 'COMPLETED'],
   cancel_transaction: ['EXECUTING', 'WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION', 'CANCELLED'],
 } as const satisfies Record<string, readonly MovementState[]>;

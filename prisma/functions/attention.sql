@@ -115,11 +115,17 @@ BEGIN
 END $$;
 
 -- Returns the first late landing of the movement that no person has acknowledged; NULL if there is
--- none. `is_failure`: the movement FAILED because the node was abandoned.
+-- none. `is_failure`: the movement FAILED because the node was abandoned. `said`: how the chain
+-- contradicts the end of the node (domain/lanes/contradiction.ts); null for an abandoned one.
 CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
-    'external_ref', n.external_ref, 'is_failure', m.request_state = 'FAILED'
-      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed')
+    'external_ref', n.external_ref,
+    'is_failure', m.request_state = 'FAILED' AND n.state = 'FAILED'
+      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed',
+    'said', (SELECT e.message FROM timeline_events e
+      WHERE e.movement_id = n.movement_id AND e.node_key = n.node_key
+        AND e.occurred_at = n.landed_late_at
+        AND e.event_type IN ('transaction_mined_late', 'transaction_displaced') LIMIT 1))
   FROM movement_nodes n
   WHERE n.movement_id = m.movement_id AND n.landed_late_at IS NOT NULL
     AND n.landing_seen_at IS NULL
@@ -127,14 +133,17 @@ CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sq
 $$;
 
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
--- `landed`: a late landing (unseen_landing), whatever the reason. Lists and details both read this.
--- domain/attention.ts has what a person can do for each reason.
+-- `landed`: a late landing (unseen_landing), whatever the reason. `also`: the same facts about a
+-- gate that waits or a node that failed, where another node comes first. Lists and details both
+-- read this. domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   left_over interval := m.expires_at - at;
   stuck boolean;
+  of_nodes jsonb;
   found jsonb;
+  also jsonb;
   landed jsonb;
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
@@ -149,8 +158,7 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
-  -- in store/attention.ts). A completed one needs a person only for a post-action that was abandoned
-  -- and has landed.
+  -- in store/attention.ts). A completed one needs a person only for a late landing.
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED', 'COMPLETED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
@@ -160,7 +168,7 @@ BEGIN
   END IF;
   -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
-  SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
+  SELECT jsonb_agg(jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
     'errors', n.error_count + n.unanswered,
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
@@ -173,7 +181,15 @@ BEGIN
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
     'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
-  INTO found
+    -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides
+    -- no other node. A gate may wait for days and a failed compensation for as long as others run,
+    -- so they hide no node that goes on, which figures and callbacks would then miss.
+    ORDER BY array_position(ARRAY['unknown_outcome', 'lane_stuck', 'clock_difference',
+      'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
+      'withdrawal_quota_exhausted', 'observed_long',
+      'manual_gate', 'failed', 'landed_late'], r.why),
+      coalesce(n.landed_late_at, n.updated_at), n.position)
+  INTO of_nodes
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
@@ -202,7 +218,10 @@ BEGIN
       AND (n.unanswered_since > at - interval '1 minute') IS NOT FALSE THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
-        OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+        -- An executor is down as soon as one of its chains or accounts is, maybe not this node's:
+        -- once a node is sent, the looks at it show whether it can be followed.
+        OR e.health_state = 'down' AND (n.state = 'READY' OR n.unanswered_since IS NOT NULL)
+        OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
     -- From its first turn (waitForClock): each other difference is written and moves updated_at.
     WHEN n.state = 'READY' AND n.error_code = 'CLOCK_DIFFERENCE'
       AND n.frozen_since <= at - interval '10 minutes' THEN 'clock_difference'
@@ -210,16 +229,16 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
-    END AS why) r
-  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides no
-  -- other node.
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed',
-    'lane_stuck', 'clock_difference',
-    'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
-    'withdrawal_quota_exhausted', 'observed_long', 'landed_late'], r.why),
-    coalesce(n.landed_late_at, n.updated_at), n.position
-  LIMIT 1;
+    END AS why
+    -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.
+    OFFSET 0) r
+  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL;
+  found := of_nodes -> 0;
+  IF found ->> 'reason' NOT IN ('manual_gate', 'failed') THEN
+    also := jsonb_path_query_first(of_nodes,
+      '$[*] ? (@.reason == "manual_gate" || @.reason == "failed")');
+    IF also IS NOT NULL THEN found := found || jsonb_build_object('also', also); END IF;
+  END IF;
   -- Nothing of the movement goes on, whatever else it needs a person for.
   found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
@@ -242,12 +261,12 @@ END $$;
 
 -- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
 -- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
--- stays CANCELLED when its nodes fail. A late landing is among them, whatever comes first. NULL if
--- there are none.
+-- stays CANCELLED when its nodes fail. A late landing and what stands in `also` are among them,
+-- whatever comes first. NULL if there are none.
 CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
   LANGUAGE sql IMMUTABLE AS $$
   SELECT string_agg(x.reason, '+' ORDER BY x.nr)
-  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides',
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides', facts #>> '{also,reason}',
     CASE WHEN facts ? 'landed' AND 'landed_late' NOT IN (facts ->> 'reason',
       coalesce(facts ->> 'besides', '')) THEN 'landed_late' END])
     WITH ORDINALITY AS x (reason, nr)
@@ -279,7 +298,8 @@ BEGIN
   seq := m.next_sequence;
   FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
     CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
-    about := CASE WHEN why = 'landed_late' THEN facts -> 'landed' ELSE facts END;
+    about := CASE why WHEN 'landed_late' THEN facts -> 'landed'
+      WHEN facts #>> '{also,reason}' THEN facts -> 'also' ELSE facts END;
     seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
       m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
         'event_type', 'request_attention', 'node_key', about -> 'node_key',

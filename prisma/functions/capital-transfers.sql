@@ -38,7 +38,8 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
       'provider', t.provider,
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
       'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
-    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
+    'error_code', t.error_code, 'error_message', t.error_message,
+      'ended', t.ended_at IS NOT NULL,
     'created_at', wire_time(t.created_at),
     'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
     'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
@@ -111,7 +112,12 @@ BEGIN
   IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
-  -- What its provider shows as pending may still move.
+  -- The order may be useless by now. Whoever sends may have stood still since they read its age.
+  IF at > t.created_at + make_interval(secs => (doc ->> 'within_age_seconds')::double precision)
+  THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- What its provider shows as pending, or otherwise than ordered, may still move or has moved.
   IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;

@@ -138,7 +138,8 @@ $$;
 -- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
 -- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
 -- up; `proven`: the node ended because its own payment was seen in a block; `abandoned`: a person
--- abandoned the node, and it was not seen to land.
+-- abandoned the node, and it was not seen to land; `completed_by`: the transaction that completed
+-- the attempt, as a person named it, or before the node ran again.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -164,6 +165,7 @@ BEGIN
         'abandoned', t.abandoned,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
         'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
+        'completed_by', t.completed_by,
         'versions', versions_of(t.claim)) ORDER BY t.nonce)
       FROM (
         SELECT c.*, c AS claim, n.state AS node_state, n.external_ref AS node_ref,
@@ -175,7 +177,11 @@ BEGIN
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
             AND NOT was_resolved(c), false) AS proven,
           coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
-            AS abandoned
+            AS abandoned,
+          lower(CASE WHEN n.attempt > c.attempt THEN (
+              SELECT a.external_ref FROM node_attempts a WHERE a.movement_id = c.movement_id
+                AND a.node_key = c.node_key AND a.attempt = c.attempt AND a.outcome = 'COMPLETED')
+            ELSE n.output ->> 'tx_hash' END) AS completed_by
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address

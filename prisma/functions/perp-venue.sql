@@ -224,12 +224,21 @@ CREATE OR REPLACE FUNCTION take_perp_wallets(seconds double precision, most inte
 $$;
 
 -- Stores the signature of an agent's approval and returns the one to send, which is the first that
--- was stored. Returns null once the wallet must not be approved, so that nothing is sent.
+-- was stored. Returns null, and stores nothing, once the wallet must not be approved, in the mode
+-- `frozen`, and while the signer that signs for the master account now may not sign. A change of
+-- mode or signer waits until this ends, so what is signed after it is neither stored nor sent.
 CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
   LANGUAGE plpgsql AS $$
 DECLARE
   stored text;
+  signer_status text;
 BEGIN
+  -- Before any row is locked; see cutover_now.
+  IF cutover_now() = 'frozen' THEN RETURN NULL; END IF;
+  SELECT status INTO signer_status FROM signers
+  WHERE signer_key = (SELECT successor_of(m.signer_key) FROM perp_master m) FOR SHARE;
+  -- A signer without a row is active.
+  IF coalesce(signer_status, 'active') NOT IN ('active', 'deprecated') THEN RETURN NULL; END IF;
   PERFORM FROM perp_agent_wallets WHERE wallet_id = wallet AND state = 'pending' FOR SHARE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   UPDATE perp_actions SET signature = coalesce(signature, given) WHERE wallet_id = wallet

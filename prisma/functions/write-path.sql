@@ -263,6 +263,11 @@ BEGIN
       IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
         refusal := 'node_state';
       END IF;
+    ELSIF part ? 'settles' THEN
+      PERFORM 1 FROM evm_transactions
+      WHERE transaction_id = (part -> 'settles' ->> 'transaction_id')::uuid
+        AND final_at IS NULL AND released_at IS NULL FOR UPDATE;
+      IF NOT FOUND THEN refusal := 'node_state'; END IF;
     ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
       -- A condition of its own: combined with the one above, Postgres would plan this query for
       -- every written node.
@@ -397,6 +402,9 @@ BEGIN
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
+    IF part ? 'settles' THEN UPDATE evm_transactions SET final_at = at,
+        mined_hash = part -> 'settles' ->> 'mined_hash'
+      WHERE transaction_id = (part -> 'settles' ->> 'transaction_id')::uuid; END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);

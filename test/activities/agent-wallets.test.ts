@@ -369,7 +369,8 @@ describe('the master’s signer', () => {
 
   test('whose signature is not the master’s has nothing sent', async () => {
     const wallet = await ask(name());
-    const { account, signer } = desk.master;
+    const { signer } = desk.master;
+    const sign = signer.signEvmTypedData.bind(signer);
     Object.assign(signer, {
       signEvmTypedData: async (payload: object) => ({
         signature: await someone('signs for others').signTypedData(payload as never),
@@ -380,11 +381,7 @@ describe('the master’s signer', () => {
     const [action] = await desk.bench.sql('SELECT signature FROM perp_actions');
     expect(action).toEqual({ signature: null });
     expect(await approvalsOf(wallet)).toEqual([]);
-    Object.assign(signer, {
-      signEvmTypedData: async (payload: object) => ({
-        signature: await account.signTypedData(payload as never),
-      }),
-    });
+    Object.assign(signer, { signEvmTypedData: sign });
     await becomes(wallet, { state: 'active' });
   });
 
@@ -411,6 +408,76 @@ describe('the master’s signer', () => {
     } finally {
       await desk.bench.sql("UPDATE cutover SET mode = 'normal'");
     }
+  });
+});
+
+describe('a stop that comes while an approval is made', () => {
+  const DISABLED = `INSERT INTO signers (signer_key, backend, chain_family, status, created_at,
+    updated_at) VALUES ('perp-approver', 'local', 'evm', 'disabled', now(), now())`;
+  const signatures = () => desk.bench.sql('SELECT signature FROM perp_actions');
+  // A later turn finds the stop before anything is signed.
+  const STOPPED = /the approval was not sent: meanwhile|mode is frozen|perp-approver is disabled/;
+
+  test.each([
+    ['the mode becomes frozen', "UPDATE cutover SET mode = 'frozen'"],
+    ['the signer is disabled', DISABLED],
+  ])('stores and sends nothing: %s while the signer signs', async (_what, stop) => {
+    const { account, signer } = desk.master;
+    const sign = signer.signEvmTypedData.bind(signer);
+    let signed = 0;
+    Object.assign(signer, {
+      signEvmTypedData: async (payload: object) => {
+        signed += 1;
+        await desk.bench.sql(stop);
+        return { signature: await account.signTypedData(payload as never) };
+      },
+    });
+    try {
+      const wallet = await ask(name());
+      const worker = desk.work();
+      await saysError(wallet, STOPPED);
+      await worker.stop();
+      expect([signed, await approvalsOf(wallet)]).toEqual([1, []]);
+      expect(await signatures()).toEqual([{ signature: null }]);
+      await desk.bench.sql("UPDATE cutover SET mode = 'normal'");
+      await desk.bench.sql("UPDATE signers SET status = 'active'");
+      Object.assign(signer, { signEvmTypedData: sign });
+      desk.work();
+      await dueNow();
+      await becomes(wallet, { state: 'active', last_error: null });
+    } finally {
+      Object.assign(signer, { signEvmTypedData: sign });
+      await desk.bench.sql("UPDATE cutover SET mode = 'normal'");
+    }
+  });
+
+  test('sends nothing that was signed earlier, either', async () => {
+    const wallet = await ask(name());
+    const away = new ExecutorFault('timeout', 'VENUE_UNREACHABLE', 'it went away');
+    const first = desk.work({ perp: through({ send: () => Promise.reject(away) }) });
+    await saysError(wallet, /it went away/);
+    await first.stop();
+    expect(await signatures()).not.toEqual([{ signature: null }]);
+    let reads = 0;
+    const second = desk.work({
+      perp: through({
+        agents: async (master, call) => {
+          reads += 1;
+          // The wallet was taken while its signer was active.
+          if (reads === 1) await desk.bench.sql(DISABLED);
+          return desk.access.client.agents(master, call);
+        },
+      }),
+    });
+    await dueNow();
+    await saysError(wallet, STOPPED);
+    await second.stop();
+    expect(await approvalsOf(wallet)).toEqual([]);
+    await desk.bench.sql("UPDATE signers SET status = 'active'");
+    desk.work();
+    await dueNow();
+    await becomes(wallet, { state: 'active' });
+    expect(desk.master.signed).toBe(1);
   });
 });
 

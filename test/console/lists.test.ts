@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { csvOf } from '../../console/parts/csv.ts';
 import { filtersIn } from '../../console/parts/filters.tsx';
 import { addAmounts, sumByAsset } from '../../console/parts/sums.ts';
-import { approvableFirst, groupOf } from '../../console/pages/needs-you/groups.ts';
+import { approvableFirst, groupOf, groupOfMovement } from '../../console/pages/needs-you/groups.ts';
 import { KINDS, pageOf, PLACES } from '../../console/pages/search/hits.ts';
 import { PAGES } from '../../console/routes.ts';
 
@@ -81,6 +81,15 @@ test('a node that waits for its venue is nothing broken', () => {
     'others',
     'others',
   ]);
+});
+
+test('a movement at its gate waits for you, unless another branch of it is broken', () => {
+  const at = (request_state: string, attention_reason: string) =>
+    groupOfMovement({ request_state, attention_reason });
+  expect(at('WAITING_MANUAL_ACTION', 'manual_gate')).toBe('you');
+  expect(at('WAITING_MANUAL_ACTION', 'observed_long')).toBe('you');
+  expect(at('WAITING_MANUAL_ACTION', 'lane_stuck')).toBe('broken');
+  expect(at('EXECUTING', 'observed_long')).toBe('others');
 });
 
 test('change requests that wait for your approval come first, each part in its order', () => {

@@ -210,7 +210,7 @@ test('two relays send each event once, in the order of its movement, several mov
 test('a capital transfer that comes to need a person is called back, and beside it nothing else', async () => {
   const desk = transferDesk({ db } as StoreBench, {});
   const id = await desk.made({ callback_url: target.url });
-  await applyTransferStep(db, submitting(await desk.row(id), 5));
+  await applyTransferStep(db, submitting(await desk.row(id), 5, 900));
   await applyTransferStep(db, takenOver(await desk.row(id), 900, { isOver: true }));
   const other = await movement();
   await emit(other);

@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Hex } from 'viem';
+import { keccak256, type Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { transfersOnChain } from '../support/evidence.ts';
 import { fundSigner } from '../support/funds.ts';
 import { eventually, startOwnStack, type Created, type OwnStack } from '../support/own-stack.ts';
@@ -599,6 +600,71 @@ test('a payment that was mined before its cancel, and lost its block, is paid al
   expect(mined?.kind).toBe('payment');
   expect(await paid(movement)).toBe(1);
   expect(await eventsOf(movement)).not.toContain('transaction_displaced');
+}, 90_000);
+
+/** What a person sees of it; they deal with it, and it is said once. */
+async function shownOnce(movement: Created, event: string): Promise<string> {
+  await eventually(
+    async () => ((await versionsOf(movement))[0]?.final === true ? true : null),
+    FINAL,
+  );
+  // Some more turns of the loop.
+  await sleep(3_000);
+  expect((await eventsOf(movement)).filter((each) => each === event)).toHaveLength(1);
+  const { reason, message, actions } = (await attentionOf(movement))!;
+  expect([reason, actions]).toEqual([
+    'landed_late',
+    [expect.objectContaining({ action: 'acknowledge', node_key: 'pay' })],
+  ]);
+  const body = { reason: 'Settled.', attention_reason: 'landed_late', node_key: 'pay' };
+  const path = `/movements/${movement.movement_id}/actions/acknowledge`;
+  await own.api.expect(200, 'POST', path, body);
+  expect(await attentionOf(movement)).toBeNull();
+  return message;
+}
+
+test('a payment that is mined after a person has completed its node calls a person', async () => {
+  const movement = await stuck(impatient);
+  await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+  await sendsAreOver(movement);
+  // The pool takes nothing new, so the payment is what is mined.
+  await own.chainFaults({ reject_rate: 1 });
+  await own.api.expect(
+    200,
+    'POST',
+    `/movements/${movement.movement_id}/nodes/pay/actions/resolve`,
+    { outcome: 'completed', reason: 'Paid by hand.', evidence: { note: 'bank' } },
+  );
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  expect(await attentionOf(movement)).toBeNull();
+  const [{ tx_hash }] = (await versionsOf(movement)) as [Version];
+  await own.chainFaults({ mining: 'automatic' });
+  const message = await shownOnce(movement, 'transaction_mined_late');
+  expect(message).toContain(tx_hash);
+  expect(message).toContain('it was paid a second time');
+  expect(await paid(movement)).toBe(1);
+}, 90_000);
+
+test('a payment whose nonce another transaction has used after its block was gone calls a person', async () => {
+  const movement = await stuck();
+  await rpc('evm_mine');
+  await own.api.reaches(movement.movement_id, 'COMPLETED');
+  const [{ nonce, unsigned }] = (await versionsOf(movement)) as [Version];
+  const { address, privateKey } = own.stack.chain.accounts.signer;
+  const raw = await privateKeyToAccount(privateKey).signTransaction({
+    chainId: own.stack.chain.chainId,
+    type: 'eip1559',
+    ...{ to: address, value: 0n, nonce, gas: 21_000n },
+    maxFeePerGas: 2n * BigInt(unsigned.max_fee_per_gas),
+    maxPriorityFeePerGas: 2n * BigInt(unsigned.max_priority_fee_per_gas),
+  });
+  await rpc('anvil_rollback', [1]);
+  // It replaces the payment in the pool, or the pool refuses the payment.
+  await rpc('eth_sendRawTransaction', [raw]);
+  await own.chainFaults({ mining: 'automatic' });
+  const message = await shownOnce(movement, 'transaction_displaced');
+  expect(message).toContain(`nonce ${String(nonce)} was used by transaction ${keccak256(raw)}`);
+  expect(await paid(movement)).toBe(0);
 }, 90_000);
 
 test('nonces that a wrong count made the lane skip are used up, and what waits behind them is paid', async () => {

@@ -21,6 +21,7 @@ import {
   readTransferRow,
   wakeTransfer,
 } from '../../store/capital-transfers.ts';
+import { noteClock } from '../../store/clock.ts';
 import { claimCommands, keepCommands, noteTaken, writeWake } from '../../store/commands.ts';
 import { readDue } from '../../store/due.ts';
 import { dropOldSessions, openSession, useSession } from '../../store/dashboard-sessions.ts';
@@ -508,6 +509,7 @@ export const CALLS: readonly Call[] = [
     const later = await readSuspects(db, after, { seconds: 60, limit: 100 });
     await removeStuckRuns(db, later.at, [id]);
   }),
+  own('noteClock', (db) => noteClock(db)),
   own('renewStuckRuns', (db) => renewStuckRuns(db, new Date().toISOString())),
   own('noteSwept', (db, samples, turn) =>
     noteSwept(db, [
@@ -887,6 +889,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   readKept: 'commits nothing but a record of its own',
   applyTransferStep: BY_KEY,
   notePending: BY_KEY,
+  noteReason: BY_KEY,
   fillNonce: BY_KEY,
   saveSigned: BY_KEY,
   claimAuthorization: BY_KEY,
@@ -910,6 +913,7 @@ export const STORE_WITHOUT_CALL: Readonly<Record<string, string>> = {
   closeQuestion: BY_KEY,
   hasStartedSubmit: BY_KEY,
   readDatabaseClock: 'reads no table',
+  databaseAheadMs: 'reads no table',
   readSessionSettings: 'reads no table',
   readStops: BY_KEY,
   noteAccepted: BY_KEY,

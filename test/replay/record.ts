@@ -173,17 +173,12 @@ const DRIVES: Record<ScenarioName, Drive> = {
   'capital-transfer': (own, amount) => transferred(own, amount, 'COMPLETED'),
   // Sent, its answer lost, looked for until a person has to decide, and then resolved.
   'capital-transfer-lost-and-resolved': async (own, amount) => {
-    await own.venueFaults({
-      lose_answer_rate: 1,
-      transfer_outcome: 'pending',
-      phases: ['transfer_submit'],
-    });
+    // No look gets an answer either: what its provider has shown could not be called failed.
+    await own.venueFaults({ error_rate: 1, phases: ['transfer_submit', 'transfer_find'] });
     const transfer = await transferred(own, amount, 'MANUAL_INTERVENTION');
     const path = `/capital-transfers/${transfer.transfer_id}/actions/resolve`;
     const says = (resolution: string) =>
       own.api.send('POST', path, { resolution, reason: 'recorded' });
-    // While its provider shows it as pending it cannot be called failed; a word wakes the look.
-    await own.venueFaults({ error_rate: 1, phases: ['transfer_find'] });
     await says('manual_intervention');
     await eventually(async () => ((await says('failed')).status === 200 ? true : null));
     await own.venueFaults(null);
@@ -472,7 +467,7 @@ async function recordAll(
     temporalConfig,
     bridges,
     env: {
-      SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '2',
+      SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '5',
       SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '1',
       ...(build === undefined ? {} : settingsOf(build)),
     },

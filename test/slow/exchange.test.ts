@@ -40,7 +40,7 @@ beforeAll(async () => {
   const env = {
     SVC_VENUES_FILE: venuesFile,
     SVC_LOG_LEVEL: 'debug',
-    SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '3',
+    SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS: '5',
   };
   own = await startOwnStack({ env, allow: [ADDRESS] });
   const node = (node_key: string, action_type: string, config: object) => ({

@@ -35,7 +35,9 @@ const PENDING_SECONDS = 60;
  */
 const STEPS = {
   send: (row) =>
-    ['CREATED', 'PENDING_PROVIDER_CONFIRMATION'].includes(row.state) ? submitting(row, 5) : null,
+    ['CREATED', 'PENDING_PROVIDER_CONFIRMATION'].includes(row.state)
+      ? submitting(row, 5, 900)
+      : null,
   takeOver: (row) =>
     row.state === 'SUBMITTING' ? takenOver(row, PENDING_SECONDS, { isOver: true }) : null,
   pending: (row) =>

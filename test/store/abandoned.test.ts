@@ -308,6 +308,7 @@ describe('a late look', () => {
         next_state: 'UNKNOWN',
         error_code: 'WITHDRAWAL_DUPLICATED',
         error_message: 'the exchange shows 2 withdrawals under one client id',
+        external_ref: RECORD,
       },
     ],
     [
@@ -316,6 +317,7 @@ describe('a late look', () => {
         next_state: 'UNKNOWN',
         error_code: 'TRANSFER_DUPLICATED',
         error_message: 'the exchange shows 2 transfers under one reference',
+        external_ref: RECORD,
       },
     ],
     [
@@ -349,6 +351,7 @@ describe('a late look', () => {
 
   test.each<[string, ExecutionResult]>([
     ['nothing that it could name', { next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_MISMATCH' }],
+    ['two that are not paid', { next_state: 'UNKNOWN', error_code: 'TRANSFER_DUPLICATED' }],
     [
       'another doubt',
       { next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_AMBIGUOUS', external_ref: RECORD },

@@ -2,12 +2,16 @@
 import { pino } from 'pino';
 import { resolve } from '../../api/capital-transfers/resolve.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import type { TransferAnswer, TransferProvider } from '../../domain/capital-transfers/provider.ts';
+import { transferAttention } from '../../domain/capital-transfers/attention.ts';
+import type { TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { resolved, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
+import { readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
 import { storeBench } from './support.ts';
 import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts';
+
+type Find = TransferProvider['find'];
 
 const bench = storeBench();
 
@@ -42,7 +46,7 @@ function resolveAs(
 async function unanswered(more: NewTransferOfTest = {}, provider: Partial<TransferProvider> = {}) {
   const desk = transferDesk(bench, provider);
   const id = await desk.made(more);
-  await applyTransferStep(bench.db, submitting(await desk.row(id), 5));
+  await applyTransferStep(bench.db, submitting(await desk.row(id), 5, 900));
   await applyTransferStep(bench.db, takenOver(await desk.row(id), 900, { isOver: true }));
   return { desk, id };
 }
@@ -71,37 +75,181 @@ test('that it was moved, or that it is open, can be said at once', async () => {
 
 const PENDING = { status: 'pending', provider_transfer_id: 'p' } as const;
 
-test.each([
-  ['does not answer', () => Promise.reject(new ExecutorFault('unreachable', 'AWAY', 'away'))],
+const away: Find = () => Promise.reject(new ExecutorFault('unreachable', 'AWAY', 'away'));
+const fault = (code: string, message = 'm'): Find => {
+  return () => Promise.reject(new ExecutorFault('protocol', code, message));
+};
+/** Moves the time from which a record may still appear into the past. */
+const earlier = (id: string, seconds: number) =>
+  bench.sql(
+    'UPDATE capital_transfers SET send_not_after = send_not_after - make_interval(secs => $2) WHERE transfer_id = $1::uuid',
+    id,
+    seconds,
+  );
+/** A transfer that its provider has shown as pending, and what its next looks meet. */
+async function pendingOne() {
+  let find: Find = () => Promise.resolve(PENDING);
+  const { desk, id } = await unanswered({}, { find: (order, call) => find(order, call) });
+  await desk.look(id);
+  return {
+    desk,
+    id,
+    looks: async (next: Find) => {
+      find = next;
+      await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    },
+    isOpen: () =>
+      expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'send_still_open' }),
+  };
+}
+
+test.each<[string, Find]>([
   ['shows no record of it', () => Promise.resolve(null)],
+  ['shows nothing of that time', fault('HISTORY_TOO_OLD')],
 ])(
   'not while the provider shows it as pending, also with a person, but once it %s',
   async (_what, otherwise) => {
-    const pending = (): Promise<TransferAnswer | null> => Promise.resolve(PENDING);
-    let find = pending;
-    const { desk, id } = await unanswered({}, { find: () => find() });
-    const looks = () => expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
-    const isOpen = () =>
-      expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'send_still_open' });
-    await desk.look(id);
+    const { desk, id, looks, isOpen } = await pendingOne();
     await isOpen();
-    find = otherwise;
-    await looks();
+    await looks(otherwise);
     const before = await desk.row(id);
     expect(before).toMatchObject({ acknowledged: true, pending_at_provider: false });
-    find = pending;
-    await looks();
+    await looks(() => Promise.resolve(PENDING));
     // Whoever has read the row before that look.
     const word = resolved(before, { resolution: 'failed', reason: 'x' }, REQUESTER);
     expect(await applyTransferStep(bench.db, word)).toMatchObject({ ok: false });
     await resolveAs(id, 'manual_intervention');
     await isOpen();
-    find = otherwise;
-    await looks();
-    // A record that was shown once needs no time to appear.
+    // The send was over long ago.
+    await earlier(id, 3_600);
+    await looks(otherwise);
+    // A list may lag, so what was shown once may appear again.
+    await expect(resolveAs(id, 'failed')).rejects.toMatchObject({
+      code: 'invalid_state',
+      message: expect.stringMatching(/in (59|60) s/),
+    });
+    await looks(otherwise);
+    await earlier(id, 61);
     expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
   },
 );
+
+test.each<[string, Find]>([
+  ['that is unreachable', away],
+  ['that breaks', () => Promise.reject(new TypeError('a bug'))],
+])('not once it was shown as pending, by a look at a provider %s', async (_what, broken) => {
+  const { desk, id, looks, isOpen } = await pendingOne();
+  await earlier(id, 3_600);
+  await looks(broken);
+  await isOpen();
+  await resolveAs(id, 'manual_intervention');
+  await looks(broken);
+  await isOpen();
+  expect(await desk.row(id)).toMatchObject({ pending_at_provider: true });
+});
+
+test('not once it was shown as pending, by a look of a worker without its accounts', async () => {
+  const { desk, id, isOpen } = await pendingOne();
+  await bench.sql(
+    "UPDATE capital_transfers SET provider = 'another' WHERE transfer_id = $1::uuid",
+    id,
+  );
+  await earlier(id, 3_600);
+  await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+  await isOpen();
+});
+
+describe('what the provider shows otherwise than ordered', () => {
+  const codes = ['TRANSFER_DUPLICATED', 'TRANSFER_MISMATCH'];
+  const shownBy = async (id: string) => {
+    const record = await readTransfer(bench.db, id);
+    if (record === null) throw new Error(`no transfer ${id}`);
+    return record;
+  };
+
+  test.each(codes)('is a person’s at once with %s, and never said to have failed', async (code) => {
+    let find = fault(code, 'the exchange shows 2 transfers');
+    const { desk, id } = await unanswered(
+      { callback_url: 'https://hooks.example/in' },
+      { find: (order, call) => find(order, call) },
+    );
+    await earlier(id, 3_600);
+    expect(await desk.look(id)).toMatchObject({ next: 'load' });
+    const error = { error_code: code, error_message: 'the exchange shows 2 transfers' };
+    const record = await shownBy(id);
+    expect(record).toMatchObject({ request_state: 'MANUAL_INTERVENTION', ...error });
+    expect(transferAttention(record)).toMatchObject({
+      message: expect.stringContaining('otherwise than ordered'),
+      last_answer: error.error_message,
+    });
+    expect((await readTransferEvents(bench.db, id)).at(-1)).toMatchObject({
+      event_type: 'transfer_attention',
+      data: { error_code: code },
+    });
+    expect(
+      await bench.sql(
+        "SELECT payload::jsonb ->> 'error_code' AS code FROM callbacks WHERE transfer_id = $1::uuid",
+        id,
+      ),
+    ).toEqual([{ code }]);
+    const isOpen = () =>
+      expect(resolveAs(id, 'failed')).rejects.toMatchObject({
+        code: 'send_still_open',
+        message: expect.stringContaining(code),
+      });
+    await isOpen();
+    // Neither the same answer nor silence changes anything.
+    const events = (await readTransferEvents(bench.db, id)).length;
+    for (const next of [find, away]) {
+      find = next;
+      await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+      expect(await shownBy(id)).toMatchObject(error);
+      await isOpen();
+    }
+    // Nor does another text make the next look at once; it is shown.
+    find = fault(code, 'in another order');
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    expect(await shownBy(id)).toMatchObject({ ...error, error_message: 'in another order' });
+    expect(await readTransferEvents(bench.db, id)).toHaveLength(events);
+    find = () => Promise.resolve(null);
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    expect(await shownBy(id)).toMatchObject({
+      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+      error_message: expect.stringContaining('no record'),
+    });
+    await earlier(id, 61);
+    expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+  });
+
+  test('is kept where a person has it already', async () => {
+    const { desk, id } = await unanswered({}, { find: fault('TRANSFER_DUPLICATED') });
+    await earlier(id, 3_600);
+    await resolveAs(id, 'manual_intervention');
+    expect(await desk.look(id)).toMatchObject({ next: 'load' });
+    expect(await shownBy(id)).toMatchObject({ error_code: 'TRANSFER_DUPLICATED' });
+    await expect(resolveAs(id, 'failed')).rejects.toMatchObject({ code: 'send_still_open' });
+    expect(await resolveAs(id, 'completed')).toMatchObject({
+      body: { request_state: 'COMPLETED', error_code: null },
+    });
+  });
+});
+
+test('one that was never sent can be stopped, and said to be nothing else', async () => {
+  const desk = transferDesk(bench, {});
+  const id = await desk.made();
+  const { epoch } = await desk.row(id);
+  for (const resolution of ['completed', 'manual_intervention'] as const)
+    await expect(resolveAs(id, resolution)).rejects.toMatchObject({ code: 'invalid_state' });
+  expect(await resolveAs(id, 'failed')).toMatchObject({
+    body: { request_state: 'FAILED', error_code: 'RESOLVED_AS_FAILED' },
+  });
+  // The provider of this desk takes no order.
+  await desk.submit(id, epoch);
+  expect(await desk.row(id)).toMatchObject({ state: 'FAILED', sends: 0 });
+  expect(
+    await bench.sql('SELECT status FROM reservations WHERE transfer_id = $1::uuid', id),
+  ).toEqual([{ status: 'released' }]);
+});
 
 test('that it was moved can be said while the provider shows it as pending', async () => {
   const { desk, id } = await unanswered({}, { find: () => Promise.resolve(PENDING) });
@@ -111,20 +259,14 @@ test('that it was moved can be said while the provider shows it as pending', asy
 
 test('of a provider whose venues are unbound, after the longest possible transfer', async () => {
   const { desk, id } = await unanswered();
-  const later = (seconds: number) =>
-    bench.sql(
-      'UPDATE capital_transfers SET send_not_after = send_not_after - make_interval(secs => $2) WHERE transfer_id = $1::uuid',
-      id,
-      seconds,
-    );
   const unbound = () => resolveAs(id, 'failed', {});
-  await later(3_600);
+  await earlier(id, 3_600);
   await expect(unbound()).rejects.toMatchObject({
     code: 'invalid_state',
     message: expect.stringMatching(/in (82799|82800) s/),
   });
   expect((await desk.row(id)).state).toBe('PENDING_PROVIDER_CONFIRMATION');
-  await later(86_400);
+  await earlier(id, 86_400);
   expect(await unbound()).toMatchObject({ body: { request_state: 'FAILED' } });
 });
 

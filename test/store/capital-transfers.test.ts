@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
-import { resolved } from '../../domain/capital-transfers/step.ts';
+import { resolved, submitting } from '../../domain/capital-transfers/step.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
 import { storeBench } from './support.ts';
@@ -13,6 +13,11 @@ const bench = storeBench();
 const lost = new ExecutorFault('unreachable', 'LOST', 'no answer');
 const answering = (answer: TransferAnswer) => ({ submit: () => Promise.resolve(answer) });
 const PAIR = '\u{1f4b8}';
+const overdue = (id: string) =>
+  bench.sql(
+    "UPDATE capital_transfers SET pending_until = now() - interval '1 second' WHERE transfer_id = $1::uuid",
+    id,
+  );
 
 describe('texts of a provider', () => {
   test.each([
@@ -75,16 +80,44 @@ describe('a provider that breaks', () => {
       submit: () => Promise.reject(lost),
       find: () => Promise.reject(new TypeError('a bug')),
     };
-    const patient = transferDesk(bench, broken);
-    const waits = await patient.made();
-    await patient.submit(waits);
-    await expect(patient.look(waits)).rejects.toMatchObject({ type: 'NOT_YET' });
+    const desk = transferDesk(bench, broken);
+    const id = await desk.made();
+    await desk.submit(id);
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    await overdue(id);
+    await desk.look(id);
+    expect((await desk.row(id)).state).toBe('MANUAL_INTERVENTION');
+  });
 
-    const hurried = transferDesk(bench, broken, 0);
-    const over = await hurried.made();
-    await hurried.submit(over);
-    await hurried.look(over);
-    expect((await hurried.row(over)).state).toBe('MANUAL_INTERVENTION');
+  test('by a fault is shown with it to the person who decides, and with the newest one', async () => {
+    let said = new ExecutorFault('rejected', 'KEY_EXPIRED', 'the key\0is old');
+    const desk = transferDesk(bench, {
+      submit: () => Promise.reject(lost),
+      find: () => Promise.reject(said),
+    });
+    const id = await desk.made();
+    await desk.submit(id);
+    await overdue(id);
+    await desk.look(id);
+    const waited = 'Waited 900 s: the provider does not answer';
+    const shown = async (message: string) => {
+      expect(await readTransfer(bench.db, id)).toMatchObject({
+        request_state: 'MANUAL_INTERVENTION',
+        error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+        error_message: message,
+      });
+      // A look that brings nothing new writes nothing.
+      const version = 'SELECT xmin::text AS at FROM capital_transfers WHERE transfer_id = $1::uuid';
+      const written = await bench.sql(version, id);
+      const again = await desk.look(id).catch((error: unknown) => error);
+      // What the provider says goes into no history.
+      expect(again).toMatchObject({ type: 'NOT_YET', message: 'the provider does not answer' });
+      expect(await bench.sql(version, id)).toEqual(written);
+    };
+    await shown(`${waited}: KEY_EXPIRED: the key is old`);
+    said = new ExecutorFault('unreachable', 'AWAY', 'no answer');
+    await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
+    await shown(`${waited}: AWAY: no answer`);
   });
 
   test('in such a way during a send is looked up', async () => {
@@ -139,6 +172,76 @@ test('a transfer neither goes to nor reads a provider that was bound after it', 
   );
   await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
   expect(calls).toEqual([]);
+});
+
+describe('a transfer that has waited for too long to be sent', () => {
+  const aged = (id: string, seconds: number) =>
+    bench.sql(
+      'UPDATE capital_transfers SET created_at = svc_now() - make_interval(secs => $2) WHERE transfer_id = $1::uuid',
+      id,
+      seconds,
+    );
+
+  test('fails, and moves nothing', async () => {
+    const sent: string[] = [];
+    const desk = transferDesk(bench, {
+      submit: ({ reference }) => {
+        sent.push(reference);
+        return Promise.resolve({ status: 'completed' });
+      },
+    });
+    const [young, old] = [await desk.made(), await desk.made()];
+    await aged(young, 890);
+    await aged(old, 901);
+    for (const id of [young, old]) await desk.submit(id);
+    expect(sent).toEqual([young]);
+    expect(await desk.row(old)).toMatchObject({
+      state: 'FAILED',
+      sends: 0,
+      error_code: 'NOT_SENT_IN_TIME',
+    });
+    expect(
+      await bench.sql('SELECT status FROM reservations WHERE transfer_id = $1::uuid', old),
+    ).toEqual([{ status: 'released' }]);
+  });
+
+  test('fails also while the service is frozen', async () => {
+    const desk = transferDesk(bench, {});
+    const id = await desk.made();
+    await aged(id, 901);
+    await bench.sql("UPDATE cutover SET mode = 'frozen'");
+    try {
+      await desk.submit(id);
+    } finally {
+      await bench.sql("UPDATE cutover SET mode = 'normal'");
+    }
+    expect((await desk.row(id)).error_code).toBe('NOT_SENT_IN_TIME');
+  });
+
+  test('passes no fence, however old the look at its age is', async () => {
+    const desk = transferDesk(bench, {});
+    const [young, old] = [await desk.made(), await desk.made()];
+    const fence = async (id: string, seconds: number) => {
+      const row = await desk.row(id);
+      await aged(id, seconds);
+      return applyTransferStep(bench.db, submitting(row, 5, 900));
+    };
+    expect(await fence(young, 890)).toMatchObject({ ok: true, row: { state: 'SUBMITTING' } });
+    expect(await fence(old, 901)).toMatchObject({ ok: false, row: { state: 'CREATED', sends: 0 } });
+  });
+
+  test('is sent again as long as its provider has time, since it was sent once', async () => {
+    const desk = transferDesk(bench, {
+      submit: () => Promise.reject(lost),
+      find: () => Promise.resolve(null),
+    });
+    const id = await desk.made();
+    await desk.submit(id);
+    await aged(id, 901);
+    expect(await desk.look(id)).toMatchObject({ next: 'submit' });
+    await desk.submit(id);
+    expect(await desk.row(id)).toMatchObject({ sends: 2 });
+  });
 });
 
 describe('a worker that wakes up after others have gone on', () => {

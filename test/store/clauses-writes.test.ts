@@ -1017,6 +1017,27 @@ holds('a transition of nodes', [
     `(SELECT jsonb_agg(reorged_at IS NOT NULL ORDER BY transaction_id) FROM evm_transactions WHERE transaction_id IN ('${ID('1')}', '${ID('5')}'))`,
     [false, true],
   ],
+  ...Object.entries({
+    'what is open': [{}, null],
+    'what is final': [{ final_at: SINCE }, 'node_state'],
+    'what was released': [{ released_at: SINCE }, 'node_state'],
+  }).map(([name, [fields, reason]]): Clause => [
+    `settles once: ${name}`,
+    observed + signedTx(fields as object),
+    apply(part({}, { settles: { transaction_id: ID('5'), mined_hash: '0x5' } })),
+    reason,
+  ]),
+  [
+    'settles the claim that it names',
+    observed +
+      signedTx() +
+      written(part({}, { settles: { transaction_id: ID('5'), mined_hash: '0x5' } })),
+    `(SELECT jsonb_agg(jsonb_build_array(final_at IS NOT NULL, mined_hash) ORDER BY transaction_id) FROM evm_transactions WHERE transaction_id IN ('${ID('1')}', '${ID('5')}'))`,
+    [
+      [false, null],
+      [true, '0x5'],
+    ],
+  ],
   [
     'gives a nonce',
     approved + also('n', passed),
@@ -1652,6 +1673,8 @@ const taken = (first: string, ask: string, most = 9): [string, string] => [
   `(SELECT ${ask} FROM jsonb_array_elements(take_perp_wallets(60, ${String(most)})) t)`,
 ];
 const alsoActed = `INSERT INTO perp_actions (address, nonce, wallet_id, created_at) VALUES ('${MASTER}', 2, '${ID('2')}', now());`;
+const masterIs = (status: string): string =>
+  `UPDATE signers SET status = '${status}' WHERE signer_key = 'old';`;
 const save = (signature: string): string => `save_perp_approval('${ID('1')}', '${signature}')`;
 
 holds('more looks', [
@@ -1828,6 +1851,40 @@ holds('more looks', [
     null,
   ],
   ['none of a wallet that is not there', '', `save_perp_approval('${ID('6')}', 'a')`, null],
+  ['none is sent while frozen', `UPDATE cutover SET mode = 'frozen';`, save('a'), null],
+  [
+    'none is stored then, either',
+    `UPDATE cutover SET mode = 'frozen'; SELECT ${save('a')};`,
+    `(SELECT signature FROM perp_actions)`,
+    null,
+  ],
+  [
+    'nor is one that was stored before',
+    `SELECT ${save('a')}; ${masterIs('disabled')}`,
+    save('b'),
+    null,
+  ],
+  ...Object.entries({ active: 'a', deprecated: 'a', disabled: null, retired: null }).map(
+    ([status, sent]): Clause => [
+      `the master's signer is ${status}`,
+      masterIs(status),
+      save('a'),
+      sent,
+    ],
+  ),
+  ['its signer is not registered', 'DELETE FROM signers;', save('a'), 'a'],
+  [
+    'its signer was replaced by one that is disabled',
+    `${masterIs('deprecated')} UPDATE signers SET replaced_by = 'new' WHERE signer_key = 'old'; UPDATE signers SET status = 'disabled' WHERE signer_key = 'new';`,
+    save('a'),
+    null,
+  ],
+  [
+    'its signer was disabled before it was replaced',
+    `${masterIs('disabled')} UPDATE signers SET replaced_by = 'new' WHERE signer_key = 'old';`,
+    save('a'),
+    'a',
+  ],
 ]);
 
 const state = (ask: string, authority = 'NULL', most = 9): string =>

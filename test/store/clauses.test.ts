@@ -915,6 +915,19 @@ holds('a step of a transfer', [
   ['its fence while all is frozen', frozenNow, step({ fence: true }), false],
   ['another while all is frozen', frozenNow, step({}), true],
   [
+    'of an age that it may have',
+    transferIs(`created_at = svc_now() - interval '1 minute'`),
+    step({ within_age_seconds: 120 }),
+    true,
+  ],
+  [
+    'of a greater age',
+    transferIs(`created_at = svc_now() - interval '1 hour'`),
+    step({ within_age_seconds: 120 }),
+    false,
+  ],
+  ['of any age', transferIs(`created_at = svc_now() - interval '1 hour'`), step({}), true],
+  [
     'begins the time that its provider has',
     ...stepped(
       '',

@@ -234,6 +234,57 @@ test('count the abandoned nodes whose look no process makes', async () => {
   expect((await figures()).late_looks_overdue).toBe(1);
 });
 
+test('show when agents of the perps venue end, and count those of no use, each name once', async () => {
+  const master = `0x${'a'.repeat(40)}`;
+  await bench.sql(
+    `INSERT INTO perp_master (master_address, signer_key, network, created_at)
+     VALUES ('${master}', 'master', 'testnet', now())`,
+  );
+  for (const strategy of ['basis', 'carry'])
+    await bench.sql(
+      'INSERT INTO perp_bindings (strategy_id, created_at, updated_at) VALUES ($1, now(), now())',
+      strategy,
+    );
+  const agent = (
+    strategy: string,
+    name: string,
+    state: string,
+    { left = '30 days', error = null as string | null, made = '1 day', changed = '1 day' } = {},
+  ) =>
+    bench.sql(
+      `INSERT INTO perp_agent_wallets (wallet_id, strategy_id, agent_name, signer_key, address,
+        valid_until, state, last_error, created_at, updated_at)
+       VALUES (gen_random_uuid(), $1, $2, 'a', gen_random_uuid()::text, now() + $3::interval, $4, $5,
+        now() - $6::interval, now() - $7::interval)`,
+      ...[strategy, name, left, state, error, made, changed],
+    );
+  const failing = async () => (await figures()).perp_agents_failing;
+  const counts = async (more: number, made: () => Promise<unknown>): Promise<void> => {
+    const before = await failing();
+    await made();
+    expect((await failing()) - before).toBe(more);
+  };
+  expect([(await figures()).perp_agents, await failing()]).toEqual([[], 0]);
+  await counts(0, () => agent('basis', 'sound', 'active', { left: '2 days' }));
+  await counts(0, () => agent('carry', 'over', 'active', { left: '-1 minute' }));
+  await counts(0, () => agent('basis', 'new', 'pending', { error: 'e', made: '9 minutes' }));
+  await counts(1, () => agent('basis', 'waits', 'pending', { error: 'e', made: '11 minutes' }));
+  await counts(0, () => agent('basis', 'quiet', 'pending', { made: '11 minutes' }));
+  await counts(1, () => agent('carry', 'gone', 'active', { error: 'e', changed: '11 minutes' }));
+  await counts(0, () => agent('carry', 'blinks', 'active', { error: 'e', changed: '9 minutes' }));
+  await counts(1, () => agent('carry', 'refused', 'refused', { changed: '6 days' }));
+  await counts(1, () => agent('carry', 'ended', 'expired', { changed: '6 days' }));
+  await counts(0, () => agent('carry', 'forgotten', 'expired', { changed: '8 days' }));
+  // What has taken its place counts alone.
+  await counts(-1, () => agent('carry', 'ended', 'active', { made: '1 hour' }));
+  const agents = [...(await figures()).perp_agents];
+  expect(agents.map(({ agent_name }) => agent_name).slice(0, 2)).toEqual(['over', 'sound']);
+  const [over, sound] = agents;
+  expect(over).toEqual({ strategy_id: 'carry', agent_name: 'over', seconds_left: 0 });
+  expect(sound?.seconds_left).toBeGreaterThan(172_000);
+  expect(sound?.seconds_left).toBeLessThanOrEqual(172_800);
+});
+
 test('forget the silence of a node that a cancel has ended', async () => {
   const { movement_id } = await bench.movement({ unheld: true });
   await bench.approve(movement_id);

@@ -65,7 +65,7 @@ const WAYS: readonly [string, (on: Database) => Promise<unknown>, unknown][] = [
       ),
     { stored: false },
   ],
-  ['a capital transfer', (on) => applyTransferStep(on, submitting(row, 5)), { ok: false }],
+  ['a capital transfer', (on) => applyTransferStep(on, submitting(row, 5, 900)), { ok: false }],
 ];
 
 test.each(WAYS)('no more: %s', async (_way, declare, refused) => {

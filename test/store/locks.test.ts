@@ -409,6 +409,14 @@ const cases = (): Readonly<Record<string, Case>> => ({
     held: 'true',
     call: 'jsonb_array_length(take_perp_wallets(1, 5))',
   },
+  'save_perp_approval: cutover_now': {
+    held: String(ONCE),
+    call: `save_perp_approval('${ID('1')}', 's')`,
+  },
+  'save_perp_approval: signers FOR SHARE': {
+    held: `signer_key = 'old'`,
+    call: `save_perp_approval('${ID('1')}', 's')`,
+  },
   'save_perp_approval: perp_agent_wallets FOR SHARE': {
     held: 'true',
     call: `save_perp_approval('${ID('1')}', 's')`,
@@ -599,6 +607,10 @@ const cases = (): Readonly<Record<string, Case>> => ({
   'apply_transition: nonce_lanes FOR UPDATE': {
     held: 'true',
     call: `apply_transition(${doc({ movement_id: sending, nodes: [{ node_key: 'pay', states: ['SUBMITTING'], set: {}, version: { claim: ID('1') } }] })})`,
+  },
+  'apply_transition: evm_transactions FOR UPDATE': {
+    held: 'true',
+    call: `apply_transition(${doc({ movement_id: sending, nodes: [{ node_key: 'pay', states: ['SUBMITTING'], set: {}, settles: { transaction_id: ID('1') } }] })})`,
   },
 });
 

@@ -79,6 +79,33 @@ test('its code stays while its executor does not answer, and that is what is sho
   expect(await silent('2 minutes')).toMatchObject({ reason: 'executor_unavailable' });
 });
 
+test('an executor that is down hides nothing of a sent node whose looks are answered', async () => {
+  const health = (state: string) => bench.sql('UPDATE executors SET health_state = $1', state);
+  const unanswered = async () => {
+    const id = await draft('OBSERVING', '61 minutes', null);
+    await bench.sql(
+      `UPDATE movement_nodes SET unanswered = 1, unanswered_since = now()
+        WHERE movement_id = $1::uuid`,
+      id,
+    );
+    return (await readMovement(bench.db, id))?.attention ?? null;
+  };
+  // Another chain of its own may be the one that is down.
+  await health('down');
+  try {
+    for (const state of ['SUBMITTED', 'OBSERVING']) {
+      expect(await sent(state, '1 minute', null)).toBeNull();
+      expect(await sent(state, '61 minutes', null)).toMatchObject({ reason: 'observed_long' });
+    }
+    const down = { reason: 'executor_unavailable', executor_health: 'down' };
+    expect(await sent('READY', '1 minute', null)).toMatchObject(down);
+    expect(await unanswered()).toMatchObject(down);
+  } finally {
+    await health('up');
+  }
+  expect(await unanswered()).toMatchObject({ reason: 'observed_long' });
+});
+
 test('a node that clocks keep from its send needs a person after ten minutes, whatever they show meanwhile', async () => {
   const waiting = async (ago: string, state = 'READY', code = 'CLOCK_DIFFERENCE') => {
     const id = await draft(state, '1 second', code);

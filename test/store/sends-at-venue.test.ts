@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { observe } from '../../activities/phases/observe.ts';
 import { recover } from '../../activities/phases/recover.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
+import { record } from '../../activities/phases/team.ts';
 import { openOutcomes, resolve, type Outcome } from '../../domain/commands/resolve.ts';
 import { resume } from '../../domain/commands/resume.ts';
 import { retry } from '../../domain/commands/retry.ts';
@@ -13,6 +14,7 @@ import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { RecoverArgs } from '../../domain/messages.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { readSnapshot } from '../../store/movements.ts';
+import { openQuestion } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
 import { approvalOf, storeBench } from './support.ts';
 
@@ -22,11 +24,11 @@ const PERSON = {
   caller: { client_id: null, key_id: null, role: 'operator' as const },
   request_id: 'a-request',
 };
-const deps = () =>
+const deps = (entry?: object) =>
   ({
     db: bench.db,
     log: pino({ level: 'silent' }),
-    executors: { describe: () => undefined },
+    executors: { describe: () => entry },
   }) as never;
 
 /** A node that its venue accepted so long ago, observed for longer than its plan says. */
@@ -176,12 +178,12 @@ test('looks after a resume that find nothing new hide nothing of what the venue 
     () => finish(args, busy),
     () => finish(args, SILENCE),
   ]) {
-    await expect(look()).rejects.toThrow(/no answer|not there yet/);
+    await expect(look()).rejects.toThrow(/no result|not there yet/);
     expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING', error_code: 'SEND_UNDER_WAY' });
   }
   // A fault that says what the venue has is no silence.
   const above = new ExecutorFault('rejected', 'WITHDRAWAL_FEE_ABOVE_LIMIT', 'a fee of 4 USDC');
-  await expect(observed({ fault: above })).rejects.toThrow('no answer');
+  await expect(observed({ fault: above })).rejects.toThrow('no result');
   expect(await nodeOf(args)).toMatchObject({ error_code: 'WITHDRAWAL_FEE_ABOVE_LIMIT' });
 });
 
@@ -225,6 +227,80 @@ test.each([
     expect(await says(args, 'failed')).toMatchObject(OPEN);
   },
 );
+
+test('a FAILED that is not believed takes nothing back, and is shown beside what is known', async () => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  const team = deps({ kind: 'task_queue' });
+  for (const code of ['WITHDRAWN', 'WITHDRAWN', 'CLOSED']) {
+    const row = await phaseRow(team, args);
+    const question = (await openQuestion(bench.db, 'recover', row)) ?? '';
+    const given = { answer: { next_state: 'FAILED', error_code: code } } as const;
+    const { epoch } = row;
+    await record(team, { ...args, phase: 'recover', from_unknown: true, epoch, question, given });
+  }
+  const said = (code: string) => `its executor says FAILED \\(${code}\\)[^;]*not believed[^;]*`;
+  const whole = `^the send is under way[^;]*; ${said('WITHDRAWN')}; ${said('CLOSED')}$`;
+  expect(await nodeOf(args)).toMatchObject({
+    state: 'UNKNOWN',
+    error_code: 'SEND_UNDER_WAY',
+    error_message: expect.stringMatching(new RegExp(whole)),
+  });
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+});
+
+/** What an observing look finds of the node after a resume. */
+async function observes(args: RecoverArgs, said: Said): Promise<void> {
+  const { from_observe: _recovers, ...looked } = args;
+  const look = observe.finish(deps(), looked, await phaseRow(deps(), looked), said);
+  await expect(look).rejects.toThrow(/no result|not there yet/);
+}
+
+test.each(['ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING'])(
+  'a completion whose claim is refused (%s) is shown at once, and is never called failed',
+  async (code) => {
+    const refused = { fault: new ExecutorFault('protocol', code, 'of another node') };
+    const [resumed, unknown, first] = [await late(), await late(), await late()];
+    await finish(resumed, UNDER_WAY);
+    await lookedAgain(resumed, 'resume');
+    await observes(resumed, refused);
+    expect(await nodeOf(resumed)).toMatchObject({ state: 'OBSERVING', error_code: code });
+    await finish(resumed, SILENCE);
+    await finish(unknown, UNDER_WAY);
+    await looks(unknown, refused);
+    await finish(first, refused);
+    for (const args of [resumed, unknown, first]) {
+      expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: code });
+      expect(await says(args, 'failed')).toMatchObject(OPEN);
+      expect(await offered(args)).toEqual(['completed', 'abandoned']);
+    }
+  },
+);
+
+test('a stuck nonce lane is shown at once, also of a send that is under way', async () => {
+  const answer = { error_code: 'LANE_STUCK', error_message: 'insufficient funds for gas' } as const;
+  const stuck = { answer: { ...UNDER_WAY.answer, ...answer } };
+  const args = await late();
+  await bench.sql(
+    `INSERT INTO evm_transactions (transaction_id, signer_key, chain_id, address, nonce,
+       movement_id, node_key, attempt, unsigned, raw_tx, tx_hash, created_at)
+     VALUES (gen_random_uuid(), 'k', 4141, '0xa', 1, $1::uuid, 'pay', 1, '{}', '0x1', '0x1',
+       svc_now())`,
+    args.movement_id,
+  );
+  await finish(args, stuck);
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', ...answer });
+  // Its nonce keeps it from being called failed.
+  expect(await says(args, 'failed')).toMatchObject({ ok: false, reason: 'nonce_open' });
+  await looks(args, UNDER_WAY);
+  expect(await nodeOf(args)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
+  await looks(args, stuck);
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', ...answer });
+  await looks(args, UNDER_WAY);
+  await lookedAgain(args, 'resume');
+  await observes(args, stuck);
+  expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING', ...answer });
+});
 
 test('what an observing look reports of the venue is the code of the UNKNOWN node', async () => {
   const args = await late();
@@ -303,6 +379,7 @@ test.each([
 test.each([
   ['UNKNOWN', 'WITHDRAWAL_FEE_ABOVE_LIMIT'],
   ['UNKNOWN', 'WITHDRAWAL_MISMATCH'],
+  ['UNKNOWN', 'TRANSFER_MISMATCH'],
   ['UNKNOWN', 'WITHDRAWAL_DUPLICATED'],
   ['UNKNOWN', 'TRANSFER_DUPLICATED'],
   ['OBSERVING', 'LEDGER_ROW_MISMATCH'],

@@ -8,6 +8,7 @@ import { preflightAndLook, preflightAndPrepare } from '../../activities/phases/c
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { runPhase } from '../../activities/phases/phase.ts';
 import { STEPS } from '../../activities/phases/team.ts';
+import { sentenceOf } from '../../domain/attention.ts';
 import {
   ExecutorFault,
   LEAST_ASSURANCES,
@@ -315,6 +316,21 @@ test('execution_seconds count on while it waits, and end the wait on time', asyn
   expect(await phase('preflight', desk, node)).toMatchObject({ state: 'FAILED', next: 'settled' });
   expect(await nodeOf(node)).toMatchObject({ error_code: 'NODE_TIMED_OUT', person_in: null });
   expect(desk.calls).toHaveLength(2);
+});
+
+test('an answer that only says to wait needs a person after a minute, who reads it', async () => {
+  const [desk, node] = [deskOf(), await ready()];
+  const words = 'the venues file was changed: restore these entries';
+  desk.answers.preflight = new ExecutorFault('not_yet', 'VENUE_ENTRY_CHANGED', words);
+  await expect(phase('preflight', desk, node)).rejects.toThrow('look 1 brought no result');
+  expect(await attentionOf(node)).toBeNull();
+  await set(node, "unanswered_since = svc_now() - interval '61 seconds'");
+  const facts = await attentionOf(node);
+  expect(facts).toMatchObject({
+    ...{ reason: 'executor_unavailable', node_key: 'pay' },
+    ...{ error_code: 'VENUE_ENTRY_CHANGED', error_message: words },
+  });
+  expect(sentenceOf(facts!, '')).toContain(`; the node shows: ${words}.`);
 });
 
 test('faults during a wait are no attempts, and do not start it anew', async () => {

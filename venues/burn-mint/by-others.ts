@@ -58,23 +58,30 @@ export async function byAnybody(
   plan: MintPlan,
   looking: Looking,
 ): Promise<ExecutionResult | null> {
+  return (await mayBeUsed(connection, plan)) ? byOthers(connection, plan, looking, null) : null;
+}
+
+/** Returns false only if as many endpoints as an absence requires show the nonce unused. */
+async function mayBeUsed(connection: EvmConnection, plan: MintPlan): Promise<boolean> {
   const used = await connection.witnesses((one) => isNonceUsed(one, plan));
-  return used.some(Boolean) ? byOthers(connection, plan, looking, null) : null;
+  return used.some(Boolean);
 }
 
 /**
  * Returns COMPLETED with the mint that used the nonce, once the mint's block is deep enough;
  * OBSERVING before, with `MINT_SEARCH_UNFINISHED` while the search for the mint goes on. `known`:
- * the transaction that an earlier call found.
+ * the transaction that an earlier call found. Null if no block shows the mint and the nonce is
+ * unused, as {@link byAnybody} reads it: the block of the mint was reorganised away.
  *
- * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` if no block shows the mint.
+ * @throws ExecutorFault retryable `server_error` `MINT_UNSEEN` if no block shows the mint, and an
+ *   endpoint shows the nonce used.
  */
 export async function byOthers(
   connection: EvmConnection,
   plan: MintPlan,
   { assurance, phase, progress, search }: Looking,
   known: Hash | null,
-): Promise<ExecutionResult> {
+): Promise<ExecutionResult | null> {
   const { searched, ...others } = progress;
   const before = known === null ? null : await readReceipt(connection, known);
   const seen =
@@ -90,6 +97,7 @@ export async function byOthers(
       retry_after_seconds: SEARCH_AGAIN_SECONDS,
     };
   if (seen.kind === 'nowhere') {
+    if (!(await mayBeUsed(connection, plan))) return null;
     if (phase === 'observe' || searched === undefined) throw unseen();
     // A lagging endpoint may have hidden the mint, so the next recovery searches all blocks again.
     const { code, message } = unseen();

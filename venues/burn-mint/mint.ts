@@ -16,6 +16,7 @@ import { actDescriptor, type Act, type ActInput, type At } from '../evm/act.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { TRANSFER_ASSURANCES } from '../evm/landed.ts';
 import { searchedRecord, type SearchLimits } from '../evm/search-logs.ts';
+import { ASK_EVERY_SECONDS } from './attester.ts';
 import { requireCaller } from './burn.ts';
 import { readBurnt, type Burnt } from './burnt.ts';
 import { byAnybody, byOthers, isNonceUsed, mintOfNonce, takes, type Looking } from './by-others.ts';
@@ -109,7 +110,17 @@ export function createMintExecutor(lane: Lane): Executor {
       lookingOf(lane.search, context, phase),
       typeof known === 'string' ? (known as Hash) : null,
     );
-    return settled.next_state === 'COMPLETED' ? withBridgeFee(context, settled) : settled;
+    if (settled !== null)
+      return settled.next_state === 'COMPLETED' ? withBridgeFee(context, settled) : settled;
+    // That mint is gone, and nothing of this node was signed: recover answers READY, and the
+    // service prepares the node anew.
+    if (phase === 'recover') return null;
+    throw new ExecutorFault(
+      'server_error',
+      'MINT_GONE',
+      'the chain no longer shows the mint by another account, and the nonce of the burn is unused',
+      { retryAfterSeconds: ASK_EVERY_SECONDS },
+    );
   };
   return {
     ...executor,

@@ -22,7 +22,7 @@ import type {
   TransferEndOfExchange,
   TransferRecord,
 } from './dialect.ts';
-import { toFault, UnsentFault } from './errors.ts';
+import { recordFault, toFault, UnsentFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
 import type { ServedExchange } from './served/client.ts';
 import { QUESTIONS } from './served/protocol.ts';
@@ -210,17 +210,17 @@ export async function findTransfer(
   const [record] = found;
   if (record === undefined) return null;
   if (found.length > 1) {
-    throw new ExecutorFault(
-      'protocol',
+    throw recordFault(
       'TRANSFER_DUPLICATED',
       `the exchange shows ${String(found.length)} transfers under one reference`,
+      found,
     );
   }
   if (isOf(record, transfer)) return answerOf(record);
-  throw new ExecutorFault(
-    'protocol',
+  throw recordFault(
     'TRANSFER_MISMATCH',
     "the exchange's record under this reference is of another transfer",
+    [record],
   );
 }
 

@@ -70,6 +70,30 @@ export class RecordFault extends ExecutorFault {
   }
 }
 
+/** What a fault says of a record. */
+interface FoundRecord {
+  readonly id: string;
+  readonly status: string;
+  readonly exchange_status: string;
+}
+
+/**
+ * Returns the fault of records that are there and not as planned. Only with a paid one it has that
+ * record's id: with it, a late look notes a landing and ends its search (`isLanding`).
+ */
+export function recordFault(
+  code: string,
+  what: string,
+  found: readonly FoundRecord[],
+): ExecutorFault {
+  const paid = found.find(({ status }) => status === 'completed');
+  if (paid !== undefined) return new RecordFault(code, what, paid.id);
+  const states = found.map(
+    ({ id, status, exchange_status }) => `record ${id} is ${status}: ${exchange_status}`,
+  );
+  return new ExecutorFault('protocol', code, [what, ...states].join('; '));
+}
+
 /** Returns what a read before a send returned; its fault is an {@link UnsentFault}. */
 export function beforeSend<T>(read: Promise<T>): Promise<T> {
   return read.catch((error: unknown) => {

@@ -62,7 +62,11 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
     observe: async (context, call) =>
       (await look(context, call)) ?? stillObserving(context, POLL_SECONDS),
     recover: (context, call) =>
-      recoverBy(look(context, call), ['TRANSFER_DUPLICATED', 'HISTORY_TOO_OLD']),
+      recoverBy(look(context, call), [
+        'TRANSFER_DUPLICATED',
+        'TRANSFER_MISMATCH',
+        'HISTORY_TOO_OLD',
+      ]),
     // The exchange makes a transfer at once or never, so cancel only reads its state.
     cancel: async (context, call) => (await look(context, call)) ?? { next_state: 'SUBMITTING' },
     health: (call) => checkAccounts(accounts, { withdraw: false }, call),

@@ -5,13 +5,12 @@
  */
 import { z } from 'zod';
 import { WITHDRAWAL_FEE_ABOVE_LIMIT } from '../../domain/attention-reasons.ts';
-import {
-  ExecutorFault,
-  type CallOptions,
-  type ExecutionContext,
-  type ExecutionResult,
-  type Executor,
-  type SubmitInput,
+import type {
+  CallOptions,
+  ExecutionContext,
+  ExecutionResult,
+  Executor,
+  SubmitInput,
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { sameAddress } from '../../domain/allowlist/address.ts';
@@ -22,7 +21,7 @@ import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts'
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
 import type { Dialect, Quote, WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
-import { failWhenNotSent, failWhenRefused, RecordFault } from './errors.ts';
+import { failWhenNotSent, failWhenRefused, RecordFault, recordFault } from './errors.ts';
 import {
   checkFeeLimit,
   FEE_VALID_MS,
@@ -219,19 +218,19 @@ async function find(
     (record.address === '' && (search.by === 'baseline' || record.tx_hash === null)) ||
     sameAddress(record.address, order.address);
   if (record.asset === asset && isToPayee) return record;
-  throw new RecordFault(
+  throw recordFault(
     'WITHDRAWAL_MISMATCH',
     "the exchange's record of this withdrawal is of another asset or address",
-    record.id,
+    [record],
   );
 }
 
 function onlyOne(found: readonly WithdrawalRecord[]): WithdrawalRecord | null {
   if (found.length <= 1) return found[0] ?? null;
-  throw new ExecutorFault(
-    'protocol',
+  throw recordFault(
     'WITHDRAWAL_DUPLICATED',
     `the exchange shows ${String(found.length)} withdrawals under one client id`,
+    found,
   );
 }
 

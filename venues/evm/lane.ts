@@ -63,17 +63,21 @@ export async function minedVersion(
   return null;
 }
 
-/** Returns whether, in a final block, a transaction other than these versions used the nonce. */
-export async function isUsedElsewhere(
+/**
+ * Returns the transaction other than these versions that used the nonce in a final block; null if
+ * none is known.
+ */
+export async function usedElsewhereBy(
   connection: EvmConnection,
   account: string,
   {
     nonce,
     versions,
   }: { readonly nonce: number; readonly versions: readonly JournaledTransaction[] },
-): Promise<boolean> {
+): Promise<Hash | null> {
   const fate = await agreedFate(connection, account as Address, nonce);
-  return fate.kind === 'used' && !versions.some(({ tx_hash }) => tx_hash === fate.by);
+  if (fate.kind !== 'used') return null;
+  return versions.some(({ tx_hash }) => tx_hash === fate.by) ? null : fate.by;
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   TransferOrder,
   TransferProvider,
 } from '../../domain/capital-transfers/provider.ts';
+import { ExecutorFault } from '../../domain/executor.ts';
 import { compare, isDecimal } from '../../domain/money.ts';
 import { rejected } from '../node-plan.ts';
 import type { PaperVenue } from './config.ts';
@@ -142,10 +143,18 @@ function readFind(
   );
 }
 
-/** Returns the transfer's state by its record; throws if the record is of another transfer. */
+/**
+ * Returns the transfer's state by its record.
+ *
+ * @throws ExecutorFault `TRANSFER_MISMATCH` for a record of another transfer.
+ */
 function answerOf(record: TransferRecord, sent: Request): TransferAnswer {
   if (!sameTransfer(record, sent))
-    throw unreadable(`the venue has another transfer under ${sent.client_reference}`);
+    throw new ExecutorFault(
+      'protocol',
+      'TRANSFER_MISMATCH',
+      `the venue has another transfer under ${sent.client_reference}`,
+    );
   const id = record.transfer_id === null ? {} : { provider_transfer_id: record.transfer_id };
   switch (record.status) {
     case 'pending':

@@ -237,7 +237,10 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
     : { error: `${seen} yet, though it accepted the approval` };
 }
 
-/** Returns the body to send, or why there is none. Stores the signature before the body is sent. */
+/**
+ * Returns the body to send, or why there is none. Stores the signature before the body is sent, and
+ * reads mode and signer again after a remote signer, which may be slow.
+ */
 async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Finding> {
   const { db, perp, signers } = turn;
   const { signer_key, signer_status, master_address, nonce } = wallet;
@@ -261,12 +264,16 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
     const returned = await signer.signEvmTypedData(act.typed_data, master_address);
     const request = { payload: act.typed_data, address: master_address };
     const verified = await verifiedTypedData(request, returned.signature);
-    signature = await saveApprovalSignature(db, wallet.wallet_id, verified.signature);
-    // Another worker has settled the wallet meanwhile.
-    if (signature === null) return { error: wallet.last_error };
+    signature = verified.signature;
   }
-  return bodyOf(act, { nonce, signature });
+  // Also for a stored signature: mode and signer may have changed since they were read above.
+  const first = await saveApprovalSignature(db, wallet.wallet_id, signature);
+  return first === null ? { error: STOPPED } : bodyOf(act, { nonce, signature: first });
 }
+
+/** Not shown for a wallet that another worker has settled meanwhile. */
+const STOPPED =
+  "the approval was not sent: meanwhile the cutover mode became frozen, or the master's signer may no longer sign";
 
 /** Returns the seconds until the next check, at the latest when the wallet expires. */
 function nextSeconds({ created_at, valid_until, at }: DueWallet, state: AgentWalletState): number {

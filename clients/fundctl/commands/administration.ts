@@ -125,7 +125,7 @@ export const callbacks: Group = {
       about: 'Send all dead letters again, or those of a filter; it tells how many, and asks first',
       examples: [
         'fundctl callbacks redeliver-all --since 2026-11-25T10:00:00Z',
-        'fundctl callbacks redeliver-all --type movement_completed --yes',
+        'fundctl callbacks redeliver-all --type request_completed --yes',
       ],
       options: {
         movement: text('movement-id', 'only those of this movement'),

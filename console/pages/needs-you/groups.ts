@@ -32,6 +32,21 @@ export function groupOf(reason: string | null): Group {
   return GROUPS[reason ?? ''] ?? 'broken';
 }
 
+/** What a list of movements shows of one that needs a person. */
+interface Needing {
+  readonly attention_reason: string | null;
+  readonly request_state: string;
+}
+
+/**
+ * Returns the group of a movement. A gate waits for the operator, too, where the reason is about
+ * another branch that waits for others.
+ */
+export function groupOfMovement({ attention_reason, request_state }: Needing): Group {
+  const group = groupOf(attention_reason);
+  return group === 'others' && request_state === 'WAITING_MANUAL_ACTION' ? 'you' : group;
+}
+
 /** A change request, or another thing with approvals. */
 interface Approvable {
   readonly approvals: { readonly you: { readonly may: boolean; readonly approved: boolean } };

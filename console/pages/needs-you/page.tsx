@@ -15,7 +15,7 @@ import { Text } from '../../parts/text.tsx';
 import { useNow } from '../../parts/use-now.ts';
 import { Amount, Reason, Time } from '../../parts/values.tsx';
 import { mayApproveChange } from '../change/model.ts';
-import { approvableFirst, groupOf, mayApprove, type Group } from './groups.ts';
+import { approvableFirst, groupOfMovement, mayApprove, type Group } from './groups.ts';
 
 const SECTIONS: readonly {
   readonly group: Group;
@@ -41,7 +41,7 @@ export default function NeedsYou() {
   const alone = useRows('listChangeRequests', { query: LAST_WEEK });
   const letters = useRows('listCallbacks', { query: { status: 'dead_letter', limit: 50 } });
   const of = (group: Group): readonly MovementRow[] =>
-    rows.filter(({ attention_reason }) => groupOf(attention_reason) === group);
+    rows.filter((row) => groupOfMovement(row) === group);
   const count =
     of('you').length +
     of('broken').length +

@@ -3,10 +3,7 @@
  */
 import { useParams } from '@tanstack/react-router';
 import type { ResultOf } from '../../../clients/http/operations.ts';
-import {
-  RESOLVABLE_STATES,
-  TRANSFER_RESOLUTIONS,
-} from '../../../domain/states/capital-transfer.ts';
+import { resolvableStates, TRANSFER_RESOLUTIONS } from '../../../domain/states/capital-transfer.ts';
 import { useRead } from '../../data/reads.ts';
 import { AllFields } from '../../parts/all-fields.tsx';
 import type { Entry } from '../../parts/form-model.ts';
@@ -73,15 +70,14 @@ function View({ transfer }: { transfer: Transfer }) {
   );
 }
 
+const RESOLUTION: Entry = {
+  at: ['resolution'],
+  label: 'What became of it',
+  kind: 'text',
+  empty: 'required',
+  hint: 'completed: the funds were moved; failed: proven that they were not; manual_intervention: left open for a person.',
+};
 const ENTRIES: readonly Entry[] = [
-  {
-    at: ['resolution'],
-    label: 'What became of it',
-    kind: 'text',
-    empty: 'required',
-    options: TRANSFER_RESOLUTIONS,
-    hint: 'completed: the funds were moved; failed: proven that they were not; manual_intervention: left open for a person.',
-  },
   { at: ['reason'], label: 'Reason', kind: 'long', empty: 'required' },
   {
     at: ['provider_transfer_id'],
@@ -93,6 +89,9 @@ const ENTRIES: readonly Entry[] = [
 
 function Resolve({ transfer: { transfer_id, request_state, attention } }: { transfer: Transfer }) {
   const offered = attention?.actions.find(({ action }) => action === 'resolve');
+  const options = TRANSFER_RESOLUTIONS.filter((each) =>
+    resolvableStates(each).includes(request_state),
+  );
   return (
     <WriteButton
       write={{
@@ -100,13 +99,15 @@ function Resolve({ transfer: { transfer_id, request_state, attention } }: { tran
         title: 'Resolve',
         consequence:
           offered?.consequence ??
-          'A person decides its outcome while the service still asks the provider. Completed consumes its hold; failed releases it.',
-        entries: ENTRIES,
+          (request_state === 'CREATED'
+            ? 'It is not sent, and fails at once, which releases its hold.'
+            : 'A person decides its outcome while the service still asks the provider. Completed consumes its hold; failed releases it.'),
+        entries: [{ ...RESOLUTION, options }, ...ENTRIES],
         inputOf: (body) => ({ params: { transfer_id }, body }),
         standing: request_state,
       }}
       disabledBecause={
-        RESOLVABLE_STATES.includes(request_state)
+        options.length > 0
           ? null
           : `It is ${request_state}: what waits for its provider can be resolved.`
       }

@@ -178,11 +178,17 @@ BEGIN
 END $$;
 
 -- Returns the first late landing of the movement that no person has acknowledged; NULL if there is
--- none. `is_failure`: the movement FAILED because the node was abandoned.
+-- none. `is_failure`: the movement FAILED because the node was abandoned. `said`: how the chain
+-- contradicts the end of the node (domain/lanes/contradiction.ts); null for an abandoned one.
 CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
-    'external_ref', n.external_ref, 'is_failure', m.request_state = 'FAILED'
-      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed')
+    'external_ref', n.external_ref,
+    'is_failure', m.request_state = 'FAILED' AND n.state = 'FAILED'
+      AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed',
+    'said', (SELECT e.message FROM timeline_events e
+      WHERE e.movement_id = n.movement_id AND e.node_key = n.node_key
+        AND e.occurred_at = n.landed_late_at
+        AND e.event_type IN ('transaction_mined_late', 'transaction_displaced') LIMIT 1))
   FROM movement_nodes n
   WHERE n.movement_id = m.movement_id AND n.landed_late_at IS NOT NULL
     AND n.landing_seen_at IS NULL
@@ -190,14 +196,17 @@ CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sq
 $$;
 
 -- Returns why a movement needs a person at a moment, and for which node; NULL if it needs none.
--- `landed`: a late landing (unseen_landing), whatever the reason. Lists and details both read this.
--- domain/attention.ts has what a person can do for each reason.
+-- `landed`: a late landing (unseen_landing), whatever the reason. `also`: the same facts about a
+-- gate that waits or a node that failed, where another node comes first. Lists and details both
+-- read this. domain/attention.ts has what a person can do for each reason.
 CREATE OR REPLACE FUNCTION attention_of(m movements, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql STABLE AS $$
 DECLARE
   left_over interval := m.expires_at - at;
   stuck boolean;
+  of_nodes jsonb;
   found jsonb;
+  also jsonb;
   landed jsonb;
 BEGIN
   IF m.request_state = 'PENDING_APPROVAL' THEN
@@ -212,8 +221,7 @@ BEGIN
       ELSE jsonb_build_object('reason', 'approval') END;
   END IF;
   -- A failed or cancelled movement is shown for a week. Lists read only the last week (listNeeding
-  -- in store/attention.ts). A completed one needs a person only for a post-action that was abandoned
-  -- and has landed.
+  -- in store/attention.ts). A completed one needs a person only for a late landing.
   IF m.ended_at IS NOT NULL AND (m.request_state NOT IN ('FAILED', 'CANCELLED', 'COMPLETED')
     OR m.updated_at <= at - interval '7 days') THEN
     RETURN NULL;
@@ -223,7 +231,7 @@ BEGIN
   END IF;
   -- Usually no nonce lane is stuck; then no node needs the query of lane_stuck.
   stuck := EXISTS (SELECT FROM nonce_lanes WHERE stuck_since <= at - interval '1 minute');
-  SELECT jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
+  SELECT jsonb_agg(jsonb_build_object('reason', r.why, 'node_key', n.node_key, 'attempt', n.attempt,
     'max_attempts', n.own_plan -> 'retry_policy' -> 'max_attempts',
     'errors', n.error_count + n.unanswered,
     'error_code', CASE WHEN r.why = 'failed' THEN coalesce(n.error_code, m.error_code)
@@ -236,7 +244,15 @@ BEGIN
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
     'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
-  INTO found
+    -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides
+    -- no other node. A gate may wait for days and a failed compensation for as long as others run,
+    -- so they hide no node that goes on, which figures and callbacks would then miss.
+    ORDER BY array_position(ARRAY['unknown_outcome', 'lane_stuck', 'clock_difference',
+      'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
+      'withdrawal_quota_exhausted', 'observed_long',
+      'manual_gate', 'failed', 'landed_late'], r.why),
+      coalesce(n.landed_late_at, n.updated_at), n.position)
+  INTO of_nodes
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
@@ -265,7 +281,10 @@ BEGIN
       AND (n.unanswered_since > at - interval '1 minute') IS NOT FALSE THEN 'observed_long'
     WHEN n.state IN ('READY', 'SUBMITTING', 'SUBMITTED', 'OBSERVING')
       AND n.node_kind <> 'manual_gate' AND (e.status IS DISTINCT FROM 'active'
-        OR e.health_state = 'down' OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
+        -- An executor is down as soon as one of its chains or accounts is, maybe not this node's:
+        -- once a node is sent, the looks at it show whether it can be followed.
+        OR e.health_state = 'down' AND (n.state = 'READY' OR n.unanswered_since IS NOT NULL)
+        OR n.unanswered_since <= at - interval '1 minute') THEN 'executor_unavailable'
     -- From its first turn (waitForClock): each other difference is written and moves updated_at.
     WHEN n.state = 'READY' AND n.error_code = 'CLOCK_DIFFERENCE'
       AND n.frozen_since <= at - interval '10 minutes' THEN 'clock_difference'
@@ -273,16 +292,16 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
-    END AS why) r
-  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL
-  -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides no
-  -- other node.
-  ORDER BY array_position(ARRAY['unknown_outcome', 'manual_gate', 'failed',
-    'lane_stuck', 'clock_difference',
-    'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
-    'withdrawal_quota_exhausted', 'observed_long', 'landed_late'], r.why),
-    coalesce(n.landed_late_at, n.updated_at), n.position
-  LIMIT 1;
+    END AS why
+    -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.
+    OFFSET 0) r
+  WHERE n.movement_id = m.movement_id AND r.why IS NOT NULL;
+  found := of_nodes -> 0;
+  IF found ->> 'reason' NOT IN ('manual_gate', 'failed') THEN
+    also := jsonb_path_query_first(of_nodes,
+      '$[*] ? (@.reason == "manual_gate" || @.reason == "failed")');
+    IF also IS NOT NULL THEN found := found || jsonb_build_object('also', also); END IF;
+  END IF;
   -- Nothing of the movement goes on, whatever else it needs a person for.
   found := coalesce(stuck_run(m), found);
   IF found IS NULL AND m.request_state = 'FAILED' AND m.acknowledged_at IS NULL THEN
@@ -305,12 +324,12 @@ END $$;
 
 -- Returns the reasons of `facts` (see attention_of) that are called back, with + between: those in
 -- `reasons`, which the movement's state does not show; for a cancelled movement all of them, since it
--- stays CANCELLED when its nodes fail. A late landing is among them, whatever comes first. NULL if
--- there are none.
+-- stays CANCELLED when its nodes fail. A late landing and what stands in `also` are among them,
+-- whatever comes first. NULL if there are none.
 CREATE OR REPLACE FUNCTION reasons_to_tell(m movements, facts jsonb, reasons text[]) RETURNS text
   LANGUAGE sql IMMUTABLE AS $$
   SELECT string_agg(x.reason, '+' ORDER BY x.nr)
-  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides',
+  FROM unnest(ARRAY[facts ->> 'reason', facts ->> 'besides', facts #>> '{also,reason}',
     CASE WHEN facts ? 'landed' AND 'landed_late' NOT IN (facts ->> 'reason',
       coalesce(facts ->> 'besides', '')) THEN 'landed_late' END])
     WITH ORDINALITY AS x (reason, nr)
@@ -342,7 +361,8 @@ BEGIN
   seq := m.next_sequence;
   FOREACH why IN ARRAY coalesce(string_to_array(present, '+'), '{}') LOOP
     CONTINUE WHEN why = ANY (string_to_array(m.attention_told, '+'));
-    about := CASE WHEN why = 'landed_late' THEN facts -> 'landed' ELSE facts END;
+    about := CASE why WHEN 'landed_late' THEN facts -> 'landed'
+      WHEN facts #>> '{also,reason}' THEN facts -> 'also' ELSE facts END;
     seq := append_timeline(movement, seq, m.callback_url, m.request_state, m.current_frontier,
       m.error_code, jsonb_build_array(jsonb_build_object('event_id', id,
         'event_type', 'request_attention', 'node_key', about -> 'node_key',
@@ -388,7 +408,8 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
       'provider', t.provider,
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
       'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
-    'error_code', t.error_code, 'ended', t.ended_at IS NOT NULL,
+    'error_code', t.error_code, 'error_message', t.error_message,
+      'ended', t.ended_at IS NOT NULL,
     'created_at', wire_time(t.created_at),
     'age_ms', floor(extract(epoch FROM at - t.created_at) * 1000),
     'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
@@ -424,7 +445,12 @@ BEGIN
   IF frozen THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
-  -- What its provider shows as pending may still move.
+  -- The order may be useless by now. Whoever sends may have stood still since they read its age.
+  IF at > t.created_at + make_interval(secs => (doc ->> 'within_age_seconds')::double precision)
+  THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- What its provider shows as pending, or otherwise than ordered, may still move or has moved.
   IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
@@ -575,6 +601,71 @@ END $$;
 
 REVOKE ALL ON FUNCTION require_change() FROM PUBLIC;
 
+-- prisma/functions/clock-set-back.sql
+
+-- Returns the times that are no facts: rests, claims and leases, which say "not before", and times
+-- of readings that keep an earlier one out. `longest`: how far ahead of now a right clock sets
+-- them; a value beyond it may be changed to now, since what comes early does no harm. `of_rows`:
+-- which rows count. Every timestamptz column is either here or among the facts of
+-- test/store/clock-set-back.test.ts; docs/decisions/0148-a-clock-that-was-set-back.md has the
+-- reasons. Tables in the order of locks.
+CREATE OR REPLACE FUNCTION clock_rests()
+  RETURNS TABLE (of_table text, of_column text, longest interval, of_rows text)
+  LANGUAGE sql IMMUTABLE AS $$
+  VALUES ('movements', 'swept_at', interval '0', 'ended_at IS NULL'),
+    -- The looks at an old node may be further apart: one of them comes early, once.
+    ('movement_nodes', 'next_late_look', interval '1 hour', 'next_late_look IS NOT NULL'),
+    ('capital_transfers', 'claimed_until', interval '1 minute',
+      'ended_at IS NULL OR seen_version < version'),
+    ('commands', 'claimed_until', interval '10 minutes', 'applied_at IS NULL AND wakes >= 0'),
+    ('callbacks', 'next_attempt_at', interval '2 minutes', 'status = ''pending'''),
+    ('callbacks', 'claimed_until', interval '1 minute', 'status = ''pending'''),
+    ('balance_snapshots', 'fetched_at', interval '0', 'true'),
+    ('venue_outlooks', 'read_at', interval '0', 'true'),
+    ('perp_accounts', 'checked_at', interval '0', 'true'),
+    ('nonce_lanes', 'tended_until', interval '1 minute', 'true'),
+    ('perp_agent_wallets', 'next_look_at', interval '5 minutes', 'next_look_at IS NOT NULL'),
+    ('stuck_runs', 'last_seen', interval '0', 'true'),
+    ('transfer_clock_waits', 'last_seen', interval '0', 'true'),
+    ('turns', 'due_at', interval '1 hour', 'true'),
+    ('leases', 'ends_at', interval '1 minute', 'true'),
+    ('rate_windows', 'ends_at', interval '1 minute', 'true'),
+    ('request_desks', 'whole_at', interval '2 minutes', 'true'),
+    ('request_desks', 'turn_until', interval '2 minutes', 'true')
+$$;
+
+-- Notes the highest time of the database's clock. If the clock has been set back by more than ten
+-- seconds since then, changes each time of clock_rests that lies too far ahead to now: otherwise
+-- whatever was stamped before would rest until the clock is there again. Returns {"back_seconds",
+-- "cut": {"<table>.<column>": rows}}; NULL if the clock has gone on, or another process has cut.
+CREATE OR REPLACE FUNCTION note_clock() RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  before timestamptz;
+  at timestamptz;
+  rest record;
+  changed bigint;
+  cut jsonb := '{}';
+BEGIN
+  SELECT highest INTO before FROM clock_mark;
+  -- Read after the mark, so that it is later than every mark of a clock that goes on.
+  at := svc_now();
+  IF at >= before - interval '10 seconds' THEN
+    UPDATE clock_mark SET highest = at WHERE highest < at;
+    RETURN NULL;
+  END IF;
+  UPDATE clock_mark SET highest = at WHERE highest = before;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  FOR rest IN SELECT * FROM clock_rests() LOOP
+    EXECUTE format('UPDATE %1$I SET %2$I = $1 WHERE %2$I > $1 + $2 AND (%3$s)', rest.of_table,
+      rest.of_column, rest.of_rows) USING at, rest.longest;
+    GET DIAGNOSTICS changed = ROW_COUNT;
+    IF changed > 0 THEN
+      cut := cut || jsonb_build_object(rest.of_table || '.' || rest.of_column, changed);
+    END IF;
+  END LOOP;
+  RETURN jsonb_build_object('back_seconds', extract(epoch FROM before - at), 'cut', cut);
+END $$;
+
 -- prisma/functions/flow.sql
 
 -- Returns the amount that a node sent or may have sent; 0 before its fence, and if it is proven
@@ -652,7 +743,8 @@ $$;
 -- stuck, and that no other process has leased. Returns each lane with its lowest claims. Of a
 -- claim, `ended`: the node's run no longer works on it; `stuck`: why that run cannot use the nonce
 -- up; `proven`: the node ended because its own payment was seen in a block; `abandoned`: a person
--- abandoned the node, and it was not seen to land.
+-- abandoned the node, and it was not seen to land; `completed_by`: the transaction that completed
+-- the attempt, as a person named it, or before the node ran again.
 CREATE OR REPLACE FUNCTION take_lanes(seconds double precision, most integer) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -678,6 +770,7 @@ BEGIN
         'abandoned', t.abandoned,
         'attempt', t.attempt, 'node_state', t.node_state, 'reorged', t.reorged_at IS NOT NULL,
         'stuck', t.stuck, 'ended', t.ended, 'proven', t.proven, 'node_ref', t.node_ref,
+        'completed_by', t.completed_by,
         'versions', versions_of(t.claim)) ORDER BY t.nonce)
       FROM (
         SELECT c.*, c AS claim, n.state AS node_state, n.external_ref AS node_ref,
@@ -689,7 +782,11 @@ BEGIN
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
             AND NOT was_resolved(c), false) AS proven,
           coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
-            AS abandoned
+            AS abandoned,
+          lower(CASE WHEN n.attempt > c.attempt THEN (
+              SELECT a.external_ref FROM node_attempts a WHERE a.movement_id = c.movement_id
+                AND a.node_key = c.node_key AND a.attempt = c.attempt AND a.outcome = 'COMPLETED')
+            ELSE n.output ->> 'tx_hash' END) AS completed_by
         FROM evm_transactions c LEFT JOIN movement_nodes n
           ON n.movement_id = c.movement_id AND n.node_key = c.node_key
         WHERE c.chain_id = taken.chain_id AND c.address = taken.address
@@ -784,6 +881,31 @@ CREATE OR REPLACE FUNCTION other_deposits(movement uuid, key text, asked_at time
     WHERE action_type = 'perp_deposit' AND state = 'COMPLETED' AND completed_at >= asked_at) n
   WHERE NOT (movement_id = movement AND node_key = key)
 $$;
+
+-- prisma/functions/perp-venue.sql
+
+-- Stores the signature of an agent's approval and returns the one to send, which is the first that
+-- was stored. Returns null, and stores nothing, once the wallet must not be approved, in the mode
+-- `frozen`, and while the signer that signs for the master account now may not sign. A change of
+-- mode or signer waits until this ends, so what is signed after it is neither stored nor sent.
+CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
+  LANGUAGE plpgsql AS $$
+DECLARE
+  stored text;
+  signer_status text;
+BEGIN
+  -- Before any row is locked; see cutover_now.
+  IF cutover_now() = 'frozen' THEN RETURN NULL; END IF;
+  SELECT status INTO signer_status FROM signers
+  WHERE signer_key = (SELECT successor_of(m.signer_key) FROM perp_master m) FOR SHARE;
+  -- A signer without a row is active.
+  IF coalesce(signer_status, 'active') NOT IN ('active', 'deprecated') THEN RETURN NULL; END IF;
+  PERFORM FROM perp_agent_wallets WHERE wallet_id = wallet AND state = 'pending' FOR SHARE;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  UPDATE perp_actions SET signature = coalesce(signature, given) WHERE wallet_id = wallet
+  RETURNING signature INTO stored;
+  RETURN stored;
+END $$;
 
 -- prisma/functions/phases.sql
 
@@ -955,7 +1077,8 @@ $$;
 -- AT_VENUE_CODES of domain/send/at-venue.ts has the same codes.
 CREATE OR REPLACE FUNCTION is_at_venue(error_code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(error_code IN ('SEND_UNDER_WAY', 'WITHDRAWAL_FEE_ABOVE_LIMIT',
-    'WITHDRAWAL_MISMATCH', 'WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED', 'LEDGER_ROW_MISMATCH',
+    'WITHDRAWAL_MISMATCH', 'TRANSFER_MISMATCH', 'WITHDRAWAL_DUPLICATED', 'TRANSFER_DUPLICATED',
+    'ATTESTATION_MISMATCH', 'ALREADY_CLAIMED', 'CLAIM_MISSING', 'LEDGER_ROW_MISMATCH',
     'DEPOSIT_AMOUNT_MISMATCH'), false)
 $$;
 
@@ -1382,6 +1505,11 @@ BEGIN
       IF NOT is_newest_version(m.movement_id, part -> 'version') THEN
         refusal := 'node_state';
       END IF;
+    ELSIF part ? 'settles' THEN
+      PERFORM 1 FROM evm_transactions
+      WHERE transaction_id = (part -> 'settles' ->> 'transaction_id')::uuid
+        AND final_at IS NULL AND released_at IS NULL FOR UPDATE;
+      IF NOT FOUND THEN refusal := 'node_state'; END IF;
     ELSIF (part -> 'set' ->> 'cancel_asked')::integer > 0 THEN
       -- A condition of its own: combined with the one above, Postgres would plan this query for
       -- every written node.
@@ -1516,6 +1644,9 @@ BEGIN
     IF part ? 'version' THEN PERFORM store_version(part -> 'version', at); END IF;
     IF part ? 'reorged' THEN UPDATE evm_transactions SET reorged_at = at
       WHERE transaction_id = (part ->> 'reorged')::uuid; END IF;
+    IF part ? 'settles' THEN UPDATE evm_transactions SET final_at = at,
+        mined_hash = part -> 'settles' ->> 'mined_hash'
+      WHERE transaction_id = (part -> 'settles' ->> 'transaction_id')::uuid; END IF;
   END LOOP;
 
   fields := coalesce(doc -> 'set', '{}'::jsonb);

@@ -1,5 +1,9 @@
-/** The last question before a transfer passes its fence. */
-import { maySendTransfer, type TransferSend } from '../../../domain/capital-transfers/send.ts';
+/** The last question before a transfer passes its fence, and when a person may call it failed. */
+import {
+  maySendTransfer,
+  undecidableSeconds,
+  type TransferSend,
+} from '../../../domain/capital-transfers/send.ts';
 
 const PROVIDER = { same_key_safe: true, settle_seconds: 5 };
 const UNSENT: TransferSend = {
@@ -41,4 +45,13 @@ describe('a transfer may not be sent', () => {
   test('again where a repeat may have a second effect', () => {
     expect(maySendTransfer(LOST, { ...PROVIDER, same_key_safe: false }, 3)).toBe(false);
   });
+});
+
+test.each<[string, TransferSend, number]>([
+  ['was never sent', UNSENT, 0],
+  ['may still come to be seen', { ...LOST, send_left_ms: -4_000 }, 1],
+  ['was accepted, and may be seen again', { ...LOST, acknowledged: true, send_left_ms: 2_000 }, 7],
+  ['can no longer be seen', LOST, 0],
+])('a person may call a transfer failed that %s after so many seconds', (_what, row, seconds) => {
+  expect(undecidableSeconds(row, 5)).toBe(seconds);
 });

@@ -253,7 +253,8 @@ function transferCaller(world: World): Caller {
       return row.acknowledged ? 'accepted' : 'asking';
     },
     wouldSend: (each, epoch) => maySendTransfer(mine(each), contract, epoch),
-    fence: (each) => (apply(submitting(mine(each), transferWindow(contract))) ? read() : null),
+    fence: (each) =>
+      apply(submitting(mine(each), transferWindow(contract), Infinity)) ? read() : null,
     answer: (each, answer) => {
       const from = mine(each);
       if (answer === 'lost')

@@ -184,7 +184,7 @@ export class History {
   judge(): void {
     const { world, caller } = this;
     if (!caller.mayBeSaidToHaveFailed()) return;
-    const mayShow = caller.knowsAccepted() ? 0 : world.contract.settle_seconds * 1000;
+    const mayShow = world.contract.settle_seconds * 1000;
     const over = world.fences.every(
       ({ over_at }) => world.now >= over_at + mayShow || this.isProven(),
     );

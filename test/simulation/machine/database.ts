@@ -350,6 +350,13 @@ function pidOf(client: pg.Client): number {
   return Number(Reflect.get(client, 'processID'));
 }
 
+/**
+ * The server's real clock is not the simulation's. Simulated clocks are hours apart, and sends
+ * would be waited for as long: the database counts as never ahead of a process.
+ */
+const REAL_CLOCK = 'clock_timestamp()';
+const NEVER_AHEAD = `'epoch'::timestamptz`;
+
 /** A pool as the service knows it, over the world's connections. */
 export class SimulatedPool extends pg.Pool {
   readonly #statements: Statements;
@@ -357,10 +364,11 @@ export class SimulatedPool extends pg.Pool {
   constructor(statements: Statements) {
     super();
     this.#statements = statements;
-    const run = (query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> =>
-      this.#statements.run(
-        typeof query === 'string' ? { text: query, ...(values ? { values } : {}) } : query,
-      );
+    const run = (query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> => {
+      const sent =
+        typeof query === 'string' ? { text: query, ...(values ? { values } : {}) } : query;
+      return this.#statements.run({ ...sent, text: sent.text.replace(REAL_CLOCK, NEVER_AHEAD) });
+    };
     this.query = run as typeof this.query;
   }
 }

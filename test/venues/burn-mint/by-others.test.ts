@@ -1,7 +1,7 @@
 /** Whether anybody has minted a burn, by several endpoints of which one lags. */
 import type { EvmConnection } from '../../../venues/evm/client.ts';
 import { judgeLanded, type Landed } from '../../../venues/evm/landed.ts';
-import { byAnybody } from '../../../venues/burn-mint/by-others.ts';
+import { byAnybody, byOthers } from '../../../venues/burn-mint/by-others.ts';
 import type { MintPlan } from '../../../venues/burn-mint/mint-act.ts';
 
 const plan = {
@@ -71,4 +71,23 @@ it('is searched for from the start once a recovery has come to the end', async (
 
 it('is not minted where all of them show its nonce unused', async () => {
   expect(await byAnybody(endpoints(0n, 0n), plan, looking)).toBeNull();
+});
+
+describe('a mint that no block shows now', () => {
+  const phases = ['observe', 'recover'] as const;
+
+  it.each(phases)('is gone once as many as required show its nonce unused (%s)', async (phase) => {
+    expect(await byOthers(endpoints(0n, 0n), plan, { ...looking, phase }, null)).toBeNull();
+    await expect(byOthers(endpoints(0n), plan, { ...looking, phase }, null)).resolves.toBeNull();
+  });
+
+  it.each(phases)('may be hidden where one of them shows it used (%s)', async (phase) => {
+    for (const used of [
+      [0n, 1n],
+      [1n, 0n],
+    ])
+      await expect(
+        byOthers(endpoints(...used), plan, { ...looking, phase }, null),
+      ).rejects.toMatchObject({ code: 'MINT_UNSEEN' });
+  });
 });

@@ -352,6 +352,27 @@ describe("somebody else's mint", () => {
     }
   });
 
+  it('that the chain has taken back is made by us', async () => {
+    const mined = await burnt(lanes, executors());
+    says.attested = [await attest(mined.message, nonceOf('reorganised away'))];
+    const { external_ref = '', output = {} } = await looked(mined);
+    const context = mintContext({ node_key: 'burn', external_ref, output });
+    const { mint } = executors();
+    const nothingSigned = { ...mined.journal, transactions: () => Promise.resolve([]) };
+    for (const minted_by of [nonceOf('a transaction that is gone'), null]) {
+      const prior = { prepared_action: { minted_by } };
+      await expect(
+        mint.observe({ ...context, prior }, call(), nothingSigned),
+      ).rejects.toMatchObject({ kind: 'server_error', code: 'MINT_GONE' });
+      expect(await mint.recover({ ...context, prior }, call(), nothingSigned)).toEqual({
+        next_state: 'READY',
+      });
+    }
+    const anew = await mint.prepare(context, call());
+    expect(anew.sign_request).toBeDefined();
+    expect(anew.prepared_action).not.toHaveProperty('minted_by');
+  });
+
   it('is found over several looks of a phase, however long ago it was', async () => {
     const mined = await burnt(lanes, executors());
     const own = await attest(mined.message, nonceOf('long ago'));

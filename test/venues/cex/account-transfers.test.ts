@@ -3,6 +3,7 @@ import type {
   TransferOrder,
   TransferProvider,
 } from '../../../domain/capital-transfers/provider.ts';
+import { isLanding } from '../../../domain/commands/landed-late.ts';
 import type { Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -283,6 +284,30 @@ describe('a node that transfers within the exchange', () => {
     expect(await recover(executor, next)).toMatchObject({ next_state: 'COMPLETED' });
     expect(books().transfers).toHaveLength(1);
   });
+
+  test.each([
+    ['SUCCESS', true],
+    ['PROCESS', false],
+    ['FAILURE', false],
+  ])(
+    'leaves a record that is not as planned to a person, as a landing once it is paid (%s)',
+    async (exchange_status, isPaid) => {
+      const context = transfer();
+      await send(executor, context);
+      const [record] = books().transfers;
+      Object.assign(record!, { amount: '99', exchange_status });
+      const leaves = async (error_code: string): Promise<void> => {
+        const found = await recover(executor, context);
+        expect(found).toMatchObject({ next_state: 'UNKNOWN', error_code });
+        expect(found.error_message).toContain(`record ${record!.id}`);
+        expect(found.external_ref).toBe(isPaid ? record!.id : undefined);
+        expect(isLanding(found)).toBe(isPaid);
+      };
+      await leaves('TRANSFER_MISMATCH');
+      books().transfers.push({ ...record!, id: '1', exchange_status: 'FAILURE' });
+      await leaves('TRANSFER_DUPLICATED');
+    },
+  );
 
   test('fails where the exchange refuses', async () => {
     books().set(null, 'SPOT', 'USDC', '0');

@@ -1,3 +1,4 @@
+import { isLanding } from '../../../domain/commands/landed-late.ts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { subtract } from '../../../domain/money.ts';
@@ -392,6 +393,24 @@ describe('recover', () => {
     });
   });
 
+  test('takes two withdrawals under one id for a landing once one of them is paid', async () => {
+    const context = withdrawal();
+    await send(executor, context);
+    const unpaid = { status: 'pending', tx: null } as const;
+    const [record] = books().withdrawals;
+    books().withdrawals.push({ ...record!, id: 'another', ...unpaid });
+    const one = await recover(executor, context);
+    expect(one).toMatchObject({ error_code: 'WITHDRAWAL_DUPLICATED', external_ref: record!.id });
+    expect(isLanding(one)).toBe(true);
+    Object.assign(record!, unpaid);
+    const none = await recover(executor, context);
+    expect(none.error_code).toBe('WITHDRAWAL_DUPLICATED');
+    for (const id of [record!.id, 'another'])
+      expect(none.error_message).toContain(`record ${id} is pending: processing`);
+    expect(none.external_ref).toBeUndefined();
+    expect(isLanding(none)).toBe(false);
+  });
+
   test('takes no record of another client id for its own, should the exchange tell one', async () => {
     const [own, other] = [withdrawal(), withdrawal()];
     await send(executor, other);
@@ -413,6 +432,27 @@ describe('recover', () => {
       error_code: 'WITHDRAWAL_MISMATCH',
     });
   });
+
+  test.each<[string, object, string | null]>([
+    ['pending', { status: 'pending', tx: null }, 'is pending: processing'],
+    ['failed, with a hash', { status: 'failed' }, 'is pending: failed, with a hash'],
+    ['failed', { status: 'failed', tx: null }, 'is failed: failed'],
+    ['paid', {}, null],
+  ])(
+    'takes a record of another address for a landing once it is paid (%s)',
+    async (_state, changes, unpaid) => {
+      const context = withdrawal();
+      await send(executor, context);
+      const record = books().withdrawals[0]!;
+      Object.assign(record, { address: '0x0000000000000000000000000000000000000001', ...changes });
+      const found = await recover(executor, context);
+      expect(found).toMatchObject({ next_state: 'UNKNOWN', error_code: 'WITHDRAWAL_MISMATCH' });
+      for (const part of [unpaid ?? '', `record ${record.id}`])
+        expect(found.error_message).toContain(part);
+      expect(found.external_ref).toBe(unpaid === null ? record.id : undefined);
+      expect(isLanding(found)).toBe(unpaid === null);
+    },
+  );
 
   test('leaves a record to a person that has a hash and shows no address', async () => {
     const context = withdrawal();

@@ -190,7 +190,7 @@ describe('at the venue', () => {
     expect(await entryOf(body)).toMatchObject({ submit_calls: 1, effects: 1 });
   });
 
-  test('another transfer under the reference proves nothing', async () => {
+  test('another transfer under the reference proves nothing, and is named', async () => {
     const provider = at(venue.url);
     const body = order();
     await provider.submit(body, call());
@@ -199,7 +199,10 @@ describe('at the venue', () => {
       kind: 'rejected',
       code: 'PROVIDER_REJECTED',
     });
-    await expect(provider.find(other, call())).rejects.toMatchObject({ kind: 'protocol' });
+    await expect(provider.find(other, call())).rejects.toMatchObject({
+      kind: 'protocol',
+      code: 'TRANSFER_MISMATCH',
+    });
   });
 
   test('a venue that is not bound is refused', async () => {
