@@ -92,7 +92,7 @@ async function rendered(helm: string, version: string): Promise<string[]> {
   // 5 s for its record, 10 s to end. test/dev/grace.test.ts compares the chart with the service's
   // own limits.
   const api = { grace: '60', secret: 'fund-api' };
-  const worker = { grace: '55', secret: 'fund-worker' };
+  const worker = { grace: '85', secret: 'fund-worker' };
   const ways = {
     example: { set: '', roles: [api, worker], owned: true },
     bare: {

@@ -105,6 +105,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
     bring: ({ topology }) => topology.kill('paper-venue'),
     heal: ({ topology }) => topology.restart('paper-venue'),
   },
+  PerpAgentNeedsRenewal: { why: 'the topology has no perps venue' },
   ExecutorDown: {
     bring: ({ topology }) => topology.kill('paper-venue'),
     heal: ({ topology }) => topology.restart('paper-venue'),
@@ -181,6 +182,15 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
     bring: ({ topology }) => topology.kill('worker-2'),
     heal: ({ topology }) => topology.restart('worker-2'),
   },
+  ProcessRestarts: {
+    // The rules look back over half a minute, in which there is time for one start.
+    shorter: ['> 3', '> 0'],
+    bring: async ({ topology }) => {
+      await topology.kill('api-2');
+      await topology.restart('api-2');
+    },
+    heal: ({ topology }) => topology.restart('api-2'),
+  },
   ApiGone: {
     bring: async ({ topology }) => {
       for (const name of APIS) await topology.kill(name);
@@ -197,6 +207,12 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
       statement(topology.ownerUrl, `REVOKE UPDATE ON tallies FROM ${SERVICE_ROLE}`),
     heal: ({ topology }) =>
       statement(topology.ownerUrl, `GRANT UPDATE ON tallies TO ${SERVICE_ROLE}`),
+  },
+  LoopHangs: {
+    // Statements wait 65 s for their answers.
+    shorter: ['> 1800', '> 20'],
+    bring: ({ topology }) => topology.network.cut('fund-vip'),
+    heal: ({ topology }) => topology.network.heal('fund-vip'),
   },
   ExecutorUnreachableFromWorker: { why: 'one proxy leads both workers to the venue' },
   ApiErrors: {

@@ -1,5 +1,6 @@
 /** Decides what a person should do about a capital transfer. */
 import type { AttentionReason } from '../attention-reasons.ts';
+import { SHOWN_OTHERWISE } from './provider.ts';
 import type { TransferState } from '../states/capital-transfer.ts';
 import { stuckSentence, type StuckRun } from '../stuck-runs.ts';
 
@@ -17,24 +18,27 @@ export interface TransferAttention {
 const RESOLVE = {
   action: 'resolve',
   consequence:
-    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way, or its provider shows it as pending.',
+    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way, or its provider last showed it as pending or otherwise than ordered.',
 } as const;
 
 /**
  * Returns what a person should do; null while no person is needed. A transfer becomes
  * MANUAL_INTERVENTION if its provider has not confirmed it within the usual time
- * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS). That its run cannot go on comes first. One that
- * has not been sent for ten minutes because clocks differ needs somebody who sets the clock.
+ * (SVC_CAPITAL_TRANSFER_PENDING_TIMEOUT_SECONDS), or shows it otherwise than ordered. That its run
+ * cannot go on comes first. One that has not been sent for ten minutes because clocks differ needs
+ * somebody who sets the clock.
  */
 export function transferAttention({
   request_state,
   provider,
+  error_code,
   error_message,
   stuck_run,
   clock_wait,
 }: {
   readonly request_state: TransferState;
   readonly provider: string;
+  readonly error_code: string | null;
   readonly error_message: string | null;
   readonly stuck_run: StuckTransferRun | null;
   /** Which clock differs, once that has lasted; null: none, or not for so long. */
@@ -60,7 +64,9 @@ export function transferAttention({
         };
   return {
     reason: 'observed_long',
-    message: `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
+    message: SHOWN_OTHERWISE.includes(error_code ?? '')
+      ? `${provider} shows the transfer twice, or otherwise than ordered. Check the provider's records before anything else is moved.`
+      : `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
     last_answer: error_message,
     actions,
   };

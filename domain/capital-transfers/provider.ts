@@ -48,6 +48,16 @@ export type TransferAnswer =
       readonly error_message: string;
     };
 
+/**
+ * Codes of a `find` that is answered although no {@link TransferAnswer} fits: several records under
+ * the reference, or one of another transfer. The provider has something, so nothing is proven to
+ * have failed.
+ */
+export const SHOWN_OTHERWISE: readonly string[] = ['TRANSFER_DUPLICATED', 'TRANSFER_MISMATCH'];
+
+/** Code of a `find` for which the provider's history no longer reaches back far enough. */
+export const HISTORY_TOO_OLD = 'HISTORY_TOO_OLD';
+
 /** A provider that moves funds between accounts of one scope. */
 export interface TransferProvider {
   /** Name shown in views, for example `paper`. */
@@ -73,7 +83,8 @@ export interface TransferProvider {
   submit(order: TransferOrder, call: CallOptions): Promise<TransferAnswer>;
   /**
    * Returns the record of this reference; null if there is none (yet). Throws `ExecutorFault` if
-   * the provider cannot report it.
+   * the provider cannot report it, and with a code of {@link SHOWN_OTHERWISE} if it shows several
+   * records, or one of another transfer.
    */
   find(order: TransferOrder, call: CallOptions): Promise<TransferAnswer | null>;
 }

@@ -66,14 +66,13 @@ export function maySendTransfer(
 }
 
 /**
- * Returns the whole seconds until a person may decide that nothing was moved. If the provider has
- * shown its record, no other record can appear, so only the send itself has to be over.
+ * Returns the whole seconds until a person may decide that nothing was moved. A record that the
+ * provider has shown and no longer shows may appear again within the settle time, which then runs
+ * from the first look that did not find it (`notePending`).
  */
-export function undecidableSeconds(row: TransferSend, settle_seconds: number): number {
-  return Math.ceil(
-    unsettledSeconds({
-      send_left_ms: row.send_left_ms,
-      settle_seconds: row.acknowledged ? 0 : settle_seconds,
-    }),
-  );
+export function undecidableSeconds(
+  { send_left_ms }: Pick<TransferSend, 'send_left_ms'>,
+  settle_seconds: number,
+): number {
+  return Math.ceil(unsettledSeconds({ send_left_ms, settle_seconds }));
 }

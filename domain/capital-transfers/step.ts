@@ -8,13 +8,13 @@ import type { JsonObject } from '../json.ts';
 import type { Actor } from '../roles.ts';
 import { fenced, takenOver as takeOver } from '../send/epoch.ts';
 import {
-  RESOLVABLE_STATES,
+  resolvableStates,
   type TransferResolution,
   type TransferState,
 } from '../states/capital-transfer.ts';
 import { storable } from '../text.ts';
 import type { AuditEntry, Stamp } from '../transition.ts';
-import type { TransferAnswer } from './provider.ts';
+import { SHOWN_OTHERWISE, type TransferAnswer } from './provider.ts';
 import type { TransferAccountType } from './topology.ts';
 
 /**
@@ -36,11 +36,15 @@ export interface TransferRow {
   readonly provider_transfer_id: string | null;
   /** True: the provider has shown its record once, so a later "not found" proves nothing. */
   readonly acknowledged: boolean;
-  /** True: the provider's last answer shows its record as pending. */
+  /**
+   * True: the provider's last answer shows its record as pending, or otherwise than ordered. A call
+   * without an answer changes nothing. While true, no person can call the transfer failed.
+   */
   readonly pending_at_provider: boolean;
   readonly epoch: number;
   readonly sends: number;
   readonly error_code: string | null;
+  readonly error_message: string | null;
   readonly ended: boolean;
   readonly created_at: string;
   readonly age_ms: number;
@@ -83,11 +87,16 @@ export interface TransferStep {
   readonly audit?: readonly AuditEntry[];
   /** True: the step starts a send, and is refused while the cutover switch is frozen. */
   readonly fence?: true;
+  /** The step is refused for a transfer that was created longer ago than this, in seconds. */
+  readonly within_age_seconds?: number;
   /** A person states the outcome, for which an approval rule may want more people. */
   readonly states_outcome?: Exclude<Resolution['resolution'], 'manual_intervention'>;
   /** True: the step comes from outside the workflow run, so the run must be woken. */
   readonly wakes?: boolean;
 }
+
+/** The error that a transfer shows. */
+export type TransferReason = Pick<TransferRow, 'error_code' | 'error_message'>;
 
 /** The transfer's row, as the step found it. */
 type At = Pick<TransferRow, 'transfer_id' | 'state' | 'epoch' | 'provider'>;
@@ -96,19 +105,23 @@ const LONGEST_MESSAGE = 1_000;
 const LONGEST_CODE = 128;
 const LONGEST_ID = 256;
 const PENDING = 'PENDING_PROVIDER_CONFIRMATION';
+const CONFIRMATION_TIMEOUT = 'PROVIDER_CONFIRMATION_TIMEOUT';
 
 /**
  * Returns the step that passes the fence (the last check before a send). Until `windowSeconds` have
- * passed, a send may be under way.
+ * passed, a send may be under way. The first send is refused later than `withinSeconds` after the
+ * transfer was created, since its process may have stood still since it read the row.
  */
 export function submitting(
   row: At & Pick<TransferRow, 'sends'>,
   windowSeconds: number,
+  withinSeconds: number,
 ): TransferStep {
   return {
     ...from(row),
     to: 'SUBMITTING',
     fence: true,
+    ...(row.state === 'CREATED' ? { within_age_seconds: withinSeconds } : {}),
     set: { ...fenced(row.epoch, windowSeconds), sends: row.sends + 1 },
     event: eventBy(
       'transfer_submitting',
@@ -195,10 +208,7 @@ export function failed(
   by: { readonly provider: string | null },
   set: TransferFields = {},
 ): TransferStep {
-  const error = {
-    error_code: storable(fault.code, LONGEST_CODE) || 'TRANSFER_FAILED',
-    error_message: storable(fault.message, LONGEST_MESSAGE),
-  };
+  const error = errorOf(fault);
   return {
     ...from(row),
     to: 'FAILED',
@@ -217,14 +227,54 @@ export function failed(
  * prove the outcome.
  */
 export function attention(row: At, why: string): TransferStep {
+  const error_message = storable(why, LONGEST_MESSAGE);
   return {
     ...from(row),
     to: 'MANUAL_INTERVENTION',
-    set: {
-      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
-      error_message: why.slice(0, LONGEST_MESSAGE),
+    set: { error_code: CONFIRMATION_TIMEOUT, error_message },
+    event: eventBy('transfer_attention', error_message, { provider: null }),
+  };
+}
+
+/**
+ * Returns the step for a transfer that its provider shows twice, or otherwise than ordered (a code
+ * of `SHOWN_OTHERWISE`). A person decides, at once and not by calling it failed.
+ */
+export function shownOtherwise(
+  row: At,
+  fault: { readonly code: string; readonly message: string },
+): TransferStep {
+  const error = errorOf(fault);
+  return {
+    ...from(row),
+    ...(row.state === 'MANUAL_INTERVENTION' ? {} : { to: 'MANUAL_INTERVENTION' }),
+    set: { acknowledged: true, pending_at_provider: true, ...error },
+    event: {
+      ...eventBy('transfer_attention', `Not as ordered: ${error.error_message}`, row),
+      data: { error_code: error.error_code },
     },
-    event: eventBy('transfer_attention', why.slice(0, LONGEST_MESSAGE), { provider: null }),
+  };
+}
+
+/**
+ * Returns the error of a transfer that waits for a person, after a look that brought `why`; null if
+ * its row has that already. Its code stays, unless it is of an answer that no longer holds.
+ */
+export function reasonAfterLook(
+  { error_code, error_message }: Pick<TransferRow, 'error_code' | 'error_message'>,
+  why: string,
+): TransferReason | null {
+  const message = storable(why, LONGEST_MESSAGE);
+  const code = SHOWN_OTHERWISE.includes(error_code ?? '') ? CONFIRMATION_TIMEOUT : error_code;
+  return code === error_code && message === error_message
+    ? null
+    : { error_code: code, error_message: message };
+}
+
+function errorOf(fault: { readonly code: string; readonly message: string }) {
+  return {
+    error_code: storable(fault.code, LONGEST_CODE) || 'TRANSFER_FAILED',
+    error_message: storable(fault.message, LONGEST_MESSAGE),
   };
 }
 
@@ -260,7 +310,7 @@ export function resolved(
   } as const;
   return {
     ...from(row),
-    from: RESOLVABLE_STATES.filter((state) => state === row.state),
+    from: resolvableStates(resolution).filter((state) => state === row.state),
     ...(row.state === to[resolution] ? {} : { to: to[resolution] }),
     set: {
       epoch: row.epoch + 1,

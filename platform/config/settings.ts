@@ -382,7 +382,7 @@ const MOVEMENTS = {
     'transferPendingSeconds',
     whole(1, 604_800),
     '900',
-    'How long a provider may take to confirm a capital transfer before a person must decide.',
+    'How long a provider may take to confirm a capital transfer before a person must decide, and how long one may wait for its first send before it fails.',
   ),
   SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: standard(
     'unansweredSeconds',

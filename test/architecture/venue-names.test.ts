@@ -49,7 +49,11 @@ const NAMES: Readonly<Record<string, string>> = {
   'clients/mcp/tools/proposals.ts': 'examples of families',
   'domain/chains/finality-table.ts': 'a source',
   'platform/config/names.ts': 'a setting of the embedded stack',
-  'tools/monitoring/contract.ts': 'a value of a label',
+  'tools/monitoring/contract.ts': 'a value of a label, and figures of agents',
+  // Figures of an operator, one page and one statement for all of the service.
+  'api/operations/metrics.ts': 'figures of agents',
+  'store/metrics.ts': 'figures of agents',
+  'tools/monitoring/money.ts': 'panels of agents',
 };
 
 /** In code, in any spelling: `perp`, `PerpVenue`, `bridge_c`, `burnMint`, `cctp`, `ccxt`. */

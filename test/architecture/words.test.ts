@@ -74,7 +74,7 @@ const KEPT_IN: readonly (readonly [files: RegExp, words: readonly string[], why:
   ],
   [/^dev\/(?:README\.md|stack\/postgres-user\.ts)$/, ['nobody'], 'a user of the operating system'],
   [
-    /^test\/(?:faults\/(?:local-activity-rerun|team-answers|silence)|slow\/stranger)/,
+    /^test\/(?:faults\/(?:local-activity-rerun|team-answers|silence)|slow\/stranger|store\/sends-at)/,
     ['given', 'begun'],
     'arguments and results that cross Temporal',
   ],

@@ -647,13 +647,13 @@ describe('dead letters that are sent again by a filter', () => {
     url: 'https://a.example/',
   });
   const rows = [
-    row('e1', 'movement_completed', '2026-11-25T12:00:00.000Z'),
-    row('e2', 'movement_failed', '2026-11-25T12:00:00.000Z'),
-    row('e3', 'movement_completed', '2026-11-24T12:00:00.000Z'),
-    row('e4', 'movement_completed', '2026-11-25T13:00:00.000Z'),
+    row('e1', 'request_completed', '2026-11-25T12:00:00.000Z'),
+    row('e2', 'request_failed', '2026-11-25T12:00:00.000Z'),
+    row('e3', 'request_completed', '2026-11-24T12:00:00.000Z'),
+    row('e4', 'request_completed', '2026-11-25T13:00:00.000Z'),
   ];
   const again = (id: string) => `POST /v3/callbacks/${id}/redeliver`;
-  const filter = ['--type', 'movement_completed', '--since', '2026-11-25T00:00:00Z'];
+  const filter = ['--type', 'request_completed', '--since', '2026-11-25T00:00:00Z'];
   const all = (...more: readonly string[]) => run('callbacks', 'redeliver-all', ...filter, ...more);
   beforeEach(() =>
     serve({

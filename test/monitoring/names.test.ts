@@ -98,7 +98,11 @@ describe('the code', () => {
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => [...read(file).matchAll(LOOP)])
       .map(([, name = '']) => name);
-    for (const metric of ['svc_loop_failures_total', 'svc_loop_failing_seconds']) {
+    for (const metric of [
+      'svc_loop_failures_total',
+      'svc_loop_failing_seconds',
+      'svc_loop_turn_seconds',
+    ]) {
       const listed = METRICS.find(({ name }) => name === metric)?.labels['loop'];
       expect(named.sort()).toEqual([...(listed ?? [])].sort());
     }

@@ -9,6 +9,7 @@ const CLAIMS = 'test/store/claims.test.ts';
 const NAMED = 'test/venues/burn-mint/named-mint.test.ts';
 const CHOSEN = 'test/store/named-mints.test.ts';
 const BURNS = 'test/venues/burn-mint/executors.test.ts';
+const GONE = 'test/store/gone-mints.test.ts';
 
 export const bridgeRules: readonly Rule[] = [
   {
@@ -458,6 +459,42 @@ export const bridgeRules: readonly Rule[] = [
       file: 'api/movements/named-mint.ts',
       find: 'const free = mints.filter((mint) => !taken.has(referenceOf(mint)));',
       replace: 'const free = mints.filter(() => taken.size >= 0);',
+    },
+  },
+  {
+    id: 'a-mint-is-gone-by-all',
+    section,
+    rule: "Another account's mint is gone once as many endpoints show its nonce unused as an absence takes.",
+    test: {
+      file: 'test/venues/burn-mint/by-others.test.ts',
+      name: 'may be hidden where one of them shows it used (%s)',
+    },
+    broken: {
+      file: 'venues/burn-mint/by-others.ts',
+      find: '  return used.some(Boolean);\n',
+      replace: '  return used.every(Boolean);\n',
+    },
+  },
+  {
+    id: 'a-mint-that-is-gone-is-made-anew',
+    section,
+    rule: "A burn whose mint by another account was reorganised away is minted by the plan's own node.",
+    test: { file: GONE, name: 'one %s is prepared again, and drops what it had of the other' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: '  if (sentNothing(deps, row)) return preparedAnew(deps, row);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-may-have-been-sent-is-not-made-anew',
+    section,
+    rule: 'What a team prepared, or what was to be signed, is sent again as it was prepared.',
+    test: { file: GONE, name: 'what %s is sent as it was prepared' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: "  return isMintedAlready(row) && descriptorOf(deps, row).kind === 'local';\n",
+      replace: '  return isMintedAlready(row);\n',
     },
   },
   {

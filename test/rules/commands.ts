@@ -16,6 +16,7 @@ const PASSKEYS = 'test/http/passkeys.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
 const AT_VENUE = 'test/store/sends-at-venue.test.ts';
 const NAMED_CLAIMS = 'test/store/named-claims.test.ts';
+const CLOCK_AHEAD = 'test/store/clock-ahead.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
@@ -397,6 +398,62 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'doubtful-answers-hide-nothing-of-the-venue',
+    section,
+    rule: 'An answer that is not believed takes nothing back of what the venue has, and is shown beside it.',
+    test: {
+      file: AT_VENUE,
+      name: 'a FAILED that is not believed takes nothing back, and is shown beside what is known',
+    },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: 'STEPS[phase].finish(deps, args, row, { fault })',
+      replace: "STEPS[phase].finish(deps, args, row, { answer: { next_state: 'UNKNOWN' } })",
+    },
+  },
+  {
+    id: 'refused-claims-are-shown',
+    section,
+    rule: 'That the claim of a completion is refused is shown at once, also of a send that is under way, which then is not called failed.',
+    test: {
+      file: AT_VENUE,
+      name: 'a completion whose claim is refused (%s) is shown at once, and is never called failed',
+    },
+    broken: {
+      file: 'domain/send/at-venue.ts',
+      find: '  ...CLAIM_REFUSED,\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'stuck-lanes-are-shown',
+    section,
+    rule: 'That a nonce lane is stuck is shown at once, also of a send that is under way.',
+    test: {
+      file: AT_VENUE,
+      name: 'a stuck nonce lane is shown at once, also of a send that is under way',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: 'return error_code === LANE_STUCK || saysAtVenue(error_code);',
+      replace: 'return saysAtVenue(error_code);',
+    },
+  },
+  {
+    id: 'a-transfer-otherwise-is-no-silence',
+    section,
+    rule: 'Recovery of a transfer within an exchange whose record is not as planned says so, which no silence does.',
+    test: {
+      file: 'test/venues/cex/account-transfers.test.ts',
+      name: 'leaves a record that is not as planned to a person, as a landing once it is paid (%s)',
+    },
+    broken: {
+      file: 'venues/cex/internal-transfer.ts',
+      find: "        'TRANSFER_MISMATCH',\n",
+      replace: '',
+    },
+  },
+  {
     id: 'a-send-at-its-venue-is-never-called-failed',
     section,
     rule: 'A person can call no send failed of which the last answer says that it is under way, or was paid.',
@@ -450,6 +507,48 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/capital-transfers.sql',
       find: "doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider",
       replace: 'false',
+    },
+  },
+  {
+    id: 'silence-keeps-a-pending-transfer',
+    section,
+    rule: 'A look without an answer takes nothing back of what the provider of a capital transfer has shown.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'not once it was shown as pending, by a look at a provider %s',
+    },
+    broken: {
+      file: 'activities/capital-transfers/look.ts',
+      find: '  if (code !== HISTORY_TOO_OLD) return silent(deps, row, nothing);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-transfer-no-longer-shown-settles-again',
+    section,
+    rule: 'A capital transfer that its provider has shown and no longer shows can be called failed once the settle time since then is over.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'not while the provider shows it as pending, also with a person, but once it %s',
+    },
+    broken: {
+      file: 'store/capital-transfer-steps.ts',
+      find: 'ELSE greatest(send_not_after, svc_now()) END',
+      replace: 'ELSE send_not_after END',
+    },
+  },
+  {
+    id: 'a-transfer-shown-otherwise-is-a-persons',
+    section,
+    rule: 'A capital transfer that its provider shows twice, or otherwise than ordered, is a person’s at once, with what was shown, and is never called failed.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'is a person’s at once with %s, and never said to have failed',
+    },
+    broken: {
+      file: 'activities/capital-transfers/look.ts',
+      find: '  if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);\n',
+      replace: '',
     },
   },
   {
@@ -546,8 +645,64 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: "'observed_long', 'landed_late'], r.why),",
-      replace: "'observed_long', 'landed_late'], r.why) * (r.why <> 'landed_late')::integer,",
+      find: "'failed', 'landed_late'], r.why),",
+      replace: "'failed', 'landed_late'], r.why) * (r.why <> 'landed_late')::integer,",
+    },
+  },
+  {
+    id: 'a-gate-hides-no-other-reason',
+    section,
+    rule: 'A gate that waits hides no other node that needs a person, and is shown beside it.',
+    test: {
+      file: 'test/store/attention.test.ts',
+      name: 'a gate that waits hides no %s of another branch, and is shown beside it',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "ARRAY['unknown_outcome', 'lane_stuck', 'clock_difference',",
+      replace: "ARRAY['unknown_outcome', 'manual_gate', 'lane_stuck', 'clock_difference',",
+    },
+  },
+  {
+    id: 'a-failure-after-a-cancel-is-counted-beside',
+    section,
+    rule: 'After a cancel, a node that failed and another one that needs a person are both called back and counted.',
+    test: {
+      file: 'test/store/attention.test.ts',
+      name: 'after a cancel, a failure and the reason of another node are both called back and counted',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: "facts ->> 'besides', facts #>> '{also,reason}',",
+      replace: "facts ->> 'besides',",
+    },
+  },
+  {
+    id: 'an-executor-that-is-down-hides-no-look',
+    section,
+    rule: 'An executor of which one chain or account is down hides nothing of a sent node whose looks are answered.',
+    test: {
+      file: 'test/store/observed-long.test.ts',
+      name: 'an executor that is down hides nothing of a sent node whose looks are answered',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: " AND (n.state = 'READY' OR n.unanswered_since IS NOT NULL)",
+      replace: '',
+    },
+  },
+  {
+    id: 'attention-shows-no-secret',
+    section,
+    rule: 'The sentence of an attention repeats what executors reported redacted, as in a log.',
+    test: {
+      file: 'test/store/attention.test.ts',
+      name: 'says what the gate is about, and no secret of what an executor reported',
+    },
+    broken: {
+      file: 'api/movements/attention.ts',
+      find: 'message: withoutSecretsInMessage(sentenceOf(all, found.expires_at), redact),',
+      replace: 'message: sentenceOf(all, found.expires_at),',
     },
   },
   {
@@ -746,6 +901,20 @@ export const commandRules: readonly Rule[] = [
       file: 'activities/relays/late-looks.ts',
       find: "    if (heldTo(assuranceOf(row), answer).next_state !== 'COMPLETED')\n",
       replace: "    if (heldTo(assuranceOf(row), answer).next_state === 'FAILED')\n",
+    },
+  },
+  {
+    id: 'a-late-withdrawal-is-paid',
+    section,
+    rule: 'A withdrawal to another payee than planned has not landed before the exchange has paid it.',
+    test: {
+      file: 'test/venues/cex/withdrawal.test.ts',
+      name: 'takes a record of another address for a landing once it is paid (%s)',
+    },
+    broken: {
+      file: 'venues/cex/errors.ts',
+      find: "found.find(({ status }) => status === 'completed')",
+      replace: 'found.find(({ status }) => status.length > 0)',
     },
   },
   {
@@ -1190,6 +1359,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'failing-sends-are-shown',
+    section,
+    rule: 'A run is stuck once its sends fail before their fence, one after the other, with an error that no outage explains.',
+    test: {
+      file: 'test/platform/pending-task.test.ts',
+      name: 'sends that an error of ours fails, one after the other, make their run stuck',
+    },
+    broken: {
+      file: 'platform/pending-task.ts',
+      find: ' ?? failingSend(runId, events, Date.now())',
+      replace: '',
+    },
+  },
+  {
     id: 'outages-make-no-run-stuck',
     section,
     rule: 'An activity that is repeated because the database is away makes its run not stuck.',
@@ -1243,6 +1426,34 @@ export const commandRules: readonly Rule[] = [
       file: 'activities/relays/stuck-runs.ts',
       find: '    if (isAway) throwFirst(outcomes);\n',
       replace: '    throwFirst(outcomes);\n',
+    },
+  },
+  {
+    id: 'unseen-runs-are-shown',
+    section,
+    rule: 'A movement whose run cannot be looked at for ten minutes, while Temporal answers for others, needs a person.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'a run that no look sees for ten minutes is shown, until one sees it',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: '[...answered, ...inOrder.filter(isNotSeen).map(notSeen)]',
+      replace: 'answered',
+    },
+  },
+  {
+    id: 'outages-leave-runs-seen',
+    section,
+    rule: 'While Temporal is away for all runs, none counts as one that cannot be looked at.',
+    test: {
+      file: 'test/store/stuck-runs.test.ts',
+      name: 'an outage of all of Temporal makes no run one that is not seen',
+    },
+    broken: {
+      file: 'activities/relays/stuck-runs.ts',
+      find: 'Math.max(last?.failedSince ?? Infinity, steadyAt)',
+      replace: 'last?.failedSince ?? Infinity',
     },
   },
   {
@@ -1695,6 +1906,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'idle-sweeps-prove-nothing',
+    section,
+    rule: 'A sweep that claims no movement does not take back that the look before it failed.',
+    test: {
+      file: SWEEPS,
+      name: 'a look that failed is taken back by no turn that looks for none',
+    },
+    broken: {
+      file: 'activities/relays/sweeper.ts',
+      find: 'last.isUnseen ? SKIPPED : false',
+      replace: 'false',
+    },
+  },
+  {
     id: 'a-wrong-list-is-found-out',
     section,
     rule: 'Each look checks some of the listed runs by their ids.',
@@ -1892,6 +2117,59 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/migrate.ts',
       find: 'if (committing !== null && isLost(error)) throw await unanswered(run, migration, committing);',
       replace: '',
+    },
+  },
+  {
+    id: 'a-clock-that-jumps-proves-nothing',
+    section,
+    rule: 'What is not found is sent again or fails only once its send is over by the clock of the process, too.',
+    test: {
+      file: CLOCK_AHEAD,
+      name: 'a node is not %s while its send may be under way by the clock of the process',
+    },
+    broken: {
+      file: 'activities/both-clocks.ts',
+      find: 'judge(end_ms + (await databaseAheadMs(db)))',
+      replace: 'judge(end_ms + 0 * (await databaseAheadMs(db)))',
+    },
+  },
+  {
+    id: 'a-word-waits-for-both-clocks',
+    section,
+    rule: 'A person’s word about a node counts only once its send is over by the clock of the API, too.',
+    test: { file: CLOCK_AHEAD, name: 'a person cannot call a node failed while that is so' },
+    broken: {
+      file: 'api/movements/resolve.ts',
+      find: '+ ahead_ms / 1_000',
+      replace: '+ 0 * ahead_ms',
+    },
+  },
+  {
+    id: 'a-word-about-a-transfer-waits-for-both-clocks',
+    section,
+    rule: 'A capital transfer is called failed only once its send is over by the clock of the API, too.',
+    test: {
+      file: CLOCK_AHEAD,
+      name: 'is not sent again, or called failed, while its send may be under way',
+    },
+    broken: {
+      file: 'api/capital-transfers/resolve.ts',
+      find: '+ ahead_ms / 1_000',
+      replace: '+ 0 * ahead_ms',
+    },
+  },
+  {
+    id: 'windows-are-longer-by-a-clock-behind',
+    section,
+    rule: 'A stored send window is longer by what the clock of the database is behind.',
+    test: {
+      file: CLOCK_AHEAD,
+      name: 'a stored window is longer by what the clock of the database is behind, at the %s fence',
+    },
+    broken: {
+      file: 'domain/send/clocks.ts',
+      find: 'Math.ceil(behind_ms / 1_000) : 0',
+      replace: '0 * behind_ms : 0',
     },
   },
   {

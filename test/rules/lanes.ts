@@ -4,6 +4,7 @@ const section = 'Lanes of nonces';
 const LANES = 'test/faults/lanes.test.ts';
 const STORE = 'test/store/lanes.test.ts';
 const ENDPOINTS = 'test/venues/evm/endpoints.test.ts';
+const CONTRADICTIONS = 'test/store/contradictions.test.ts';
 const ANSWERED_FOR = 'a lane whose first transaction a person has answered for goes on by itself';
 
 export const laneRules: readonly Rule[] = [
@@ -273,6 +274,56 @@ export const laneRules: readonly Rule[] = [
       file: 'domain/lanes/duties.ts',
       find: "kind: proven ? 'send_again' : 'close'",
       replace: "kind: 'close'",
+    },
+  },
+  {
+    id: 'what-contradicts-a-node-calls-a-person',
+    section,
+    rule: 'A payment that is mined after its node had ended without it calls a person, and so does one whose block is gone for good.',
+    test: { file: CONTRADICTIONS, name: 'a person knows, once' },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: '    set: { landed_late_at: NOW, landing_seen_at: null },\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-contradicts-a-node-is-noted-once',
+    section,
+    rule: 'What contradicts the end of a node is noted in the write that settles its claim, so once.',
+    test: { file: 'test/store/clauses-writes.test.ts', name: 'settles once' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: '        AND final_at IS NULL AND released_at IS NULL FOR UPDATE;',
+      replace: '        FOR UPDATE;',
+    },
+  },
+  {
+    id: 'a-named-payment-contradicts-nothing',
+    section,
+    rule: 'A payment that a person named as what completed its node is not taken for a second one.',
+    test: {
+      file: CONTRADICTIONS,
+      name: 'a payment that a person named in the output of its node contradicts nothing',
+    },
+    broken: {
+      file: 'domain/lanes/contradiction.ts',
+      find: '  if (isKnown) return null;\n',
+      replace: '  void isKnown;\n',
+    },
+  },
+  {
+    id: 'what-contradicts-a-node-is-not-lost',
+    section,
+    rule: 'A claim is not settled before what contradicts its node is noted.',
+    test: {
+      file: CONTRADICTIONS,
+      name: 'what could not be noted, since the node had moved, is noted in a later turn',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: 'found, mined_hash)))\n    return undefined;',
+      replace: 'found, mined_hash)))\n    void found;',
     },
   },
   {

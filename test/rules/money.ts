@@ -414,7 +414,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: UNKNOWN, name: 'a retry while the venue is still silent is unknown again' },
     broken: {
       file: 'activities/phases/recover.ts',
-      find: 'person: () => unknownBySilence(deps, row, fault.message)',
+      find: 'person: () => unknownBySilence(deps, row, fault)',
       replace: 'person: () => notLanded(deps, row)',
     },
   },
@@ -1000,6 +1000,31 @@ export const moneyRules: readonly Rule[] = [
       file: 'domain/capital-transfers/send.ts',
       find: "  return afterTransferNotFound(row, provider).next === 'send';",
       replace: '  return true;',
+    },
+  },
+  {
+    id: 'old-transfers-are-not-sent',
+    section,
+    rule: 'A capital transfer that was never sent within the time of a confirmation fails, and is not sent after a freeze or an outage.',
+    test: { file: 'test/store/capital-transfers.test.ts', name: 'fails, and moves nothing' },
+    broken: {
+      file: 'activities/capital-transfers/submit.ts',
+      find: "return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;",
+      replace: 'return false;',
+    },
+  },
+  {
+    id: 'the-fence-knows-the-age-of-a-transfer',
+    section,
+    rule: 'The fence of a capital transfer compares its age itself, so that a process that stood still sends no old one.',
+    test: {
+      file: 'test/store/capital-transfers.test.ts',
+      name: 'passes no fence, however old the look at its age is',
+    },
+    broken: {
+      file: 'prisma/functions/capital-transfers.sql',
+      find: "make_interval(secs => (doc ->> 'within_age_seconds')::double precision)",
+      replace: "interval '1 year'",
     },
   },
   {

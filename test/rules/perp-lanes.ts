@@ -104,7 +104,7 @@ export const perpLaneRules: readonly Rule[] = [
     test: { file: CLOCKS, name: 'the fence of an unsigned node begins with' },
     broken: {
       file: 'activities/phases/submit.ts',
-      find: 'anyApart(deps.clocks?.differences ?? new Map())',
+      find: 'anyApart(differences)',
       replace: 'anyApart(new Map())',
     },
   },

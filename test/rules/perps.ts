@@ -154,6 +154,31 @@ export const perpRules: readonly Rule[] = [
     },
   },
   {
+    id: 'no-approval-once-frozen',
+    section,
+    rule: 'A freeze that comes while an approval is signed leaves it unstored and unsent.',
+    test: {
+      file: APPROVED,
+      name: 'stores and sends nothing: %s while the signer signs',
+    },
+    broken: {
+      file: 'prisma/functions/perp-venue.sql',
+      find: "  IF cutover_now() = 'frozen' THEN RETURN NULL; END IF;\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'no-approval-once-its-signer-is-off',
+    section,
+    rule: 'An approval whose signer is switched off meanwhile is not sent, also if it was signed before.',
+    test: { file: APPROVED, name: 'sends nothing that was signed earlier, either' },
+    broken: {
+      file: LOOP,
+      find: '  const first = await saveApprovalSignature(',
+      replace: '  const first = wallet.signature ?? await saveApprovalSignature(',
+    },
+  },
+  {
     id: 'an-address-is-one-agents-for-good',
     section,
     rule: 'An address that was ever to be an agent, or has an account of ours, is no agent again.',

@@ -1,6 +1,7 @@
 import type { Rule } from './rule.ts';
 
 const section = 'Several processes';
+const SET_BACK = 'test/store/clock-set-back.test.ts';
 
 export const processRules: readonly Rule[] = [
   {
@@ -162,6 +163,107 @@ export const processRules: readonly Rule[] = [
       file: 'platform/loop.ts',
       find: 'before === null || last - before.last > apartMs',
       replace: 'before === null',
+    },
+  },
+  {
+    id: 'unwritten-looks-fail-their-loop',
+    section,
+    rule: 'A requested look whose answer cannot be written fails a turn of its loop, and keeps no other look from its answer.',
+    test: {
+      file: 'test/store/requested-looks.test.ts',
+      name: 'a look whose answer cannot be written fails a turn, and keeps no other from its answer',
+    },
+    broken: {
+      file: 'activities/relays/looks.ts',
+      find: 'if (fault !== undefined) throw fault;',
+      replace: '',
+    },
+  },
+  {
+    id: 'turns-that-hang-are-shown',
+    section,
+    rule: 'A turn of a background loop that does not end is shown with how long it lasts.',
+    test: {
+      file: 'test/platform/loop.test.ts',
+      name: 'that does not end is shown, and no turn that has ended',
+    },
+    broken: { file: 'platform/loop.ts', find: '      turns.started();\n', replace: '' },
+  },
+  {
+    id: 'what-a-clock-ahead-made-rest-is-due',
+    section,
+    rule: 'Once the clock of the database is set back, no lease, claim or rest stays from the time when it was ahead.',
+    test: { file: SET_BACK, name: 'that a clock ahead has stamped rests no longer' },
+    broken: {
+      file: 'prisma/functions/clock-set-back.sql',
+      find: 'SET %2$I = $1 WHERE %2$I > $1 + $2',
+      replace: 'SET %2$I = %2$I WHERE %2$I > $1 + $2',
+    },
+  },
+  {
+    id: 'right-clocks-cut-no-lease',
+    section,
+    rule: 'Where the clock of the database is set back, a lease that a right clock would give is kept.',
+    test: { file: SET_BACK, name: 'what a right clock has leased stays leased' },
+    broken: {
+      file: 'prisma/functions/clock-set-back.sql',
+      find: 'WHERE %2$I > $1 + $2 AND',
+      replace: 'WHERE %2$I > $1 AND $2 IS NOT NULL AND',
+    },
+  },
+  {
+    id: 'clocks-that-go-on-cut-nothing',
+    section,
+    rule: 'While the clock of the database goes on, or steps back by seconds, no rest is cut.',
+    test: {
+      file: SET_BACK,
+      name: 'while the clock goes on, or is set back by seconds, nothing is cut',
+    },
+    broken: {
+      file: 'prisma/functions/clock-set-back.sql',
+      find: "before - interval '10 seconds'",
+      replace: "before + interval '10 seconds'",
+    },
+  },
+  {
+    id: 'every-time-is-a-rest-or-a-fact',
+    section,
+    rule: 'Each time that the database stores is listed as a rest, which a clock that is set back cuts, or as a fact, which nothing cuts.',
+    test: { file: SET_BACK, name: 'every time of the database is a rest or a fact' },
+    broken: {
+      file: 'prisma/functions/clock-set-back.sql',
+      find: "    ('turns', 'due_at', interval '1 hour', 'true'),\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'changes-that-lie-ahead-are-swept',
+    section,
+    rule: 'A movement whose last change lies ahead, since the clock of the database was set back, is swept as one that stands still.',
+    test: {
+      file: SET_BACK,
+      name: 'a movement that no sweep has seen since a clock ahead changed it is woken',
+    },
+    broken: {
+      file: 'store/sweeps.ts',
+      find: `
+        OR updated_at > (SELECT svc_now()) + interval '10 seconds')
+        -- Those`,
+      replace: ')\n        -- Those',
+    },
+  },
+  {
+    id: 'each-worker-notices-a-clock-set-back',
+    section,
+    rule: 'Each worker looks with its clocks whether that of the database was set back, and logs what was cut.',
+    test: {
+      file: SET_BACK,
+      name: 'each worker looks with its clocks, and its log says what was cut',
+    },
+    broken: {
+      file: 'activities/relays/clocks.ts',
+      find: 'const back = await noteClock(db);',
+      replace: 'const back = await Promise.resolve(null);',
     },
   },
 ];

@@ -49,6 +49,8 @@ function section(
   return [`## ${title}`, '', '| setting | | value | default |', '|---|---|---|---|', ...rows, ''];
 }
 
+const OF_VENUES = 'venues: `credentials_file`, and the `auth_token_file` of `served_at`';
+
 /**
  * Secrets whose paths the registry and venues files name. `test/signers/start.test.ts` and
  * `test/slow/process-secrets.test.ts` check that an API process opens none of them.
@@ -56,8 +58,11 @@ function section(
 const NAMED_IN_FILES = [
   'signers: `private_key_file`, `auth_token_file`, and the credentials of the key service (the machine’s own)',
   'executors: `auth_token_file`, `result_secret_file`',
-  'venues: `credentials_file`, and the `auth_token_file` of `served_at`',
+  OF_VENUES,
 ] as const;
+
+/** The commands that connect to Temporal (tools/temporal/connection.ts). */
+const OVER_TEMPORAL = '`runs …`, `movements rebuild`, `temporal search-attributes`';
 
 /** When `fundadmin` opens a secret, besides `config check --role`, which opens the role's. */
 const OF_FUNDADMIN: Readonly<Record<string, string>> = {
@@ -66,6 +71,10 @@ const OF_FUNDADMIN: Readonly<Record<string, string>> = {
   SVC_SECRETS_KEY:
     '`keys issue`, `keys audit-key`, `dashboard confirm`; others where `SVC_AUDIT_KEY` is unset',
   SVC_AUDIT_KEY: 'commands that leave audit rows, `audit verify`',
+  SVC_TEMPORAL_API_KEY: OVER_TEMPORAL,
+  SVC_TEMPORAL_HEADERS: OVER_TEMPORAL,
+  SVC_PAYLOAD_KEYS: OVER_TEMPORAL,
+  [OF_VENUES]: '`venues reconcile`',
 };
 
 function secretsByRole(): readonly string[] {

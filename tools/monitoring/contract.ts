@@ -203,6 +203,14 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     meaning:
       'Time from the first to the last failed turn of the loop, with no success in between; 0 after a success. It grows with failures alone. One that comes more than 15 minutes after the last (two pauses, where the loop has longer ones) counts as a first one.',
   },
+  svc_loop_turn_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: { loop: LOOPS },
+    condition: 'for loops that the process runs',
+    meaning:
+      'Time for which the turn of the loop that now runs has lasted; 0 between turns. Of several loops with one name (`balances`) it is the longest. What a turn starts and does not wait for is no part of it.',
+  },
   svc_executor_unreachable: {
     type: 'gauge',
     labels: { executor_key: 'open' },
@@ -315,12 +323,14 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
   },
   svc_nodes_unanswered: {
     type: 'gauge',
-    meaning: 'Nodes that have not ended and whose last look returned no answer.',
+    meaning:
+      'Nodes that have not ended and whose last call brought no usable result: no answer, or one that only says to wait.',
   },
   svc_nodes_unanswered_oldest_seconds: {
     type: 'gauge',
     unit: 'seconds',
-    meaning: 'For how long the oldest such node has had no answer; 0 when there is none.',
+    meaning:
+      'For how long calls about the oldest such node have brought none; 0 when there is no such node.',
   },
   svc_late_looks_overdue: {
     type: 'gauge',
@@ -369,6 +379,19 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     condition: 'once the signer has sent on the chain',
     meaning:
       '1 where the transaction that is to use up a nonce can be neither signed nor paid for ([what to do](runbook.md#a-nonce-lane-is-stuck)).',
+  },
+  svc_perp_agent_left_seconds: {
+    type: 'gauge',
+    unit: 'seconds',
+    labels: { strategy_id: 'open', agent_name: 'open' },
+    condition: 'for at most 100 active agents of the perps venue, those that end first',
+    meaning:
+      'Time until an active agent of the perps venue ends (`valid_until`); 0 after that, until it is marked as expired. Of the 20 newest agents of each strategy.',
+  },
+  svc_perp_agents_failing: {
+    type: 'gauge',
+    meaning:
+      'Names of agents of the perps venue whose newest wallet is pending for more than ten minutes with an error, is active with an error that has stood for as long, or was refused or has expired within a week ([what to do](runbook.md#perpagentneedsrenewal)).',
   },
   svc_reservations_held: {
     type: 'gauge',

@@ -124,10 +124,10 @@ const phases: Section = {
       ],
     },
     {
-      title: 'Nodes whose last look returned no answer',
+      title: 'Nodes whose last call brought no result',
       unit: 'count',
       rising:
-        'Venues, chains or executors cannot be read. Sent money stays unproven until they answer.',
+        'Venues, chains or executors do not answer, or only say to wait. Sent money stays unproven meanwhile.',
       alert: 'NodesUnanswered',
       queries: [query(shared('svc_nodes_unanswered'), 'nodes')],
     },
@@ -139,7 +139,7 @@ const phases: Section = {
       queries: [query(shared('svc_executor_down', 'executor_key'), '{{executor_key}}')],
     },
     {
-      title: 'Longest time without an answer',
+      title: 'Longest time without a result',
       unit: 'seconds',
       rising: 'One of these nodes has been looked at in vain for this long.',
       alert: 'NodesUnanswered',
@@ -201,7 +201,7 @@ const lanes: Section = {
         'In the chain’s own coin, for display only. A balance that falls towards the limit: soon no transaction of this signer can be paid for.',
       alert: 'SignerLowOnGas',
       queries: [
-        query(shared('svc_signer_native_balance', ...LANE), LANE_LEGEND, 'chain'),
+        query(`min by (${LANE.join(', ')}) (svc_signer_native_balance)`, LANE_LEGEND, 'chain'),
         query(shared('svc_chain_gas_cost_limit', 'chain_id'), 'limit on {{chain_id}}', 'chain'),
       ],
     },
@@ -244,6 +244,27 @@ const pools: Section = {
         'The venue cannot be read. Balances that are too old allow no new hold: movements from this venue are refused.',
       alert: 'BalancesOld',
       queries: [query(shared('svc_balance_age_seconds', 'venue'), '{{venue}}')],
+    },
+    {
+      title: 'Time until agents of the perps venue end',
+      unit: 'seconds',
+      rising:
+        'It falls. At 0 the strategy can no longer trade with this agent, nor close a position: approve another one before.',
+      alert: 'PerpAgentNeedsRenewal',
+      queries: [
+        query(
+          'min by (strategy_id, agent_name) (svc_perp_agent_left_seconds)',
+          '{{strategy_id}}: {{agent_name}}',
+          'event',
+        ),
+      ],
+    },
+    {
+      title: 'Agents of the perps venue that are of no use',
+      unit: 'count',
+      rising: 'They are not approved, refused, expired, or no longer listed by the venue.',
+      alert: 'PerpAgentNeedsRenewal',
+      queries: [query(shared('svc_perp_agents_failing'), 'agents')],
     },
     {
       title: 'Withdrawal quota that is left',

@@ -15,6 +15,19 @@ const running: Section = {
       queries: [query('min by (job, instance) (up{job=~"fund.*"})', LEGEND)],
     },
     {
+      title: 'Time since processes started',
+      unit: 'seconds',
+      rising:
+        'It rises until the next start. A line that falls to 0 again and again: the process dies and comes back, and its work hardly goes on.',
+      alert: 'ProcessRestarts',
+      queries: [
+        query(
+          'min by (job, instance) (time() - process_start_time_seconds{job=~"fund.*"})',
+          LEGEND,
+        ),
+      ],
+    },
+    {
       title: 'Figures of the database on the page',
       unit: 'count',
       rising:
@@ -37,6 +50,14 @@ const running: Section = {
         'What the loop does is not done by this process: movements may stand still, and alerts that it feeds say nothing.',
       alert: 'LoopFails',
       queries: [query(perSecond('svc_loop_failures_total', 'loop'), '{{loop}}')],
+    },
+    {
+      title: 'Longest turns of background loops under way',
+      unit: 'seconds',
+      rising:
+        'One that only rises hangs: what the loop does stands still, and no other worker takes its lease over.',
+      alert: 'LoopHangs',
+      queries: [query(shared('svc_loop_turn_seconds', 'loop'), '{{loop}}')],
     },
     {
       title: 'Executors that one worker finds down',

@@ -133,7 +133,7 @@ const failures: Section = {
       title: 'Runs that cannot go on',
       unit: 'count',
       rising:
-        'Workflow tasks of these runs fail again and again, or no worker of their build runs.',
+        'Workflow tasks of these runs fail again and again, no worker of their build runs, or Temporal fails each look at them.',
       alert: 'RunStuck',
       queries: [query(shared('svc_attention{reason="run_stuck"}'), 'runs')],
     },
