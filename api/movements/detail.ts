@@ -1,5 +1,6 @@
 /** GET /movements/{movement_id} */
 import { specOf } from '../../domain/actions/built-in.ts';
+import { ABANDONED } from '../../domain/attention-reasons.ts';
 import type { Requester } from '../../domain/commands/context.ts';
 import { shownDestination, type Paying } from '../../domain/allowlist/destinations.ts';
 import type { ExecutorDescriptor } from '../../domain/executor.ts';
@@ -107,13 +108,14 @@ async function authorityOf(
   };
 }
 
-/** Returns the open allowances; reads them only if a node has set an allowance. */
+/** Returns the open allowances; reads them only if a node has set one, or may have. */
 async function openAllowancesOf(
   { movement_id, nodes }: MovementDetail,
   { db }: ApiDependencies,
 ): Promise<Pick<DetailResponse, 'open_allowances'>> {
   const allows = nodes.some(
-    ({ action_type, state }) => specOf(action_type).allowance && state === 'COMPLETED',
+    ({ action_type, state, error_code }) =>
+      specOf(action_type).allowance && (state === 'COMPLETED' || error_code === ABANDONED),
   );
   const open = allows ? await readOpenAllowances(db, movement_id) : [];
   return open.length === 0 ? {} : { open_allowances: open.map(shownAllowance) };

@@ -2,6 +2,7 @@
  * The retry command: a failed node runs again; for an UNKNOWN node the earlier send is looked up
  * first.
  */
+import { ABANDONED } from '../attention-reasons.ts';
 import { add, compare } from '../money.ts';
 import { isReservedTemplate } from '../plan/template.ts';
 import { resolveAmount } from '../plan/amount.ts';
@@ -184,7 +185,8 @@ const WAITS = 'Waits: its allowance was reset and must be set again first';
 
 /**
  * Returns how much the unsent nodes will still pull by an allowance, at most what was left of it.
- * Nodes in flight do not count: they may have pulled their part before the reset.
+ * Nodes in flight do not count: they may have pulled their part before the reset. Nor do abandoned
+ * nodes, which are never retried.
  */
 function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: string): string {
   const stored = (of: string) => nodes.find((each) => each.node_key === of);
@@ -193,8 +195,9 @@ function stillPulled({ plan, nodes }: MovementSnapshot, key: string, left: strin
   const sum = plan.nodes
     .filter((each) => pullsBy(allowance, each, plan))
     .map((each) => {
-      const { state = 'COMPLETED', amount = null } = stored(each.node_key) ?? {};
+      const { state = 'COMPLETED', amount = null, error_code = null } = stored(each.node_key) ?? {};
       if (state === 'COMPLETED' || IN_FLIGHT_NODE_STATES.includes(state)) return '0';
+      if (state === 'FAILED' && error_code === ABANDONED) return '0';
       const outputOf = (of: string) => stored(of)?.output ?? null;
       return amount ?? resolveAmount(each.config, plan.intent.amount, outputOf) ?? '0';
     })

@@ -1212,8 +1212,78 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/allowances.test.ts', name: 'what its nodes have not pulled is open' },
     broken: {
       file: 'prisma/functions/allowances.sql',
-      find: "    AND EXISTS (SELECT FROM node_attempts a WHERE a.outcome = 'COMPLETED'",
-      replace: '    AND EXISTS (SELECT FROM node_attempts a WHERE true',
+      find: "    AND (EXISTS (SELECT FROM node_attempts a WHERE a.outcome = 'COMPLETED'",
+      replace: '    AND (EXISTS (SELECT FROM node_attempts a WHERE true',
+    },
+  },
+  {
+    id: 'allowances-of-abandoned-nodes-are-open-once-landed',
+    section,
+    rule: 'An allowance whose node was abandoned is open once it has landed.',
+    test: {
+      file: 'test/store/allowances.test.ts',
+      name: 'an abandoned allowance is open once it has landed, and no sooner',
+    },
+    broken: {
+      file: 'prisma/functions/allowances.sql',
+      find: "(n.state = 'COMPLETED' OR is_abandoned(n))",
+      replace: "n.state = 'COMPLETED'",
+    },
+  },
+  {
+    id: 'abandoned-resets-count-once-landed',
+    section,
+    rule: 'An `approve` whose node was abandoned replaces an earlier allowance once it has landed, and no sooner.',
+    test: {
+      file: 'test/store/allowances.test.ts',
+      name: 'an abandoned allowance is open once it has landed, and no sooner',
+    },
+    broken: {
+      file: 'prisma/functions/allowances.sql',
+      find: '\n        AND n.landed_late_at >= n.completed_at))',
+      replace: '))',
+    },
+  },
+  {
+    id: 'abandoned-pulls-are-not-allowed-anew',
+    section,
+    rule: 'What an abandoned node may have pulled is not left of an allowance that was reset.',
+    test: {
+      file: 'test/store/allowances.test.ts',
+      name: 'what an abandoned node may have pulled stays open, and is not allowed anew',
+    },
+    broken: {
+      file: 'prisma/functions/allowances.sql',
+      find: 'AND (s.landed OR l.later IS NOT NULL)',
+      replace: 'AND s.landed',
+    },
+  },
+  {
+    id: 'abandoned-pulls-stay-open',
+    section,
+    rule: 'What an abandoned node was to pull stays open until it lands or its allowance is replaced.',
+    test: {
+      file: 'test/store/allowances.test.ts',
+      name: 'what an abandoned node may have pulled stays open, and is not allowed anew',
+    },
+    broken: {
+      file: 'prisma/functions/allowances.sql',
+      find: 'AND (s.landed OR l.later IS NOT NULL)',
+      replace: 'AND true',
+    },
+  },
+  {
+    id: 'abandoned-nodes-need-no-allowance',
+    section,
+    rule: 'A retry after a reset allows nothing for an abandoned node.',
+    test: {
+      file: 'test/domain/commands/retry.test.ts',
+      name: 'a retry after a reset allows nothing for an abandoned node',
+    },
+    broken: {
+      file: 'domain/commands/retry.ts',
+      find: "      if (state === 'FAILED' && error_code === ABANDONED) return '0';\n",
+      replace: '',
     },
   },
   {

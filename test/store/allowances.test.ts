@@ -7,7 +7,7 @@ import type { TemplateNode } from '../../domain/plan/types.ts';
 import { readOpenAllowances, readResetAllowances } from '../../store/allowances.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { applyTransition } from '../../store/transition.ts';
-import { dependencies, post, serve } from '../api/support.ts';
+import { dependencies, post, send, serve } from '../api/support.ts';
 import { BURNER, storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -91,12 +91,20 @@ async function failed(): Promise<string> {
 }
 
 /** Another movement's allowance of the same owner. */
-async function allows(spender: string, units: bigint, outcome?: string): Promise<void> {
+async function allows(spender: string, units: bigint, outcome?: string): Promise<string> {
   const { movement_id } = await bench.movement({
     shape: { nodes: [node('other', 'evm_erc20_approve', { chain_id: 1, spender })], edges: [] },
   });
   await sent(movement_id, 'other', call(spender, units), outcome);
+  return movement_id;
 }
+const set = (id: string, key: string, what: string): Promise<unknown> =>
+  bench.sql(
+    `UPDATE movement_nodes SET ${what} WHERE movement_id = $1::uuid AND node_key = $2`,
+    id,
+    key,
+  );
+const ABANDONED = "state = 'FAILED', error_code = 'ABANDONED', completed_at = now()";
 const open = async (id: string): Promise<readonly string[]> =>
   (await readOpenAllowances(bench.db, id)).map(({ amount }) => amount);
 
@@ -126,6 +134,47 @@ test('what its nodes have not pulled is open until the owner allows the spender 
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map([['allow', '4']]));
   await allows(SPENDER, 3n);
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map());
+});
+
+test('what an abandoned node may have pulled stays open, and is not allowed anew', async () => {
+  const movement = await failed();
+  await set(movement, 'first', ABANDONED);
+  expect(await open(movement)).toEqual(['10']);
+  // A landing of an earlier attempt proves nothing about this one.
+  await set(movement, 'first', "landed_late_at = completed_at - interval '1 second'");
+  expect(await open(movement)).toEqual(['10']);
+  await set(movement, 'first', 'landed_late_at = now()');
+  expect(await open(movement)).toEqual(['4']);
+  await set(movement, 'first', 'landed_late_at = NULL');
+  await allows(SPENDER, 0n);
+  expect(await open(movement)).toEqual([]);
+  expect(await readResetAllowances(bench.db, movement)).toEqual(new Map([['allow', '4']]));
+});
+
+test('an abandoned allowance is open once it has landed, and no sooner', async () => {
+  const movement = await failed();
+  await set(movement, 'first', "state = 'SKIPPED'");
+  await set(movement, 'second', "state = 'SKIPPED'");
+  await set(movement, 'allow', ABANDONED);
+  expect(await open(movement)).toEqual([]);
+  await set(movement, 'allow', "landed_late_at = completed_at - interval '1 second'");
+  expect(await open(movement)).toEqual([]);
+  await set(movement, 'allow', 'landed_late_at = now()');
+  expect(await open(movement)).toEqual(['10']);
+  const api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
+  try {
+    const { body } = await send(`${api.url}/v3/movements/${movement}`);
+    expect(body['open_allowances']).toMatchObject([{ node_key: 'allow', amount: '10' }]);
+  } finally {
+    await api.close();
+  }
+  const reset = await allows(SPENDER, 0n, 'FAILED');
+  await set(reset, 'other', ABANDONED);
+  expect(await open(movement)).toEqual(['10']);
+  await set(reset, 'other', "landed_late_at = completed_at - interval '1 second'");
+  expect(await open(movement)).toEqual(['10']);
+  await set(reset, 'other', 'landed_late_at = now()');
+  expect(await open(movement)).toEqual([]);
 });
 
 test('no one takes back what a replaced signer allowed, and nothing is made', async () => {

@@ -1,4 +1,5 @@
 /** What an operator's retry changes and records. */
+import { ABANDONED } from '../../../domain/attention-reasons.ts';
 import { retry } from '../../../domain/commands/retry.ts';
 import type { CompiledNode } from '../../../domain/plan/types.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../../../domain/snapshot.ts';
@@ -105,4 +106,35 @@ test('what was made by a route of its own and has failed is requested there agai
     plan: { ...failed.plan, template: { ...template, template_key: 'system/agent_wallet_top_up' } },
   });
   expect(retry(made('FAILED'), requester)).toBeNull();
+});
+
+test('a retry after a reset allows nothing for an abandoned node', () => {
+  const allow = {
+    ...planned('allow'),
+    config: { chain_id: 1, token_address: '0xbb', spender: '0xcc' },
+  };
+  const burn = (key: string): CompiledNode => ({
+    ...planned(key),
+    config: { source_chain_id: 1, token_address: '0xbb', amount: '100' },
+    pulled_by: '0xcc',
+  });
+  const pulling = (first: Partial<NodeSnapshot>): MovementSnapshot => ({
+    ...failed,
+    plan: {
+      ...failed.plan,
+      nodes: [allow, burn('first'), burn('second')],
+      edges: ['first', 'second'].map((to) => ({ ...edge, from: 'allow', to })),
+    },
+    nodes: [
+      { ...node('allow', 'COMPLETED'), amount: '200' },
+      { ...node('first', 'FAILED'), updated_at: '2026-01-02T00:00:00.000Z', ...first },
+      node('second', 'FAILED'),
+    ],
+  });
+  const allowed = (first: Partial<NodeSnapshot>) =>
+    retry(pulling(first), requester, new Map([['allow', '200']]))?.nodes?.find(
+      ({ node_key }) => node_key === 'allow',
+    )?.set?.amount;
+  expect(allowed({})).toBe('200');
+  expect(allowed({ error_code: ABANDONED })).toBe('100');
 });
