@@ -78,8 +78,8 @@ export interface FailingCall {
   /** The id of the run, and that of the activity, or `send`. */
   readonly call: string;
   /**
-   * The attempt that runs or comes next, from 1. Of sends, the id of the event of the last failure,
-   * which is larger than every number of attempts that has to be reached.
+   * The attempt that runs or comes next, from 1. Of sends, the event id of the last failure: it
+   * grows with each one, and is always above the number of attempts that counts.
    */
   readonly attempt: number;
   readonly message: string;
@@ -192,6 +192,9 @@ export interface StuckRun {
 export function stuckSentence(run: StuckRun | null): string {
   if (run === null) return 'Its run cannot go on.';
   const since = new Date(run.since).toISOString();
-  const cannot = run.cause === 'not_seen' ? 'most likely cannot' : 'cannot';
-  return `Its run ${cannot} go on since ${since}: ${WHY[run.cause]}. Until then at least a part of it stands still, and nothing is sent twice for it. A run that is terminated is started again from the database.`;
+  const isSeen = run.cause !== 'not_seen';
+  const cannot = isSeen ? 'cannot' : 'most likely cannot';
+  // What no look sees, terminating does not reach either.
+  const way = isSeen ? ' A run that is terminated is started again from the database.' : '';
+  return `Its run ${cannot} go on since ${since}: ${WHY[run.cause]}. Until then at least a part of it stands still, and nothing is sent twice for it.${way}`;
 }

@@ -219,8 +219,8 @@ export function failingCall(
 /**
  * Returns the newest of a run's sends that an unexpected error failed, from events that are newest
  * first. No pending activity shows such a failure: a send has one attempt, and its run makes
- * another after a pause. Null: too few have failed since a send was completed, or the run has
- * stopped to make more.
+ * another after a pause. Null: too few have failed since a send was completed, or the run makes
+ * no more.
  */
 export function failingSend(
   runId: string,

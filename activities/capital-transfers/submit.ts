@@ -88,7 +88,9 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
  * by now: after a freeze, or when no worker ran. The fence compares its age again.
  */
 function waitedTooLong({ pendingSeconds }: TransferDependencies, row: TransferRow): boolean {
-  return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;
+  // The age of one that was created while the database's clock was ahead is not known.
+  const isTooOld = row.age_ms > pendingSeconds * 1000 || row.age_ms < -10_000;
+  return row.state === 'CREATED' && isTooOld;
 }
 
 /** Throws `again` for a transfer that cannot be sent yet; fails one that waited for too long. */

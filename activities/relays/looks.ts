@@ -89,8 +89,8 @@ export function startLooks(options: LookOptions): Loop {
         })
         .finally(() => running.delete(looking));
       running.add(looking);
-      // The looks of this turn go on. A look without a written answer is made again by its row: no
-      // sooner than its time as taken is over, and only while its caller waits.
+      // The looks of this turn go on. A look whose answer was not
+      // written is made again once its claim has expired, while its caller waits.
       const [fault] = unwritten.splice(0);
       if (fault !== undefined) throw fault;
       // A turn that writes no answer does not show that answers can be written again.

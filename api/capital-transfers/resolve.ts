@@ -66,7 +66,7 @@ async function settle(
 
 function invalidState(row: TransferRow, allowed_states: readonly TransferState[]): ServiceError {
   return new ServiceError('invalid_state', {
-    message: `A capital transfer in ${row.state} cannot be resolved so.`,
+    message: `A capital transfer in ${row.state} cannot be resolved with this outcome.`,
     context: { current_state: row.state, allowed_states },
   });
 }
@@ -88,7 +88,7 @@ function underWay(
   allowed_states: readonly TransferState[],
 ): ServiceError {
   return new ServiceError('invalid_state', {
-    message: `The last send may still be under way, or its record appear; it can be resolved as failed in ${String(seconds)} s.`,
+    message: `The last send may still be under way, or its record may still appear; it can be resolved as failed in ${String(seconds)} s.`,
     context: { current_state: row.state, allowed_states },
   });
 }

@@ -31,9 +31,12 @@ export const resolve = verb<ResolveBody, NodeRef>(
           : await outputByMint({ snapshot, node_key, ...byMint }, deps);
       // The database judges by its own clock, and the send has to be over by this process's, too.
       const ahead_ms = await databaseAheadMs(deps.db);
-      const settle_seconds = settleSeconds(snapshot, node_key, deps) + ahead_ms / 1_000;
+      const over = {
+        settle_seconds: settleSeconds(snapshot, node_key, deps),
+        ahead_seconds: ahead_ms / 1_000,
+      };
       const word = { node_key, ...said, output, mint_tx_hashes: hashes };
-      const transition = resolution(snapshot, { ...word, settle_seconds }, requester);
+      const transition = resolution(snapshot, { ...word, ...over }, requester);
       if (transition === null)
         return wrongNode(snapshot, {
           node_key,

@@ -275,7 +275,7 @@ export const movementRoutes: readonly Route[] = [
     summary: 'Acknowledge a failure or a late landing',
     description:
       'Says that a person has dealt with the failure of a movement, or with the late landing of a node that was abandoned (`landed_late`, also ' +
-      'of a CANCELLED or COMPLETED movement, and of a payment that the chain shows otherwise than its node had ended): the movement stays as it is, and that reason leaves attention. The reason is kept on the timeline ' +
+      'of a CANCELLED or COMPLETED movement, and where the chain contradicts how a node has ended): the movement stays as it is, and that reason leaves attention. The reason is kept on the timeline ' +
       'and in the audit. A retry undoes it for the failure, never for the landing; what is acknowledged already is `invalid_state`. Name the ' +
       '`attention_reason` and `node_key` that were shown: where none such may be acknowledged now it is `node_differs` with the first that may. ' +
       'Without them a failure is meant, so a landing has to be named.',

@@ -46,6 +46,8 @@ export function landedLate(
           ...(epoch === undefined ? {} : { submit_epoch: epoch + 1 }),
           next_late_look: null,
           landed_late_at: NOW,
+          // An earlier attempt may have a mark that a person has seen.
+          landing_seen_at: null,
         },
       },
     ],

@@ -34,6 +34,8 @@ export interface Resolution {
   readonly mint_tx_hashes?: readonly string[] | undefined;
   /** How long after the send its effect may still appear. */
   readonly settle_seconds: number;
+  /** How far the database's clock is ahead of this process's. */
+  readonly ahead_seconds?: number;
 }
 
 /**
@@ -89,7 +91,7 @@ export function resolve(
     ...(mint_tx_hashes === undefined ? {} : { mint_tx_hashes: [...mint_tx_hashes] }),
   };
   const actor: Actor = { ...actorOf(requester), type: 'operator' };
-  const { node_key, reason, evidence, settle_seconds } = resolution;
+  const { node_key, reason, evidence, settle_seconds, ahead_seconds } = resolution;
   return {
     movement_id: snapshot.movement_id,
     from: [snapshot.state],
@@ -97,7 +99,12 @@ export function resolve(
     ...(wasUnknown ? { to: 'EXECUTING' as const } : {}),
     version: snapshot.version,
     bump: true,
-    send_over: { node_key, settle_seconds, nonces_closed: resolution.outcome === 'failed' },
+    send_over: {
+      node_key,
+      settle_seconds,
+      ...(ahead_seconds === undefined ? {} : { ahead_seconds }),
+      nonces_closed: resolution.outcome === 'failed',
+    },
     conditions: conditions.results,
     nodes: [
       {

@@ -12,8 +12,8 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   WITH sent AS (
     SELECT n.node_key, n.pays, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
       t.nonce, t.signer_key, node_plan(n.own_plan, p.input_params) AS plan,
-      -- An earlier landing is of an attempt before the abandoned one.
-      n.state = 'COMPLETED' OR n.landed_late_at >= n.completed_at AS landed
+      -- While an abandoned node is looked for, a landing is of an attempt before.
+      n.state = 'COMPLETED' OR n.landed_late_at IS NOT NULL AND n.next_late_look IS NULL AS landed
     FROM movement_nodes n JOIN movement_plans p USING (movement_id)
       JOIN evm_transactions t ON t.movement_id = n.movement_id AND t.node_key = n.node_key
         AND t.attempt = n.attempt AND t.replaces IS NULL AND t.released_at IS NULL
@@ -55,6 +55,6 @@ CREATE OR REPLACE FUNCTION later_allowance(chain bigint, owner text, of_nonce bi
         AND a.idempotency_key = t.movement_id || ':' || t.node_key || ':' || t.attempt)
       OR EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = t.movement_id
         AND n.node_key = t.node_key AND n.attempt = t.attempt AND is_abandoned(n)
-        AND n.landed_late_at >= n.completed_at))
+        AND n.landed_late_at IS NOT NULL AND n.next_late_look IS NULL))
   ORDER BY t.nonce DESC LIMIT 1
 $$;

@@ -181,9 +181,9 @@ BEGIN
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
     'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
-    -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides
-    -- no other node. A gate may wait for days and a failed compensation for as long as others run,
-    -- so they hide no node that goes on, which figures and callbacks would then miss.
+    -- A landing is of an attempt that has ended, and stays until its movement has ended, too: it
+    -- hides no other node. A gate may wait for days and a failed compensation for as long as others
+    -- run, so they hide no node that goes on, which figures and callbacks would then miss.
     ORDER BY array_position(ARRAY['unknown_outcome', 'lane_stuck', 'clock_difference',
       'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
       'withdrawal_quota_exhausted', 'observed_long',
@@ -193,9 +193,11 @@ BEGIN
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
+  CROSS JOIN LATERAL (
+    SELECT n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AS unseen) l
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'
+    WHEN l.unseen AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -203,7 +205,9 @@ BEGIN
     -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.landing_seen_at IS NULL
+      -- A landing that a person has seen mends the failure of an abandoned node.
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND NOT (is_abandoned(n)
+        AND n.next_late_look IS NULL AND n.landing_seen_at IS NOT NULL)
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -229,6 +233,8 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
+    -- Of an earlier attempt of a node that goes on.
+    WHEN l.unseen THEN 'landed_late'
     END AS why
     -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.
     OFFSET 0) r

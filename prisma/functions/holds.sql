@@ -165,9 +165,11 @@ BEGIN
 END $$;
 
 -- Stores one complete fetch of a venue's balances; assets that the venue no longer names become 0.
+-- A fetch that began before the clock was set back is not stored: it would keep later ones out.
 CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
+  IF began > svc_now() THEN RETURN; END IF;
   INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable,
     total, details, fetched_at)
   SELECT venue, r.account_type, r.asset, r.available, r.withdrawable, r.total, r.details, began
@@ -184,12 +186,13 @@ BEGIN
 END $$;
 
 -- Stores what a fetch of a venue showed of its withdrawals. An older fetch never replaces a younger
--- one.
+-- one, nor does one that began before the clock was set back.
 CREATE OR REPLACE FUNCTION store_outlook(venue text, began timestamptz, outlook jsonb) RETURNS void
   LANGUAGE sql AS $$
   INSERT INTO venue_outlooks AS o (venue_key, quota_left, quota_unit, closed, read_at)
-  VALUES (venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
-    outlook -> 'closed', began)
+  SELECT venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
+    outlook -> 'closed', began
+  WHERE began <= svc_now()
   ON CONFLICT (venue_key) DO UPDATE
     SET quota_left = excluded.quota_left, quota_unit = excluded.quota_unit,
     closed = excluded.closed, read_at = excluded.read_at

@@ -176,7 +176,7 @@ BEGIN
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
             AND NOT was_resolved(c), false) AS proven,
-          coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
+          coalesce(n.attempt = c.attempt AND n.next_late_look IS NOT NULL AND is_abandoned(n), false)
             AS abandoned,
           lower(CASE WHEN n.attempt > c.attempt THEN (
               SELECT a.external_ref FROM node_attempts a WHERE a.movement_id = c.movement_id

@@ -226,7 +226,7 @@ $$;
 -- Stores the signature of an agent's approval and returns the one to send, which is the first that
 -- was stored. Returns null, and stores nothing, once the wallet must not be approved, in the mode
 -- `frozen`, and while the signer that signs for the master account now may not sign. A change of
--- mode or signer waits until this ends, so what is signed after it is neither stored nor sent.
+-- mode or signer waits until this ends; after such a change nothing is stored or sent.
 CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
   LANGUAGE plpgsql AS $$
 DECLARE

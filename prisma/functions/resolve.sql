@@ -29,23 +29,26 @@ $$;
 -- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
--- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+-- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed",
+-- "ahead_seconds": how far this clock is ahead of the caller's}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
   n record;
   seconds double precision;
+  ahead double precision := coalesce((asked ->> 'ahead_seconds')::double precision, 0);
 BEGIN
   SELECT state, attempt, error_code, send_not_after, signer_binding ->> 'signer_key' AS signer
   INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
   seconds := extract(epoch
-    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
+    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision + ahead;
   IF seconds > 0 THEN
     RETURN jsonb_build_object('reason', 'send_not_over',
       'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
-  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) INTO seconds
+  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) + ahead
+  INTO seconds
   FROM perp_actions a
   WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
     AND a.signature IS NOT NULL;

@@ -603,8 +603,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: "    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'\n",
-      replace: '',
+      find: 'n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AS unseen',
+      replace: 'false AS unseen',
     },
   },
   {
@@ -706,6 +706,48 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-seen-landing-of-before-hides-none',
+    section,
+    rule: 'The late landing of an abandoned send is shown also where a person has seen one of an earlier attempt.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'brings a landing into attention, once',
+    },
+    broken: {
+      file: 'domain/commands/landed-late.ts',
+      find: '          landing_seen_at: null,\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-landing-of-before-hides-no-failure',
+    section,
+    rule: 'What the chain showed of an earlier attempt hides neither what its node needs now nor its failure.',
+    test: {
+      file: 'test/store/contradictions.test.ts',
+      name: 'an earlier attempt that had not completed is paid beside the later one',
+    },
+    broken: {
+      file: 'prisma/functions/attention.sql',
+      find: " AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'",
+      replace: " THEN 'landed_late'",
+    },
+  },
+  {
+    id: 'a-signed-action-ends-by-both-clocks',
+    section,
+    rule: 'A perps action that was signed can no longer be executed only once that is so by the clock of the API, too.',
+    test: {
+      file: 'test/store/clauses-writes.test.ts',
+      name: 'of one that is still valid by the clock of the process',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "interval '49 hours' - at) + ahead",
+      replace: "interval '49 hours' - at)",
+    },
+  },
+  {
     id: 'an-acknowledged-landing-stays-so',
     section,
     rule: 'A late landing that a person has acknowledged does not come back with a retry.',
@@ -715,8 +757,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: "AND n.landing_seen_at IS NULL THEN 'landed_late'",
-      replace: "AND m.acknowledged_at IS NULL THEN 'landed_late'",
+      find: 'AND n.landing_seen_at IS NULL AS unseen',
+      replace: 'AND m.acknowledged_at IS NULL AS unseen',
     },
   },
   {
@@ -2140,8 +2182,8 @@ export const commandRules: readonly Rule[] = [
     test: { file: CLOCK_AHEAD, name: 'a person cannot call a node failed while that is so' },
     broken: {
       file: 'api/movements/resolve.ts',
-      find: '+ ahead_ms / 1_000',
-      replace: '+ 0 * ahead_ms',
+      find: 'ahead_seconds: ahead_ms / 1_000',
+      replace: 'ahead_seconds: 0 * ahead_ms',
     },
   },
   {

@@ -1009,7 +1009,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/capital-transfers.test.ts', name: 'fails, and moves nothing' },
     broken: {
       file: 'activities/capital-transfers/submit.ts',
-      find: "return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;",
+      find: "return row.state === 'CREATED' && isTooOld;",
       replace: 'return false;',
     },
   },
@@ -1240,7 +1240,7 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/allowances.sql',
-      find: '\n        AND n.landed_late_at >= n.completed_at))',
+      find: '\n        AND n.landed_late_at IS NOT NULL AND n.next_late_look IS NULL))',
       replace: '))',
     },
   },

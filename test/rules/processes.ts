@@ -237,6 +237,34 @@ export const processRules: readonly Rule[] = [
     },
   },
   {
+    id: 'no-reading-of-a-clock-ahead-is-stored',
+    section,
+    rule: 'A reading of balances that began by a clock ahead is not stored once that clock is right: it would keep later ones out.',
+    test: {
+      file: SET_BACK,
+      name: 'a reading that began by the clock ahead is not stored behind the cut',
+    },
+    broken: {
+      file: 'prisma/functions/holds.sql',
+      find: '  IF began > svc_now() THEN RETURN; END IF;\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'balances-of-a-clock-ahead-cover-nothing',
+    section,
+    rule: 'Balances that were read by a clock ahead cover nothing, since what was paid meanwhile may not be in them.',
+    test: {
+      file: SET_BACK,
+      name: 'every rest is cut, no fact changes, and one process alone does it',
+    },
+    broken: {
+      file: 'prisma/functions/clock-set-back.sql',
+      find: "  UPDATE balance_snapshots SET fetched_at = at - interval '1 day' WHERE fetched_at = at;\n",
+      replace: '',
+    },
+  },
+  {
     id: 'changes-that-lie-ahead-are-swept',
     section,
     rule: 'A movement whose last change lies ahead, since the clock of the database was set back, is swept as one that stands still.',

@@ -115,7 +115,7 @@ export const saidTwiceRules: readonly Rule[] = [
     test: { file: PAIRS, name: 'a send may still land for so long' },
     broken: {
       file: 'prisma/functions/resolve.sql',
-      find: "FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;",
+      find: "FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision + ahead;",
       replace: 'FROM n.send_not_after - at);',
     },
   },

@@ -253,6 +253,8 @@ describe('a late look', () => {
     expect(await turn({ next_state: 'OBSERVING' })).toEqual(['recover', 'observe']);
     expect([await late(id), await attention()]).toEqual([[], null]);
     await due(id);
+    // As after an earlier attempt whose late landing a person has seen.
+    await set(id, 'landed_late_at = now(), landing_seen_at = now()');
     const landed = { next_state: 'COMPLETED', external_ref: 'tx-9' } as const;
     expect(await turn({ next_state: 'SUBMITTED' }, { observed: landed })).toEqual([
       'recover',
@@ -571,8 +573,12 @@ describe('a late look', () => {
         lane.claims.map(({ nonce, ended, abandoned: is }) => ({ nonce, ended, is })),
       );
     expect(await claims()).toEqual([{ nonce: 7, ended: true, is: true }]);
-    await set(id, 'landed_late_at = now()');
+    // An earlier attempt may have landed late, too.
+    await set(id, 'landed_late_at = now(), landing_seen_at = now()');
+    expect(await claims()).toEqual([{ nonce: 7, ended: true, is: true }]);
+    await set(id, 'next_late_look = NULL');
     expect(await claims()).toEqual([{ nonce: 7, ended: true, is: false }]);
+    await set(id, 'next_late_look = now()');
     await bench.sql('UPDATE evm_transactions SET final_at = now() WHERE address = $1', address);
     expect(await taken()).toEqual([id]);
   });

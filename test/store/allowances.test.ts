@@ -104,7 +104,11 @@ const set = (id: string, key: string, what: string): Promise<unknown> =>
     id,
     key,
   );
-const ABANDONED = "state = 'FAILED', error_code = 'ABANDONED', completed_at = now()";
+const ABANDONED =
+  "state = 'FAILED', error_code = 'ABANDONED', completed_at = now(), next_late_look = now()";
+/** What the chain showed of an attempt before the one that was abandoned. */
+const LANDED_BEFORE = "landed_late_at = now() - interval '1 second', next_late_look = now()";
+const LANDED = 'landed_late_at = now(), next_late_look = NULL';
 const open = async (id: string): Promise<readonly string[]> =>
   (await readOpenAllowances(bench.db, id)).map(({ amount }) => amount);
 
@@ -141,11 +145,11 @@ test('what an abandoned node may have pulled stays open, and is not allowed anew
   await set(movement, 'first', ABANDONED);
   expect(await open(movement)).toEqual(['10']);
   // A landing of an earlier attempt proves nothing about this one.
-  await set(movement, 'first', "landed_late_at = completed_at - interval '1 second'");
+  await set(movement, 'first', LANDED_BEFORE);
   expect(await open(movement)).toEqual(['10']);
-  await set(movement, 'first', 'landed_late_at = now()');
+  await set(movement, 'first', LANDED);
   expect(await open(movement)).toEqual(['4']);
-  await set(movement, 'first', 'landed_late_at = NULL');
+  await set(movement, 'first', 'landed_late_at = NULL, next_late_look = now()');
   await allows(SPENDER, 0n);
   expect(await open(movement)).toEqual([]);
   expect(await readResetAllowances(bench.db, movement)).toEqual(new Map([['allow', '4']]));
@@ -157,9 +161,9 @@ test('an abandoned allowance is open once it has landed, and no sooner', async (
   await set(movement, 'second', "state = 'SKIPPED'");
   await set(movement, 'allow', ABANDONED);
   expect(await open(movement)).toEqual([]);
-  await set(movement, 'allow', "landed_late_at = completed_at - interval '1 second'");
+  await set(movement, 'allow', LANDED_BEFORE);
   expect(await open(movement)).toEqual([]);
-  await set(movement, 'allow', 'landed_late_at = now()');
+  await set(movement, 'allow', LANDED);
   expect(await open(movement)).toEqual(['10']);
   const api = await serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes));
   try {
@@ -171,9 +175,9 @@ test('an abandoned allowance is open once it has landed, and no sooner', async (
   const reset = await allows(SPENDER, 0n, 'FAILED');
   await set(reset, 'other', ABANDONED);
   expect(await open(movement)).toEqual(['10']);
-  await set(reset, 'other', "landed_late_at = completed_at - interval '1 second'");
+  await set(reset, 'other', LANDED_BEFORE);
   expect(await open(movement)).toEqual(['10']);
-  await set(reset, 'other', 'landed_late_at = now()');
+  await set(reset, 'other', LANDED);
   expect(await open(movement)).toEqual([]);
 });
 

@@ -190,16 +190,19 @@ describe('a transfer that has waited for too long to be sent', () => {
         return Promise.resolve({ status: 'completed' });
       },
     });
-    const [young, old] = [await desk.made(), await desk.made()];
+    const [young, old, ahead] = [await desk.made(), await desk.made(), await desk.made()];
     await aged(young, 890);
     await aged(old, 901);
-    for (const id of [young, old]) await desk.submit(id);
+    // Created before the clock was set back by a minute: its age is not known.
+    await aged(ahead, -60);
+    for (const id of [young, old, ahead]) await desk.submit(id);
     expect(sent).toEqual([young]);
-    expect(await desk.row(old)).toMatchObject({
-      state: 'FAILED',
-      sends: 0,
-      error_code: 'NOT_SENT_IN_TIME',
-    });
+    for (const id of [old, ahead])
+      expect(await desk.row(id)).toMatchObject({
+        state: 'FAILED',
+        sends: 0,
+        error_code: 'NOT_SENT_IN_TIME',
+      });
     expect(
       await bench.sql('SELECT status FROM reservations WHERE transfer_id = $1::uuid', old),
     ).toEqual([{ status: 'released' }]);
@@ -220,14 +223,16 @@ describe('a transfer that has waited for too long to be sent', () => {
 
   test('passes no fence, however old the look at its age is', async () => {
     const desk = transferDesk(bench, {});
-    const [young, old] = [await desk.made(), await desk.made()];
+    const [young, old, ahead] = [await desk.made(), await desk.made(), await desk.made()];
     const fence = async (id: string, seconds: number) => {
       const row = await desk.row(id);
       await aged(id, seconds);
       return applyTransferStep(bench.db, submitting(row, 5, 900));
     };
     expect(await fence(young, 890)).toMatchObject({ ok: true, row: { state: 'SUBMITTING' } });
-    expect(await fence(old, 901)).toMatchObject({ ok: false, row: { state: 'CREATED', sends: 0 } });
+    const stays = { ok: false, row: { state: 'CREATED', sends: 0 } };
+    expect(await fence(old, 901)).toMatchObject(stays);
+    expect(await fence(ahead, -60)).toMatchObject(stays);
   });
 
   test('is sent again as long as its provider has time, since it was sent once', async () => {

@@ -765,6 +765,8 @@ const signedTx = (fields: object = {}): string =>
   `INSERT INTO evm_transactions SELECT (jsonb_populate_record(t, ${doc({ ...SIGNED, nonce: 77, kind: 'payment', tx_hash: '0x5', ...fields })})).* FROM evm_transactions t WHERE transaction_id = '${ID('1')}';`;
 const observed = also('n', { state: 'OBSERVING' });
 const over = { send_over: { node_key: 'n', settle_seconds: 5, nonces_closed: true } };
+/** Of fifty hours ago: the perps venue takes its nonce for 49. */
+const SIGNED_ACTION = `INSERT INTO perp_actions (address, nonce, movement_id, node_key, attempt, signature, created_at) VALUES ('${MASTER}', extract(epoch FROM svc_now() - interval '50 hours')::bigint * 1000, '${OWN}', 'n', 1, '0x', now());`;
 const sentBefore = (seconds: number): string =>
   observed +
   `UPDATE movement_nodes SET send_not_after = svc_now() - interval '${String(seconds)} seconds' WHERE node_key = 'n';`;
@@ -941,6 +943,24 @@ holds('a transition of nodes', [
     'send_not_over',
   ],
   ['of a send that is over', sentBefore(9) + unobserved, apply({ ...part({}), ...over }), null],
+  [
+    'of a send that is over by one clock alone',
+    sentBefore(9) + unobserved,
+    apply({ ...part({}), send_over: { ...over.send_over, ahead_seconds: 5 } }),
+    'send_not_over',
+  ],
+  [
+    'of a signed action of two days ago',
+    sentBefore(9_000) + unobserved + SIGNED_ACTION,
+    apply({ ...part({}), ...over }),
+    null,
+  ],
+  [
+    'of one that is still valid by the clock of the process',
+    sentBefore(9_000) + unobserved + SIGNED_ACTION,
+    apply({ ...part({}), send_over: { ...over.send_over, ahead_seconds: 7_200 } }),
+    'send_not_over',
+  ],
   ...['SUBMITTED', 'OBSERVING'].map((state): Clause => [
     `of a send whose run observes it (${state})`,
     sentBefore(9) + `UPDATE movement_nodes SET state = '${state}' WHERE node_key = 'n';`,

@@ -258,6 +258,25 @@ test('every rest is cut, no fact changes, and one process alone does it', async 
       ),
     ).toEqual([]);
   expect(await facts()).toEqual(before);
+  // What was paid since their reading may not be in them.
+  expect(
+    await sql(
+      "SELECT asset FROM balance_snapshots WHERE fetched_at > svc_now() - interval '23 hours'",
+    ),
+  ).toEqual([]);
+});
+
+test('a reading that began by the clock ahead is not stored behind the cut', async () => {
+  const pools = '[{"account_type": "SPOT", "asset": "USDC", "available": 1}]';
+  for (const began of ["svc_now() + interval '1 hour'", 'svc_now()']) {
+    await sql(`SELECT store_balances('late', ${began}, '${pools}')::text`);
+    await sql(`SELECT store_outlook('late', ${began}, '{"closed": []}')::text`);
+    const stored = await sql(
+      `SELECT fetched_at <= svc_now() AS balances, read_at <= svc_now() AS outlook
+       FROM balance_snapshots JOIN venue_outlooks USING (venue_key) WHERE venue_key = 'late'`,
+    );
+    expect(stored).toEqual(began === 'svc_now()' ? [{ balances: true, outlook: true }] : []);
+  }
 });
 
 test('while the clock goes on, or is set back by seconds, nothing is cut', async () => {

@@ -282,6 +282,22 @@ test('an earlier attempt that had not completed is paid beside the later one', a
   await tended(claimed, claimed.payment);
   expect(await noted(claimed)).toHaveLength(1);
   expect(await attention(claimed)).toMatchObject({ reason: 'landed_late', node_key: 'pay' });
+  // The later attempt needs a person, too, and then fails after a person has seen this.
+  const now = (set: string) =>
+    bench.sql(`UPDATE movement_nodes SET ${set} WHERE movement_id = $1::uuid`, claimed.id);
+  await bench.sql(
+    `UPDATE movements SET request_state = 'EXECUTING', ended_at = NULL
+     WHERE movement_id = $1::uuid`,
+    claimed.id,
+  );
+  await now("state = 'OBSERVING', error_code = 'BRIDGE_DELIVERY_LATE', completed_at = NULL");
+  expect(await attention(claimed)).toMatchObject({ reason: 'delivery_late', node_key: 'pay' });
+  await bench.sql(
+    "UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = $1::uuid",
+    claimed.id,
+  );
+  await now("state = 'FAILED', error_code = 'X', on_cancel_target = true, landing_seen_at = now()");
+  expect(await attention(claimed)).toMatchObject({ reason: 'failed', node_key: 'pay' });
 });
 
 test('what could not be noted, since the node had moved, is noted in a later turn', async () => {

@@ -109,7 +109,7 @@ function Resolve({ transfer: { transfer_id, request_state, attention } }: { tran
       disabledBecause={
         options.length > 0
           ? null
-          : `It is ${request_state}: what waits for its provider can be resolved.`
+          : `It is ${request_state}: what is not sent yet can be stopped, and what waits for its provider can be resolved.`
       }
     />
   );

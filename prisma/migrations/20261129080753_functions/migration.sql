@@ -19,8 +19,8 @@ CREATE OR REPLACE FUNCTION allowances_of(movement uuid)
   WITH sent AS (
     SELECT n.node_key, n.pays, n.amount, sent_amount(n) AS moved, t.chain_id, t.address,
       t.nonce, t.signer_key, node_plan(n.own_plan, p.input_params) AS plan,
-      -- An earlier landing is of an attempt before the abandoned one.
-      n.state = 'COMPLETED' OR n.landed_late_at >= n.completed_at AS landed
+      -- While an abandoned node is looked for, a landing is of an attempt before.
+      n.state = 'COMPLETED' OR n.landed_late_at IS NOT NULL AND n.next_late_look IS NULL AS landed
     FROM movement_nodes n JOIN movement_plans p USING (movement_id)
       JOIN evm_transactions t ON t.movement_id = n.movement_id AND t.node_key = n.node_key
         AND t.attempt = n.attempt AND t.replaces IS NULL AND t.released_at IS NULL
@@ -62,7 +62,7 @@ CREATE OR REPLACE FUNCTION later_allowance(chain bigint, owner text, of_nonce bi
         AND a.idempotency_key = t.movement_id || ':' || t.node_key || ':' || t.attempt)
       OR EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = t.movement_id
         AND n.node_key = t.node_key AND n.attempt = t.attempt AND is_abandoned(n)
-        AND n.landed_late_at >= n.completed_at))
+        AND n.landed_late_at IS NOT NULL AND n.next_late_look IS NULL))
   ORDER BY t.nonce DESC LIMIT 1
 $$;
 
@@ -307,9 +307,9 @@ BEGIN
     'next_look_at', CASE WHEN n.state = 'UNKNOWN' OR n.unanswered > 0 THEN n.next_look_at END,
     'blocked_by', CASE WHEN r.why = 'lane_blocked' THEN lane_blocker(n, at) END,
     'stuck_at', CASE WHEN r.why = 'lane_stuck' THEN lane_stuck(n, at) END)
-    -- A landing is of a node that has ended, and stays until its movement has ended, too: it hides
-    -- no other node. A gate may wait for days and a failed compensation for as long as others run,
-    -- so they hide no node that goes on, which figures and callbacks would then miss.
+    -- A landing is of an attempt that has ended, and stays until its movement has ended, too: it
+    -- hides no other node. A gate may wait for days and a failed compensation for as long as others
+    -- run, so they hide no node that goes on, which figures and callbacks would then miss.
     ORDER BY array_position(ARRAY['unknown_outcome', 'lane_stuck', 'clock_difference',
       'lane_blocked', 'delivery_late', 'executor_unavailable', 'venue_suspended',
       'withdrawal_quota_exhausted', 'observed_long',
@@ -319,9 +319,11 @@ BEGIN
   FROM movement_nodes n
   LEFT JOIN executors e ON e.executor_key
     = coalesce(n.executor_binding ->> 'executor_key', n.executor_binding #>> '{}')
+  CROSS JOIN LATERAL (
+    SELECT n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AS unseen) l
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL THEN 'landed_late'
+    WHEN l.unseen AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -329,7 +331,9 @@ BEGIN
     -- not be evaluated. After a cancel, the nodes that continue may still fail.
     WHEN m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
       AND m.error_message = 'node ' || n.node_key || ' failed'
-      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND n.landing_seen_at IS NULL
+      -- A landing that a person has seen mends the failure of an abandoned node.
+      OR m.request_state = 'CANCELLED' AND n.state = 'FAILED' AND NOT (is_abandoned(n)
+        AND n.next_late_look IS NULL AND n.landing_seen_at IS NOT NULL)
         AND (n.on_cancel_target OR n.brings IS NOT NULL) THEN 'failed'
     WHEN stuck AND lane_stuck(n, at) IS NOT NULL THEN 'lane_stuck'
     WHEN lane_blocker(n, at) IS NOT NULL THEN 'lane_blocked'
@@ -355,6 +359,8 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
+    -- Of an earlier attempt of a node that goes on.
+    WHEN l.unseen THEN 'landed_late'
     END AS why
     -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.
     OFFSET 0) r
@@ -509,7 +515,9 @@ BEGIN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   -- The order may be useless by now. Whoever sends may have stood still since they read its age.
+  -- One created while the clock was ahead has an age that is not known.
   IF at > t.created_at + make_interval(secs => (doc ->> 'within_age_seconds')::double precision)
+    OR doc ->> 'within_age_seconds' IS NOT NULL AND t.created_at > at + interval '10 seconds'
   THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
@@ -726,6 +734,8 @@ BEGIN
       cut := cut || jsonb_build_object(rest.of_table || '.' || rest.of_column, changed);
     END IF;
   END LOOP;
+  -- Such a snapshot may lack what was paid since its reading, so it counts as too old.
+  UPDATE balance_snapshots SET fetched_at = at - interval '1 day' WHERE fetched_at = at;
   RETURN jsonb_build_object('back_seconds', extract(epoch FROM before - at), 'cut', cut);
 END $$;
 
@@ -787,13 +797,35 @@ BEGIN
   END IF;
 END $$;
 
+-- Stores one complete fetch of a venue's balances; assets that the venue no longer names become 0.
+-- A fetch that began before the clock was set back is not stored: it would keep later ones out.
+CREATE OR REPLACE FUNCTION store_balances(venue text, began timestamptz, rows jsonb) RETURNS void
+  LANGUAGE plpgsql AS $$
+BEGIN
+  IF began > svc_now() THEN RETURN; END IF;
+  INSERT INTO balance_snapshots AS b (venue_key, account_type, asset, available, withdrawable,
+    total, details, fetched_at)
+  SELECT venue, r.account_type, r.asset, r.available, r.withdrawable, r.total, r.details, began
+  FROM jsonb_to_recordset(rows) AS r (account_type text, asset text, available numeric,
+    withdrawable numeric, total numeric, details jsonb)
+  ORDER BY r.account_type, r.asset
+  ON CONFLICT (venue_key, account_type, asset) DO UPDATE
+    SET available = excluded.available, withdrawable = excluded.withdrawable,
+    total = excluded.total, details = excluded.details, fetched_at = excluded.fetched_at
+  WHERE b.fetched_at <= excluded.fetched_at;
+  UPDATE balance_snapshots SET available = 0, withdrawable = 0, total = 0, details = NULL,
+    fetched_at = began
+  WHERE venue_key = venue AND fetched_at < began;
+END $$;
+
 -- Stores what a fetch of a venue showed of its withdrawals. An older fetch never replaces a younger
--- one.
+-- one, nor does one that began before the clock was set back.
 CREATE OR REPLACE FUNCTION store_outlook(venue text, began timestamptz, outlook jsonb) RETURNS void
   LANGUAGE sql AS $$
   INSERT INTO venue_outlooks AS o (venue_key, quota_left, quota_unit, closed, read_at)
-  VALUES (venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
-    outlook -> 'closed', began)
+  SELECT venue, (outlook -> 'quota' ->> 'left')::numeric, outlook -> 'quota' ->> 'unit',
+    outlook -> 'closed', began
+  WHERE began <= svc_now()
   ON CONFLICT (venue_key) DO UPDATE
     SET quota_left = excluded.quota_left, quota_unit = excluded.quota_unit,
     closed = excluded.closed, read_at = excluded.read_at
@@ -844,7 +876,7 @@ BEGIN
             OR n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') AS ended,
           coalesce(n.attempt = c.attempt AND n.state = 'COMPLETED'
             AND NOT was_resolved(c), false) AS proven,
-          coalesce(n.attempt = c.attempt AND n.landed_late_at IS NULL AND is_abandoned(n), false)
+          coalesce(n.attempt = c.attempt AND n.next_late_look IS NOT NULL AND is_abandoned(n), false)
             AS abandoned,
           lower(CASE WHEN n.attempt > c.attempt THEN (
               SELECT a.external_ref FROM node_attempts a WHERE a.movement_id = c.movement_id
@@ -950,7 +982,7 @@ $$;
 -- Stores the signature of an agent's approval and returns the one to send, which is the first that
 -- was stored. Returns null, and stores nothing, once the wallet must not be approved, in the mode
 -- `frozen`, and while the signer that signs for the master account now may not sign. A change of
--- mode or signer waits until this ends, so what is signed after it is neither stored nor sent.
+-- mode or signer waits until this ends; after such a change nothing is stored or sent.
 CREATE OR REPLACE FUNCTION save_perp_approval(wallet uuid, given text) RETURNS text
   LANGUAGE plpgsql AS $$
 DECLARE
@@ -1152,23 +1184,26 @@ $$;
 -- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
--- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed"}.
+-- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed",
+-- "ahead_seconds": how far this clock is ahead of the caller's}.
 CREATE OR REPLACE FUNCTION unsettled_send(movement uuid, asked jsonb, at timestamptz) RETURNS jsonb
   LANGUAGE plpgsql AS $$
 DECLARE
   n record;
   seconds double precision;
+  ahead double precision := coalesce((asked ->> 'ahead_seconds')::double precision, 0);
 BEGIN
   SELECT state, attempt, error_code, send_not_after, signer_binding ->> 'signer_key' AS signer
   INTO n FROM movement_nodes WHERE movement_id = movement AND node_key = asked ->> 'node_key';
   seconds := extract(epoch
-    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision;
+    FROM n.send_not_after - at) + (asked ->> 'settle_seconds')::double precision + ahead;
   IF seconds > 0 THEN
     RETURN jsonb_build_object('reason', 'send_not_over',
       'retry_after_seconds', ceil(seconds)::bigint);
   END IF;
   IF NOT (asked ->> 'nonces_closed')::boolean THEN RETURN NULL; END IF;
-  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) INTO seconds
+  SELECT extract(epoch FROM to_timestamp(a.nonce / 1000.0) + interval '49 hours' - at) + ahead
+  INTO seconds
   FROM perp_actions a
   WHERE a.movement_id = movement AND a.node_key = asked ->> 'node_key' AND a.attempt = n.attempt
     AND a.signature IS NOT NULL;

@@ -127,7 +127,11 @@ test('a transfer and a proposal are found by their ids, with what may be done ab
   await read('Capital transfer');
   await page.getByRole('region', { name: 'Events, newest first' }).waitFor();
   const resolve = page.getByRole('button', { name: 'Resolve' });
-  await page.getByText('It is COMPLETED: what waits for its provider can be resolved.').waitFor();
+  await page
+    .getByText(
+      'It is COMPLETED: what is not sent yet can be stopped, and what waits for its provider can be resolved.',
+    )
+    .waitFor();
   expect(await resolve.getAttribute('aria-disabled')).toBe('true');
   await accessible(page);
 
