@@ -159,10 +159,10 @@ export async function readFigures(
         FROM (SELECT movement_id, request_state, acknowledged_at, attention_told, error_message
           FROM movements WHERE ended_badly_at > (SELECT svc_now()) - interval '7 days'
           ORDER BY ended_badly_at DESC LIMIT 500) m
-        -- A failure whose own node has landed late counts as that alone.
+        -- A failure whose own node was abandoned and has landed late counts as that alone.
         WHERE m.request_state = 'FAILED' AND m.acknowledged_at IS NULL
             AND NOT EXISTS (SELECT FROM movement_nodes n WHERE n.movement_id = m.movement_id
-              AND n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL
+              AND n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AND is_abandoned(n)
               AND m.error_message = 'node ' || n.node_key || ' failed')
           OR m.request_state = 'CANCELLED'
             AND 'failed' = ANY (string_to_array(m.attention_told, '+'))) found

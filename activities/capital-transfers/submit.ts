@@ -12,7 +12,7 @@ import {
   type TransferRow,
 } from '../../domain/capital-transfers/step.ts';
 import type { SubmitTransferArgs } from '../../domain/messages.ts';
-import { behindSeconds, CLOCK_DIFFERENCE } from '../../domain/send/clocks.ts';
+import { behindSeconds, CLOCK_DIFFERENCE, MOST_APART_MS } from '../../domain/send/clocks.ts';
 import { maySendTransfer, transferWindow } from '../../domain/capital-transfers/send.ts';
 import { deadlineOf, leftToSend } from '../../domain/send/window.ts';
 import { momentNow } from '../../platform/deadline.ts';
@@ -50,8 +50,10 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     const again = tryAgain(CLOCK_DIFFERENCE, apart, CLOCK_PAUSE_SECONDS);
     return tryAgainOrFail(deps, row, again, { code: CLOCK_DIFFERENCE, message: apart });
   }
-  if (waitedTooLong(deps, row)) {
-    const message = `nothing was sent within ${String(deps.pendingSeconds)} s of its creation`;
+  if (waitedTooLong(deps, row) || isAgeUnknown(row)) {
+    const message = isAgeUnknown(row)
+      ? 'it was created by a clock that was ahead, so its age is not known; nothing was sent'
+      : `nothing was sent within ${String(deps.pendingSeconds)} s of its creation`;
     const fault = { code: 'NOT_SENT_IN_TIME', message };
     await applyStep(deps, failed(row, fault, { provider: null }));
     return;
@@ -88,9 +90,12 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
  * by now: after a freeze, or when no worker ran. The fence compares its age again.
  */
 function waitedTooLong({ pendingSeconds }: TransferDependencies, row: TransferRow): boolean {
-  // The age of one that was created while the database's clock was ahead is not known.
-  const isTooOld = row.age_ms > pendingSeconds * 1000 || row.age_ms < -10_000;
-  return row.state === 'CREATED' && isTooOld;
+  return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;
+}
+
+/** Returns whether the database's clock was ahead when it was created: its age is not known. */
+function isAgeUnknown({ state, age_ms }: TransferRow): boolean {
+  return state === 'CREATED' && age_ms < -MOST_APART_MS;
 }
 
 /** Throws `again` for a transfer that cannot be sent yet; fails one that waited for too long. */

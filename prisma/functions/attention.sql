@@ -120,7 +120,7 @@ END $$;
 CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
     'external_ref', n.external_ref,
-    'is_failure', m.request_state = 'FAILED' AND n.state = 'FAILED'
+    'is_failure', m.request_state = 'FAILED' AND is_abandoned(n)
       AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed',
     'said', (SELECT e.message FROM timeline_events e
       WHERE e.movement_id = n.movement_id AND e.node_key = n.node_key
@@ -197,7 +197,8 @@ BEGIN
     SELECT n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AS unseen) l
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN l.unseen AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'
+    WHEN l.unseen AND (is_abandoned(n) OR n.state IN ('COMPLETED', 'CANCELLED', 'SKIPPED'))
+      THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -233,7 +234,7 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
-    -- Of an earlier attempt of a node that goes on.
+    -- Of an earlier attempt of a node that goes on or has failed.
     WHEN l.unseen THEN 'landed_late'
     END AS why
     -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.

@@ -113,9 +113,10 @@ BEGIN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   -- The order may be useless by now. Whoever sends may have stood still since they read its age.
-  -- One created while the clock was ahead has an age that is not known.
+  -- One created while the clock was ahead (MOST_APART_MS of domain/send/clocks.ts) has an age that
+  -- is not known.
   IF at > t.created_at + make_interval(secs => (doc ->> 'within_age_seconds')::double precision)
-    OR doc ->> 'within_age_seconds' IS NOT NULL AND t.created_at > at + interval '10 seconds'
+    OR doc ->> 'within_age_seconds' IS NOT NULL AND t.created_at > at + interval '1 minute'
   THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;

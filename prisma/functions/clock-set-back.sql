@@ -58,7 +58,8 @@ BEGIN
       cut := cut || jsonb_build_object(rest.of_table || '.' || rest.of_column, changed);
     END IF;
   END LOOP;
-  -- Such a snapshot may lack what was paid since its reading, so it counts as too old.
-  UPDATE balance_snapshots SET fetched_at = at - interval '1 day' WHERE fetched_at = at;
+  -- Such a snapshot may lack what was paid since its reading, so it counts as too old: the longest
+  -- time for which one counts is a day.
+  UPDATE balance_snapshots SET fetched_at = at - interval '25 hours' WHERE fetched_at = at;
   RETURN jsonb_build_object('back_seconds', extract(epoch FROM before - at), 'cut', cut);
 END $$;

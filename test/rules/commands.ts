@@ -729,8 +729,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/attention.sql',
-      find: " AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'",
-      replace: " THEN 'landed_late'",
+      find: " AND (is_abandoned(n) OR n.state IN ('COMPLETED', 'CANCELLED', 'SKIPPED'))\n",
+      replace: '\n',
     },
   },
   {

@@ -1009,7 +1009,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: 'test/store/capital-transfers.test.ts', name: 'fails, and moves nothing' },
     broken: {
       file: 'activities/capital-transfers/submit.ts',
-      find: "return row.state === 'CREATED' && isTooOld;",
+      find: "return row.state === 'CREATED' && row.age_ms > pendingSeconds * 1000;",
       replace: 'return false;',
     },
   },

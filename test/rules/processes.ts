@@ -260,7 +260,7 @@ export const processRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/clock-set-back.sql',
-      find: "  UPDATE balance_snapshots SET fetched_at = at - interval '1 day' WHERE fetched_at = at;\n",
+      find: "  UPDATE balance_snapshots SET fetched_at = at - interval '25 hours' WHERE fetched_at = at;\n",
       replace: '',
     },
   },

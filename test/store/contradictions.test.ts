@@ -296,7 +296,9 @@ test('an earlier attempt that had not completed is paid beside the later one', a
     "UPDATE movements SET request_state = 'CANCELLED' WHERE movement_id = $1::uuid",
     claimed.id,
   );
-  await now("state = 'FAILED', error_code = 'X', on_cancel_target = true, landing_seen_at = now()");
+  await now("state = 'FAILED', error_code = 'X', on_cancel_target = true");
+  expect(await attention(claimed)).toMatchObject({ reason: 'failed', node_key: 'pay' });
+  await now('landing_seen_at = now()');
   expect(await attention(claimed)).toMatchObject({ reason: 'failed', node_key: 'pay' });
 });
 

@@ -246,7 +246,7 @@ END $$;
 CREATE OR REPLACE FUNCTION unseen_landing(m movements) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('node_key', n.node_key, 'attempt', n.attempt,
     'external_ref', n.external_ref,
-    'is_failure', m.request_state = 'FAILED' AND n.state = 'FAILED'
+    'is_failure', m.request_state = 'FAILED' AND is_abandoned(n)
       AND m.error_message IS NOT DISTINCT FROM 'node ' || n.node_key || ' failed',
     'said', (SELECT e.message FROM timeline_events e
       WHERE e.movement_id = n.movement_id AND e.node_key = n.node_key
@@ -323,7 +323,8 @@ BEGIN
     SELECT n.landed_late_at IS NOT NULL AND n.landing_seen_at IS NULL AS unseen) l
   CROSS JOIN LATERAL (SELECT CASE
     WHEN n.state = 'UNKNOWN' THEN 'unknown_outcome'
-    WHEN l.unseen AND n.state IN ('FAILED', 'COMPLETED', 'CANCELLED', 'SKIPPED') THEN 'landed_late'
+    WHEN l.unseen AND (is_abandoned(n) OR n.state IN ('COMPLETED', 'CANCELLED', 'SKIPPED'))
+      THEN 'landed_late'
     WHEN n.state = 'READY' AND n.node_kind = 'manual_gate'
       AND m.request_state IN ('WAITING_MANUAL_ACTION', 'MANUAL_INTERVENTION') THEN 'manual_gate'
     -- The movement's message names the node whose failure ended the movement
@@ -359,7 +360,7 @@ BEGIN
     WHEN n.state = 'READY' AND n.wait_overdue_at <= at
       AND n.error_code IN ('VENUE_SUSPENDED', 'WITHDRAWAL_QUOTA_EXHAUSTED') THEN lower(n.error_code)
     WHEN overdue_at(n) <= at THEN 'observed_long'
-    -- Of an earlier attempt of a node that goes on.
+    -- Of an earlier attempt of a node that goes on or has failed.
     WHEN l.unseen THEN 'landed_late'
     END AS why
     -- Once for each node: without OFFSET, it is evaluated wherever r.why stands.
@@ -515,9 +516,10 @@ BEGIN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   -- The order may be useless by now. Whoever sends may have stood still since they read its age.
-  -- One created while the clock was ahead has an age that is not known.
+  -- One created while the clock was ahead (MOST_APART_MS of domain/send/clocks.ts) has an age that
+  -- is not known.
   IF at > t.created_at + make_interval(secs => (doc ->> 'within_age_seconds')::double precision)
-    OR doc ->> 'within_age_seconds' IS NOT NULL AND t.created_at > at + interval '10 seconds'
+    OR doc ->> 'within_age_seconds' IS NOT NULL AND t.created_at > at + interval '1 minute'
   THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
@@ -734,8 +736,9 @@ BEGIN
       cut := cut || jsonb_build_object(rest.of_table || '.' || rest.of_column, changed);
     END IF;
   END LOOP;
-  -- Such a snapshot may lack what was paid since its reading, so it counts as too old.
-  UPDATE balance_snapshots SET fetched_at = at - interval '1 day' WHERE fetched_at = at;
+  -- Such a snapshot may lack what was paid since its reading, so it counts as too old: the longest
+  -- time for which one counts is a day.
+  UPDATE balance_snapshots SET fetched_at = at - interval '25 hours' WHERE fetched_at = at;
   RETURN jsonb_build_object('back_seconds', extract(epoch FROM before - at), 'cut', cut);
 END $$;
 
