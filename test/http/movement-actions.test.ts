@@ -545,7 +545,8 @@ describe('an acknowledge', () => {
     const offer = { action: 'acknowledge', consequence: expect.any(String) };
     expect(await detail(id)).toMatchObject({ attention: { actions: [{ ...offer, ...failed }] } });
     await sql(
-      `UPDATE movement_nodes SET landed_late_at = svc_now(), external_ref = 'tx-9'
+      `UPDATE movement_nodes SET error_code = 'ABANDONED', landed_late_at = svc_now(),
+          external_ref = 'tx-9'
         WHERE movement_id = $1`,
       [id],
     );
