@@ -191,7 +191,7 @@ export interface SendOver {
   /** Seconds after a send in which its effect may still appear at its destination. */
   readonly settle_seconds: number;
   /** Seconds that the database's clock is ahead of the caller's: a send has to be over by both. */
-  readonly ahead_seconds?: number;
+  readonly ahead_seconds: number;
   /**
    * Whether the transactions that the attempt has signed must also be unable to land, because
    * another, finalized transaction has used their nonce, and no run may observe the send.

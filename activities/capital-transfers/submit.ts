@@ -59,7 +59,7 @@ async function send(deps: TransferDependencies, row: TransferRow, epoch: number)
     return;
   }
   const window = transferWindow(provider);
-  const behind = behindSeconds(deps.clocks?.differences ?? new Map());
+  const behind = behindSeconds(deps.clocks?.differences);
   const deadline = deadlineOf(momentNow(), window);
   const fenced = await applyStep(deps, submitting(row, window + behind, deps.pendingSeconds));
   if (!fenced.ok || fenced.row === null) return;

@@ -111,7 +111,7 @@ async function askFence(
   const deadline = deadlineOf(momentNow(), window);
   const { write, behind } = fenceWrite(row, {
     context,
-    window: Math.max(window, usable) + behindSeconds(deps.clocks?.differences ?? new Map()),
+    window: Math.max(window, usable) + behindSeconds(deps.clocks?.differences),
     claim: nonce,
     addresses: payees.addresses,
     requirements,

@@ -231,6 +231,8 @@ function take(
       evidence,
       output,
       settle_seconds: 0,
+      // By the database's clock alone.
+      ahead_seconds: 0,
     },
     requester,
   );

@@ -35,7 +35,7 @@ export interface Resolution {
   /** How long after the send its effect may still appear. */
   readonly settle_seconds: number;
   /** How far the database's clock is ahead of this process's. */
-  readonly ahead_seconds?: number;
+  readonly ahead_seconds: number;
 }
 
 /**
@@ -102,7 +102,7 @@ export function resolve(
     send_over: {
       node_key,
       settle_seconds,
-      ...(ahead_seconds === undefined ? {} : { ahead_seconds }),
+      ahead_seconds,
       nonces_closed: resolution.outcome === 'failed',
     },
     conditions: conditions.results,

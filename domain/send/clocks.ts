@@ -94,7 +94,7 @@ export function clockProblem(differences: Differences, clocks: readonly string[]
  * send window is stored longer by so much: `send_not_after` is then not too early once the
  * database's clock is put right.
  */
-export function behindSeconds(differences: Differences): number {
+export function behindSeconds(differences: Differences = new Map()): number {
   const behind_ms = -(differences.get(DATABASE_CLOCK) ?? 0);
   return behind_ms > LEAST_APART_MS ? Math.ceil(behind_ms / 1_000) : 0;
 }

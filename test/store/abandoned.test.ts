@@ -78,7 +78,11 @@ async function sent(state: string, ago = '10 minutes', pay = PAY): Promise<strin
 
 async function says(id: string, outcome: Outcome) {
   const word = { node_key: 'pay', outcome, reason: 'nothing answers', evidence: {} };
-  const said = resolve(await readSnapshot(bench.db, id), { ...word, settle_seconds: 0 }, PERSON);
+  const said = resolve(
+    await readSnapshot(bench.db, id),
+    { ...word, settle_seconds: 0, ahead_seconds: 0 },
+    PERSON,
+  );
   return said === null ? null : applyTransition(bench.db, said);
 }
 

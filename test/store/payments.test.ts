@@ -141,7 +141,11 @@ test('of two that wait for the same a payment completes none: a person must deci
   const says = async (id: string, output: JsonObject) => {
     const snapshot = await readSnapshot(bench.db, id);
     const word = { node_key: 'look', outcome: 'completed', reason: 'the sender said so' } as const;
-    const said = resolve(snapshot, { ...word, evidence: {}, output, settle_seconds: 0 }, PERSON);
+    const said = resolve(
+      snapshot,
+      { ...word, evidence: {}, output, settle_seconds: 0, ahead_seconds: 0 },
+      PERSON,
+    );
     return said === null ? null : applyTransition(bench.db, said);
   };
   expect(await says(one, { received_amount: '5' })).toMatchObject({ reason: 'claim_missing' });

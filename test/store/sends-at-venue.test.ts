@@ -81,7 +81,7 @@ async function offered({ movement_id }: RecoverArgs): Promise<readonly Outcome[]
 async function says({ movement_id }: RecoverArgs, outcome: Outcome) {
   const word = { node_key: 'pay', outcome, reason: 'the statement', evidence: {} };
   const snapshot = await readSnapshot(bench.db, movement_id);
-  const said = resolve(snapshot, { ...word, settle_seconds: 0 }, PERSON);
+  const said = resolve(snapshot, { ...word, settle_seconds: 0, ahead_seconds: 0 }, PERSON);
   return said === null ? null : applyTransition(bench.db, said);
 }
 
@@ -345,7 +345,7 @@ test('what became unknown by silence may be called failed until the send is repo
   const snapshot = await readSnapshot(bench.db, args.movement_id);
   await looks(args, UNDER_WAY);
   const word = { node_key: 'pay', outcome: 'failed', reason: 'r', evidence: {} } as const;
-  const said = resolve(snapshot, { ...word, settle_seconds: 0 }, PERSON);
+  const said = resolve(snapshot, { ...word, settle_seconds: 0, ahead_seconds: 0 }, PERSON);
   expect(await applyTransition(bench.db, said!)).toMatchObject(OPEN);
   expect(await says(args, 'failed')).toMatchObject(OPEN);
 });

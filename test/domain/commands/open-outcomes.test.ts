@@ -95,6 +95,7 @@ describe('a resolve as completed without an output', () => {
         reason: 'seen',
         evidence: {},
         settle_seconds: 0,
+        ahead_seconds: 0,
         ...(output === undefined ? {} : { output }),
       },
       requester,
@@ -143,7 +144,14 @@ test('the condition behind an abandoned node is not evaluated, as that behind a 
   const conditionsOf = (outcome: Outcome) =>
     resolve(
       movement(plan, [node('pay', 'UNKNOWN'), node('instead', 'BLOCKED')]),
-      { node_key: 'pay', outcome, reason: 'seen', evidence: {}, settle_seconds: 0 },
+      {
+        node_key: 'pay',
+        outcome,
+        reason: 'seen',
+        evidence: {},
+        settle_seconds: 0,
+        ahead_seconds: 0,
+      },
       requester,
     )?.conditions;
   expect([conditionsOf('failed'), conditionsOf('abandoned')]).toEqual([{ 0: 'true' }, {}]);
