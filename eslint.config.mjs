@@ -18,6 +18,11 @@ const NON_DETERMINISTIC = [
   'crypto',
 ];
 
+const DECIMAL_JS = {
+  name: 'decimal.js',
+  message: 'Use domain/money.ts: the bare import rounds to 20 digits.',
+};
+
 export default tseslint.config(
   {
     ignores: [
@@ -61,20 +66,37 @@ export default tseslint.config(
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-var': 'error',
       'prefer-const': 'error',
+      'no-restricted-imports': ['error', { paths: [DECIMAL_JS] }],
+    },
+  },
+  { files: ['domain/money.ts'], rules: { 'no-restricted-imports': 'off' } },
+  {
+    // Exchanges and the perps venue count in digits of their own.
+    files: ['venues/**/*.ts'],
+    ignores: ['venues/evm/decimals.ts', 'venues/cex/**', 'venues/perp/**'],
+    rules: {
       'no-restricted-imports': [
         'error',
         {
           paths: [
+            DECIMAL_JS,
             {
-              name: 'decimal.js',
-              message: 'Use domain/money.ts: the bare import rounds to 20 digits.',
+              name: 'viem',
+              importNames: ['parseUnits'],
+              message: 'Use exactUnits or baseUnits, which require decimals that were checked.',
+            },
+          ],
+          patterns: [
+            {
+              group: ['**/domain/money.ts'],
+              importNames: ['toBaseUnits'],
+              message: 'Use exactUnits or baseUnits, which require decimals that were checked.',
             },
           ],
         },
       ],
     },
   },
-  { files: ['domain/money.ts'], rules: { 'no-restricted-imports': 'off' } },
   {
     files: ['domain/**/*.ts', 'workflows/**/*.ts'],
     rules: {

@@ -9,7 +9,7 @@ import { PROCESS_ROLES, type ProcessRole } from './platform/config/role.ts';
 import { createLogger } from './platform/log.ts';
 import { planApi, startApi } from './service/api.ts';
 import { connect } from './service/connect.ts';
-import { startOps } from './service/operations.ts';
+import { openOps, startOps } from './service/operations.ts';
 import { createStops, stopOnSignal } from './service/stop.ts';
 import { startWork } from './service/worker.ts';
 
@@ -22,13 +22,14 @@ async function main(): Promise<void> {
   if (role !== 'api') installSdk(log, sdkMetricsAddress(config));
   stopOnSignal({ stops, leaving, drainSeconds: config.drainSeconds, log });
 
+  const listener = await openOps({ config, log, stops });
   const parts = await connect({ config, role, log, leaving, stops });
   // A stop was requested during the start. It would not end parts that start from here on, so none
   // is started.
   if (stops.stopping) return;
   const work = config.duties.includes('worker') ? await startWork(parts) : null;
   const apiPort = role === 'worker' ? config.port : await startApi(parts, plan);
-  await startOps(parts, { table: plan.table, apiPort, work });
+  await startOps(parts, { listener, table: plan.table, apiPort, work });
 }
 
 function sdkMetricsAddress({ opsHost, sdkMetricsPort }: Config): string | undefined {

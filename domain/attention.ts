@@ -28,6 +28,7 @@ import { mayDecide } from './roles.ts';
 import { onCancelTargets } from './graph/edges.ts';
 import { legOn } from './plan/legs.ts';
 import type { OutflowEntry } from './plan/types.ts';
+import { VENUE_ENTRY_CHANGED } from './send/at-venue.ts';
 import type { MovementSnapshot } from './snapshot.ts';
 import { ACTION_STATES, type MovementAction } from './states/movement.ts';
 import { stuckSentence, type StuckRun } from './stuck-runs.ts';
@@ -155,6 +156,8 @@ function sentenceOfReason(facts: AttentionFacts, expiresAt: string): string {
         return `${node} was paid; its fee was higher than the plan allows: ${facts.error_message ?? ''}. Look at the exchange's record, and resolve ${node} as completed.`;
       if (facts.error_code === SEND_UNDER_WAY)
         return `${node} is under way at its venue, and its end was not observed in time. The service keeps asking its executor, and ends ${node} once the venue does; check what the venue shows for it.`;
+      if (facts.error_code === VENUE_ENTRY_CHANGED)
+        return `Whether ${node} has moved anything is unknown, and no look can see it: ${facts.error_message ?? 'its venue key means another entry by now'}. Point the entry back; it is looked for by itself then.`;
       return `Whether ${node} has moved anything is unknown; the service keeps asking its executor until there is proof.`;
     case 'landed_late':
       return landedSentence(facts.landed ?? facts);

@@ -302,6 +302,9 @@ export interface CallOptions {
   readonly notAfter?: number;
 }
 
+/** Options of a call that sends, which has to have a last moment. */
+export type SendOptions = CallOptions & Required<Pick<CallOptions, 'notAfter'>>;
+
 export interface ExecutorHealth {
   readonly state: 'up' | 'down' | 'unknown';
   readonly detail?: string;

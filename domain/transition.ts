@@ -204,6 +204,8 @@ export type SendObstacle =
   | { readonly reason: 'send_not_over'; readonly retry_after_seconds: number }
   /** The run of the node observes the send, and the venue has not ended it. */
   | { readonly reason: 'send_still_open' }
+  /** The last look could not see the send, as `VENUE_ENTRY_CHANGED` of domain/send/ says. */
+  | { readonly reason: 'venue_entry_changed' }
   | {
       /**
        * The transaction that the node signed is in a final block, so "nothing was paid" would be
@@ -291,6 +293,7 @@ export const REFUSALS = [
   'nonce_open',
   'payment_mined',
   'send_still_open',
+  'venue_entry_changed',
   'nothing_signed',
   'already_claimed',
   'claim_missing',
@@ -372,7 +375,7 @@ export type TransitionOutcome =
       readonly budget: BudgetProblem | null;
       /** Only for `withdrawable`. */
       readonly uncovered: UncoveredHold | null;
-      /** Only for `send_not_over`, `nonce_open`, `payment_mined` and `send_still_open`. */
+      /** Only for the reasons of {@link SendObstacle}. */
       readonly send: SendObstacle | null;
       /** Only for `already_claimed`. */
       readonly holder?: ClaimHolder | null;

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { CallOptions } from '../domain/executor.ts';
-import { isExecutorPhase, NOT_AFTER_HEADER } from '../executors/protocol.ts';
+import { CALL_TOO_LATE, isExecutorPhase, NOT_AFTER_HEADER } from '../executors/protocol.ts';
 import { deadline, type Limits } from '../platform/deadline.ts';
 import { Rejected, Unavailable } from './answers.ts';
 import { bearerCheck } from './bearer.ts';
@@ -175,6 +175,9 @@ async function route(
   );
 }
 
+/** A call that arrived after its last moment. */
+class TooLate extends Unavailable {}
+
 /** Runs `work` until the time in the header, if there is one. */
 async function inTime(
   header: string | string[] | undefined,
@@ -186,7 +189,12 @@ async function inTime(
   const left = notAfter - Date.now();
   if (Number.isNaN(left))
     throw new Rejected('INVALID_REQUEST', `${NOT_AFTER_HEADER} must be a time in ISO 8601`, 400);
-  if (left <= 0) throw new Unavailable('the call arrived after its time; nothing was started');
+  if (left <= 0) {
+    const late = String(Math.ceil(-left / 1000));
+    throw new TooLate(
+      `by this host's clock the call arrived ${late} s after its ${NOT_AFTER_HEADER}, and nothing was started: compare this clock with the caller's`,
+    );
+  }
   const limit = deadline({ signal: gone, notAfter }, Math.min(left, 2 ** 31 - 1));
   try {
     return await work({ signal: limit.signal, notAfter });
@@ -247,9 +255,6 @@ function refusal(error: unknown): Reply {
   const { retryAfterSeconds } = error;
   const headers: Record<string, string> =
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterSeconds)) };
-  return {
-    status: 503,
-    body: { error_code: 'UNAVAILABLE', error_message: error.message },
-    headers,
-  };
+  const error_code = error instanceof TooLate ? CALL_TOO_LATE : 'UNAVAILABLE';
+  return { status: 503, body: { error_code, error_message: error.message }, headers };
 }

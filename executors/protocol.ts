@@ -17,6 +17,7 @@ import {
   ABANDONED,
   LANE_BLOCKED,
   LANE_STUCK,
+  SEND_LANE_TAKEN,
   SEND_UNDER_WAY,
 } from '../domain/attention-reasons.ts';
 import { venueWaitOf } from '../domain/venue-waits.ts';
@@ -31,14 +32,23 @@ const MESSAGE_LIMIT = 2_000;
 const RETRY_AFTER_LIMIT = 86_400;
 const OBJECT_LIMIT = 256 * 1024;
 /**
- * Codes that only the service may set: they decide plan edges, alarms, nonce lanes, and what a
- * person may state of a send.
+ * Codes that only the service may set: they decide plan edges, alarms, the lanes of nonces and
+ * sends, and what a person may state of a send. Not among them: what an executor found at its venue
+ * (as `WITHDRAWAL_MISMATCH`), which our own exchange process reports in this protocol, too; and
+ * `CLOCK_DIFFERENCE`, also an exchange's refusal, which alarms only where the service has made the
+ * node wait.
  */
 export const OWN_CODES: readonly string[] = [
   'NODE_TIMED_OUT',
   'TRANSACTION_CANCELLED',
+  'RESTORED_NODE_UNASKED',
+  'RESOLVED_AS_FAILED',
+  'CONDITION_ERROR',
+  'ALREADY_CLAIMED',
+  'CLAIM_MISSING',
   LANE_BLOCKED,
   LANE_STUCK,
+  SEND_LANE_TAKEN,
   ABANDONED,
   SEND_UNDER_WAY,
 ];
@@ -99,9 +109,12 @@ const artifact = z.object({ kind: text(64), data: object });
 
 /**
  * Header with the time, ISO 8601, at which the caller gives up: a call that arrives later starts
- * nothing, and one that still runs then is aborted. Optional; the service's registry sends none.
+ * nothing, and one that still runs then is aborted. A submit carries it: the last moment to send.
  */
 export const NOT_AFTER_HEADER = 'x-not-after';
+
+/** Code of the kit's 503 to a call that arrives after its {@link NOT_AFTER_HEADER}. */
+export const CALL_TOO_LATE = 'CALL_TOO_LATE';
 
 export const executionResultSchema = z.object({
   next_state: z.enum(EXECUTION_STATES),

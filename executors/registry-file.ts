@@ -10,6 +10,7 @@ import {
   LONGEST_USUAL_SECONDS,
   LONGEST_TIMEOUT_SECONDS,
 } from '../domain/executor.ts';
+import { describeLosses } from '../domain/json-text.ts';
 import { isOwnQueue } from '../domain/messages.ts';
 import { isBuiltIn } from '../domain/actions/built-in.ts';
 import { describeIssues } from '../platform/issues.ts';
@@ -134,6 +135,8 @@ export function readRegistryFile<Signer>(
   } catch {
     throw new RegistryFileError(file, ['is not JSON']);
   }
+  const losses = describeLosses(text, 'the file');
+  if (losses.length > 0) throw new RegistryFileError(file, losses);
   return parseRegistry(file, content, { signerSchema, secrets });
 }
 

@@ -8,7 +8,7 @@ import {
 import { describeTaskQueue, type TaskQueueExecutorSettings } from './task-queue.ts';
 
 export interface ExecutorRegistry {
-  /** Returns every executor's descriptor, in the order of registration. */
+  /** Returns every executor's descriptor, in the order of registration: always the same array. */
   list(): readonly ExecutorDescriptor[];
   /** Returns the descriptor of one executor, also of one that this process cannot call. */
   describe(executorKey: string): ExecutorDescriptor | undefined;
@@ -50,8 +50,9 @@ export function createExecutorRegistry(parts: {
     executors.set(declared.executor_key, remote);
     descriptors.set(declared.executor_key, remote.descriptor);
   }
+  const listed = Object.freeze([...descriptors.values()]);
   return {
-    list: () => [...descriptors.values()],
+    list: () => listed,
     describe: (executorKey) => descriptors.get(executorKey),
     get: (executorKey) => executors.get(executorKey),
     close: async () => {

@@ -1,5 +1,7 @@
 /** Converts an HTTP status of a remote executor to a fault. */
 import { ExecutorFault } from '../domain/executor.ts';
+import { isObject } from '../domain/json.ts';
+import { CALL_TOO_LATE } from './protocol.ts';
 import type { RemoteAnswer } from './remote-call.ts';
 
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
@@ -18,13 +20,21 @@ export function statusFault(answer: RemoteAnswer): ExecutorFault {
   if (status === 429)
     return new ExecutorFault('server_error', 'EXECUTOR_RATE_LIMITED', message, retry);
   if (status >= 500)
-    return new ExecutorFault('server_error', 'EXECUTOR_UNAVAILABLE', message, retry);
+    return new ExecutorFault('server_error', unavailableCode(answer.body), message, retry);
   if (status >= 400) return new ExecutorFault('rejected', 'EXECUTOR_REJECTED', message);
   return new ExecutorFault(
     'protocol',
     'EXECUTOR_PROTOCOL_ERROR',
     `the executor answered ${status}, which the protocol does not define`,
   );
+}
+
+/** Returns the code of a 5xx: that of a late call by name, since clocks may differ then. */
+function unavailableCode(body: Buffer): string {
+  const value = parse(body);
+  return isObject(value) && value['error_code'] === CALL_TOO_LATE
+    ? CALL_TOO_LATE
+    : 'EXECUTOR_UNAVAILABLE';
 }
 
 /**

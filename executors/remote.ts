@@ -11,7 +11,7 @@ import {
   type ExecutorHealth,
   type ExecutorPhase,
 } from '../domain/executor.ts';
-import { parseResult, protocolFault } from './protocol.ts';
+import { NOT_AFTER_HEADER, parseResult, protocolFault } from './protocol.ts';
 import { callRemote, type RemoteAnswer } from './remote-call.ts';
 import { statusFault } from './remote-faults.ts';
 
@@ -91,7 +91,7 @@ export function createRemoteExecutor(
         dispatcher: phase === 'submit' ? fresh : kept,
         ...auth,
       },
-      call,
+      phase === 'submit' ? withLastMoment(call) : call,
     );
   const ask = async (
     phase: ExecutorPhase,
@@ -134,6 +134,14 @@ export function createRemoteExecutor(
       await Promise.all([kept.destroy(), fresh.destroy()]);
     },
   };
+}
+
+/** Returns the options with their last moment in a header; a header that is set already stays. */
+function withLastMoment(call: CallOptions): CallOptions {
+  const { notAfter, traceHeaders } = call;
+  if (notAfter === undefined) return call;
+  const header = { [NOT_AFTER_HEADER]: new Date(notAfter).toISOString() };
+  return { ...call, traceHeaders: { ...header, ...traceHeaders } };
 }
 
 function describeRemote(settings: RemoteExecutorSettings): ExecutorDescriptor {

@@ -4,6 +4,7 @@
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { lossesIn } from '../domain/json-text.ts';
 import { OPERATOR_ROLES, type OperatorRole } from '../domain/roles.ts';
 
 /** An operator's key and rights. A KeyObject prints and serialises without its bytes. */
@@ -85,8 +86,10 @@ function partsOf(entry: unknown): {
 
 function contentOf(file: string): object {
   let content: unknown;
+  let text: string;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    text = readFileSync(file, 'utf8');
+    content = JSON.parse(text);
   } catch (error) {
     const unreadable = typeof error === 'object' && error !== null && 'code' in error;
     // The parser's own message would quote the file.
@@ -97,5 +100,8 @@ function contentOf(file: string): object {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new DashboardKeysError('the file must hold one JSON object of operators and secrets');
   }
+  // Of two keys of one operator the first would be left out. The name may be a misplaced secret.
+  if (lossesIn(text).some(({ kind }) => kind === 'repeated'))
+    throw new DashboardKeysError('an operator, or a field of one, is in the file more than once');
   return content;
 }

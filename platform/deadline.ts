@@ -2,8 +2,14 @@
  * A time limit joined with the caller's limits. Only this file reads both clocks of a sender: the
  * monotonic one stands still while the machine is suspended.
  */
-import type { CallOptions } from '../domain/executor.ts';
-import { deadlineOf, leftToSend, tooLate, type Moment } from '../domain/send/window.ts';
+import type { CallOptions, SendOptions } from '../domain/executor.ts';
+import {
+  deadlineOf,
+  leftToSend,
+  STOPS_COUNT_SECONDS,
+  tooLate,
+  type Moment,
+} from '../domain/send/window.ts';
 
 /** The caller's limits: a signal and, for a send, the last moment by the wall clock. */
 export type Limits = Pick<CallOptions, 'signal' | 'notAfter'>;
@@ -32,6 +38,15 @@ export function momentNow(): Moment {
 export function checkLimits({ signal, notAfter = Infinity }: Limits): void {
   signal.throwIfAborted();
   if (Date.now() >= notAfter) throw tooLate();
+}
+
+/**
+ * Returns the options of a send behind its fence, whose stops are read next: its last moment counts
+ * from now. A process that is suspended after it has read the stops sends nothing hours later.
+ */
+export function limitedByStops(call: CallOptions): SendOptions {
+  const stopsEnd = Date.now() + STOPS_COUNT_SECONDS * 1_000;
+  return { ...call, notAfter: Math.min(call.notAfter ?? Infinity, stopsEnd) };
 }
 
 /**

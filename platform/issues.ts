@@ -1,18 +1,8 @@
 /** Describes the issues of a schema in sentences that each begin with the path. */
 import type { z } from 'zod';
+import { placeOf } from '../domain/json.ts';
 
-/** Returns a path as text: `['venues', 2, 'chain_id']` as `venues[2].chain_id`. */
-export function placeOf(path: readonly PropertyKey[]): string {
-  return path.reduce<string>(
-    (text, step) =>
-      typeof step === 'number'
-        ? `${text}[${String(step)}]`
-        : text === ''
-          ? String(step)
-          : `${text}.${String(step)}`,
-    '',
-  );
-}
+export { placeOf };
 
 /** The input's name in faults of the whole input (`whole`), or a prefix of all paths (`under`). */
 export type Read = { readonly whole: string } | { readonly under: string };

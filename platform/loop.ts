@@ -85,6 +85,12 @@ function showLongest(gauge: Gauge<'loop'>, millisecondsOf: (each: Counted) => nu
   for (const [loop, milliseconds] of longest) gauge.set({ loop }, milliseconds / 1_000);
 }
 
+/** Returns the names of the loops of this process whose turn now runs. */
+export function loopsAtWork(): readonly LoopName[] {
+  const names = [...counted].filter(({ started }) => started !== null).map(({ loop }) => loop);
+  return [...new Set(names)].sort();
+}
+
 /** Counts the turns of one loop in the metrics. */
 export interface TurnCounter {
   /** A turn starts. It lasts until it has succeeded, failed or been skipped. */

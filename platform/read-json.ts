@@ -1,5 +1,6 @@
 /** Reads a value from JSON that a person wrote. */
 import type { z } from 'zod';
+import { describeLosses } from '../domain/json-text.ts';
 import { describeIssues } from './issues.ts';
 
 /**
@@ -17,6 +18,8 @@ export function readJson<T>(
   } catch {
     return { faults: [`${whole}: must be JSON`] };
   }
+  const losses = describeLosses(text, whole);
+  if (losses.length > 0) return { faults: losses };
   const read = schema.safeParse(content);
   return read.success ? { value: read.data } : { faults: describeIssues(read.error, { whole }) };
 }

@@ -16,8 +16,13 @@ const LONG_HEX = /\b(?:0x)?[0-9a-fA-F]{100,}\b/g;
  * password or a key.
  */
 const WEB_ADDRESS =
-  /\b(https?|wss?):\/\/(?:[^\s/@"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
-const PASSWORD_IN_URL = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'`<>]*@/gi;
+  /\b(https?|wss?):\/\/(?:[^\s/"'`<>]*@)?([^\s/?#"'`<>@)\]},]+)([/?#][^\s"'`<>)\]},]*)?/g;
+/**
+ * User and password of an address of any scheme. The scheme is not matched: hostile text can be one
+ * long scheme after another, and each would be read to the end of the text. Up to the last `@`,
+ * since a password may hold one.
+ */
+const PASSWORD_IN_URL = /:\/\/[^\s/"'`<>]*@/g;
 
 /** The text that replaces a removed secret. */
 export const REDACTED = '[redacted]';
@@ -34,7 +39,7 @@ export function isTelling(name: string): boolean {
 export function safeText(text: string): string {
   return text
     .replace(LONG_HEX, (hex) => `${hex.slice(0, 10)}…(${String(hex.length)} hex digits)`)
-    .replace(PASSWORD_IN_URL, '$1');
+    .replace(PASSWORD_IN_URL, '://');
 }
 
 /** Returns the text of an error with each web address reduced to its host. */
@@ -43,5 +48,5 @@ export function hostsOnly(text: string): string {
     .replace(WEB_ADDRESS, (_all, scheme: string, host: string, rest: string | undefined) => {
       return `${scheme}://${host}${rest === undefined || rest === '/' ? '' : '/…'}`;
     })
-    .replace(PASSWORD_IN_URL, '$1');
+    .replace(PASSWORD_IN_URL, '://');
 }

@@ -23,6 +23,7 @@ import { createSignerBalances } from '../venues/evm/signer-balances.ts';
 import type { Parts } from './parts.ts';
 import { openRegistries } from './registries.ts';
 import { refuseOtherSchema } from './schema.ts';
+import { warnOfUnwitnessedDecimals } from './unwitnessed-decimals.ts';
 import { warnOfWeakFinality } from './weak-finality.ts';
 
 /** Opens all connections and registers each of them in `stops`. */
@@ -58,6 +59,7 @@ export async function connect(
   const looks = createLooks(db);
   const bound = await openRegistries(config, createRequestDesk(db), looks.identity);
   warnOfWeakFinality(bound.venues.chainAssets, log);
+  warnOfUnwitnessedDecimals(bound.venues.evmVenues, log);
   stops.connections.push(() => bound.executors.close());
   stops.connections.push(() => bound.signers.close());
   stops.connections.push(() => bound.venues.close());

@@ -21,10 +21,9 @@ import { mayReplaceLost } from '../activities/phases/replacement.ts';
 import { startSealer } from '../activities/relays/seals.ts';
 import { STUCK_LEASE, startStuckRuns } from '../activities/relays/stuck-runs.ts';
 import { startSweeper, startWaitingSweeper } from '../activities/relays/sweeper.ts';
-import { within } from '../platform/time-limit.ts';
 import { createEvmSigning } from '../venues/evm/signing.ts';
 import type { Parts } from './parts.ts';
-import { workStopSeconds } from './stop.ts';
+import { endLoops, workStopSeconds } from './stop.ts';
 
 /** Starts every loop, and registers in `stops` how they are stopped. */
 export function startLoops({
@@ -138,13 +137,11 @@ export function startLoops({
   health.start();
   stops.work.push({
     name: 'relays and loops',
-    stop: async () => {
-      const ended = Promise.all([...loops.map((loop) => loop.stop()), health.stop()]);
-      await within(ended, workStopSeconds(bound) * 1_000);
-      // Release the leases last: otherwise another process would start the same work while it still
-      // runs here.
-      await leases.loop.stop();
-      return [];
-    },
+    stop: () =>
+      endLoops([...loops, health], {
+        leases: leases.loop,
+        milliseconds: workStopSeconds(bound) * 1_000,
+        log,
+      }),
   });
 }

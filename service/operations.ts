@@ -1,17 +1,19 @@
 /** Starts the operations listener: health, metrics, documentation. */
+import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, register } from 'prom-client';
 import { DESCRIBED } from '../api/dashboard/routes.ts';
 import { createHostCheck } from '../api/http/host.ts';
 import { buildOpenApi } from '../api/openapi/document.ts';
 import { signingText } from '../api/openapi/signing.ts';
 import { createOperationMetrics } from '../api/operations/metrics.ts';
-import { createOps } from '../api/operations/listener.ts';
+import { createOps, whileStarting } from '../api/operations/listener.ts';
 import type { Route } from '../api/http/route.ts';
 import { listen } from '../api/http/server.ts';
 import { connectDatabase } from '../prisma/client.ts';
 import { readBuild, schemaFault, stateAt } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
+import { startClocks } from './clocks.ts';
 import { databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
@@ -22,21 +24,64 @@ import type { Work } from './worker.ts';
  */
 const TEMPORAL_CHECK_MS = 1_800;
 
-/** Starts the operations listener. */
+export interface OpsListener {
+  /** Serves this from now on. */
+  serve(app: RequestListener): void;
+  close(): Promise<unknown>;
+}
+
+/**
+ * Opens the operations listener, before anything is waited for: a process that waits for its
+ * database is alive, and not ready.
+ */
+export async function openOps({
+  config,
+  log,
+  stops,
+}: Pick<Parts, 'config' | 'log' | 'stops'>): Promise<OpsListener> {
+  let app = whileStarting('the process starts, and waits for the database first');
+  const ops = await listen({
+    app: (request, response) => {
+      app(request, response);
+    },
+    host: config.opsHost,
+    port: config.opsPort,
+    setting: 'SVC_OPS_PORT',
+    graceMs: 1_000,
+  });
+  stops.listener = async () => {
+    await ops.close();
+  };
+  log.info({ port: ops.port }, 'the operations listener is up');
+  return {
+    serve: (next) => {
+      app = next;
+    },
+    close: () => ops.close(),
+  };
+}
+
+/** Serves health, metrics and documentation of a process that has started. */
 export async function startOps(
   parts: Parts,
   served: {
+    readonly listener: OpsListener;
     readonly table: readonly Route[];
     readonly apiPort: number;
     readonly work: Work | null;
   },
 ): Promise<void> {
-  const { config, log, temporal, access, payloadCodec, stops } = parts;
-  const { table, apiPort, work } = served;
+  const { config, temporal, access, payloadCodec, stops } = parts;
+  const { listener, table, apiPort, work } = served;
   const build = await readBuild();
+  const clocks = work?.clocks ?? startClocks(parts);
   const { opsDb, metrics } = metricsPage(parts);
-  const ops = await listen({
-    app: createOps({
+  stops.listener = async () => {
+    await listener.close();
+    await opsDb.$disconnect();
+  };
+  listener.serve(
+    createOps({
       isDraining: () => stops.stopping,
       checkHost: createHostCheck([config.opsHost, ...config.allowedHosts]),
       openapi: buildOpenApi(table, {
@@ -90,8 +135,7 @@ export async function startOps(
         clocks: {
           required: false,
           check: async () => {
-            if (work === null) return { ok: false, detail: 'not measured by this process' };
-            const unread = work.clocks.unread();
+            const unread = clocks.unread();
             return unread.length === 0
               ? { ok: true }
               : { ok: false, detail: `cannot be read: ${unread.join(', ')}` };
@@ -99,16 +143,7 @@ export async function startOps(
         },
       },
     }),
-    host: config.opsHost,
-    port: config.opsPort,
-    setting: 'SVC_OPS_PORT',
-    graceMs: 1_000,
-  });
-  stops.listener = async () => {
-    await ops.close();
-    await opsDb.$disconnect();
-  };
-  log.info({ port: ops.port }, 'the operations listener is up');
+  );
 }
 
 /**

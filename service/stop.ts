@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { nameOf, type Leaving } from '../activities/leaving.ts';
-import { within } from '../platform/time-limit.ts';
+import { loopsAtWork, type Loop } from '../platform/loop.ts';
+import { TimeLimitError, within } from '../platform/time-limit.ts';
 import type { Parts, Stops } from './parts.ts';
 
 /** Exit status of a process that cut running work; its last log line lists the cut work. */
@@ -80,6 +81,31 @@ export function stopOnSignal(options: {
     hurry.abort();
     if (first === null) stop('the parent process has gone');
   });
+}
+
+/**
+ * Stops loops and then their leases; returns what was cut, which is nothing. A turn that lasts
+ * longer ends with the process, as at a crash: each write of a loop is one transaction that
+ * compares, and what it sends is stored before, so another process just does the work again.
+ */
+export async function endLoops(
+  loops: readonly Pick<Loop, 'stop'>[],
+  options: {
+    readonly leases: Pick<Loop, 'stop'>;
+    readonly milliseconds: number;
+    readonly log: Logger;
+  },
+): Promise<readonly string[]> {
+  const { leases, milliseconds, log } = options;
+  try {
+    await within(Promise.all(loops.map((loop) => loop.stop())), milliseconds);
+  } catch (error) {
+    if (!(error instanceof TimeLimitError)) throw error;
+    log.warn({ loops: loopsAtWork() }, 'turns of loops did not end in time; they are done again');
+  }
+  // Last: otherwise another process would start the same work while it still runs here.
+  await leases.stop();
+  return [];
 }
 
 /** Stops all work, then closes connections, then the operations listener; returns what was cut. */

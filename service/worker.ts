@@ -4,7 +4,8 @@ import { createTransferActivities } from '../activities/capital-transfers/activi
 import { workflowBundle } from '../activities/bundle.ts';
 import { startWorker, type RunningWorker } from '../activities/worker.ts';
 import { createEvmSigning } from '../venues/evm/signing.ts';
-import { createClocks, type Clocks } from '../activities/relays/clocks.ts';
+import type { Clocks } from '../activities/relays/clocks.ts';
+import { startClocks } from './clocks.ts';
 import { startLoops } from './loops.ts';
 import type { Parts } from './parts.ts';
 import { workStopSeconds } from './stop.ts';
@@ -19,8 +20,7 @@ export async function startWork(parts: Parts): Promise<Work> {
   const { config, log, db, temporal, access, tracing, payloadCodec, bound, desk } = parts;
   const { leaving, stops } = parts;
   const { executors, signers, venues } = bound;
-  const clocks = createClocks({ db, log, venues: venues.clocks });
-  const measuring = clocks.start(config.healthIntervalSeconds * 1_000);
+  const clocks = startClocks(parts);
   const stopSeconds = workStopSeconds(bound);
   const worker = startWorker({
     access: access.current,
@@ -70,10 +70,7 @@ export async function startWork(parts: Parts): Promise<Work> {
     stopSeconds,
     beforeWork: () => temporal.registerSearchAttributes(log),
   });
-  stops.work.push(
-    { name: 'worker', stop: () => worker.stop() },
-    { name: 'clocks', stop: async () => measuring.stop().then(() => []) },
-  );
+  stops.work.push({ name: 'worker', stop: () => worker.stop() });
   log.info({ stop_seconds: stopSeconds }, 'a stop waits up to this many seconds for running work');
   access.follow((renewed) => worker.use(renewed));
   startLoops(parts);

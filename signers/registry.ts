@@ -11,6 +11,7 @@ import { createNoopSigner } from './noop.ts';
 import { createRemoteSigner } from './remote.ts';
 
 export interface SignerRegistry {
+  /** Returns every signer's descriptor: always the same array. */
   list(): readonly SignerDescriptor[];
   /** Returns the signer; undefined if none with that key is in memory. */
   get(signerKey: string): Signer | undefined;
@@ -29,7 +30,7 @@ export function createSignerRegistry(signers: readonly Signer[]): SignerRegistry
     if (byKey.has(signer_key)) throw new Error(`signer_key ${signer_key} is used by two signers`);
     byKey.set(signer_key, signer);
   }
-  const descriptors = signers.map((signer) => signer.descriptor);
+  const descriptors = Object.freeze(signers.map((signer) => signer.descriptor));
   return {
     list: () => descriptors,
     get: (signerKey) => byKey.get(signerKey),

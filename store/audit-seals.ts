@@ -3,11 +3,12 @@
  * chain.
  */
 import type { AuditRecord } from '../domain/audit.ts';
+import { lossesIn } from '../domain/json-text.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { EMPTY_CHAIN, type AuditSeal, type ChainHead } from '../platform/audit-chain.ts';
 import type { Database } from '../prisma/client.ts';
 import { run } from './faults.ts';
-import { holdsDoubles, iso, stored } from './json.ts';
+import { iso, stored } from './json.ts';
 
 /** A record with the MAC that is stored in its row. */
 export interface AuditRowRead {
@@ -181,7 +182,7 @@ function toRow({ details, mac, ...row }: StoredRow): AuditRowRead {
   return {
     record: { ...row, details: stored<JsonObject>(JSON.parse(details)) },
     mac,
-    exact: holdsDoubles(details),
+    exact: lossesIn(details).length === 0,
   };
 }
 

@@ -63,12 +63,12 @@ export async function notePending(
 }
 
 /**
- * Notes why a transfer that waits for a person is not settled yet. Does nothing if somebody has
- * decided meanwhile.
+ * Notes why a transfer that waits is not settled yet. Does nothing if its state or epoch changed
+ * meanwhile, as where somebody has decided.
  */
 export async function noteReason(
   db: Database,
-  { transfer_id, epoch }: Pick<TransferRow, 'transfer_id' | 'epoch'>,
+  { transfer_id, epoch, state }: Pick<TransferRow, 'transfer_id' | 'epoch' | 'state'>,
   { error_code, error_message }: TransferReason,
 ): Promise<void> {
   await run(
@@ -76,7 +76,7 @@ export async function noteReason(
       UPDATE capital_transfers SET error_code = ${error_code}::text,
         error_message = ${error_message}::text
       WHERE transfer_id = ${transfer_id}::uuid AND submit_epoch = ${epoch}
-        AND request_state = 'MANUAL_INTERVENTION'`,
+        AND request_state = ${state}::text`,
   );
 }
 

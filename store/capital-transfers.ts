@@ -32,6 +32,8 @@ export interface NewTransfer {
   readonly reason: string;
   readonly strategy_id: string | null;
   readonly provider: string;
+  /** Which accounts the ends are; null where their venue keys alone say so. */
+  readonly venue_entries: string | null;
   /** Called when the transfer needs the operator. */
   readonly callback_url: string | null;
   /** The client that the idempotency key belongs to. */

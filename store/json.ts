@@ -3,7 +3,6 @@
  * strings.
  */
 import type { JsonObject } from '../domain/json.ts';
-import { compare } from '../domain/money.ts';
 
 /** Returns ISO 8601 text in UTC with milliseconds. */
 export function iso(date: Date): string {
@@ -48,18 +47,4 @@ export function objectOrNull(value: unknown): JsonObject | null {
 /** Returns a jsonb column as the type that was checked before it was written. */
 export function stored<T>(value: unknown): T {
   return value as T;
-}
-
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
-
-/**
- * Returns whether JavaScript keeps every digit of every number in the text; jsonb keeps any number
- * of digits.
- */
-export function holdsDoubles(json: string): boolean {
-  const numbers = (json.match(STRING_OR_NUMBER) ?? []).filter((token) => !token.startsWith('"'));
-  return numbers.every((token) => {
-    const read = Number(token);
-    return Number.isFinite(read) && compare(token, String(read)) === 0;
-  });
 }

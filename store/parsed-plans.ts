@@ -1,4 +1,5 @@
 /** Parses compiled plans, and keeps the most recently used ones. */
+import { frozen } from '../domain/plan/kept.ts';
 import type { CompiledPlan } from '../domain/plan/types.ts';
 
 /** In characters: of all kept plans together, and of the longest plan that is kept. */
@@ -40,11 +41,4 @@ export function createPlanParser({ most, longest }: KeptPlans = KEPT): (
     }
     return plan;
   };
-}
-
-function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const each of Object.values(value) as unknown[]) frozen(each);
-  Object.freeze(value);
-  return value;
 }

@@ -168,14 +168,19 @@ export async function saveObservedIdentity(
 }
 
 /**
- * Clears the observed address of every stored signer that is not in `signerKeys`: no process has
- * such a signer now.
+ * Clears the observed address of every stored signer that is not in `signerKeys` and that no
+ * process has observed for so long. Another worker may have a newer registry file.
  */
-export async function clearOrphans(db: Database, signerKeys: readonly string[]): Promise<void> {
-  await run(() =>
-    db.signer.updateMany({
-      where: { signer_key: { notIn: [...signerKeys] }, observed_signer_address: { not: null } },
-      data: { observed_signer_address: null, observed_at: null },
-    }),
+export async function clearOrphans(
+  db: Database,
+  signerKeys: readonly string[],
+  unseenSeconds: number,
+): Promise<void> {
+  const keys = JSON.stringify(signerKeys);
+  await run(
+    () => db.sql`
+      UPDATE signers SET observed_signer_address = NULL, observed_at = NULL
+      WHERE observed_at < svc_now() - make_interval(secs => ${unseenSeconds}::double precision)
+        AND signer_key NOT IN (SELECT jsonb_array_elements_text(${keys}::jsonb))`,
   );
 }

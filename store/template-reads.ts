@@ -6,6 +6,7 @@ import type { CompletionAssurance } from '../domain/executor.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { EdgeType, GraphEdge, GraphShape, NodeKind } from '../domain/graph/types.ts';
 import type { TemplateStatus } from '../domain/states/template-version.ts';
+import { frozen } from '../domain/plan/kept.ts';
 import type { CompletionPolicy, PlanTemplate, TemplateNode } from '../domain/plan/types.ts';
 import type { Prisma } from '../prisma/generated/client.ts';
 import type { Database } from '../prisma/client.ts';
@@ -84,8 +85,8 @@ const KEPT_VERSIONS = 200;
 const versions = new WeakMap<Database, Map<string, PlanTemplate>>();
 
 /**
- * Returns the version as it is compiled into plans: without the ids of nodes and edges. Null for an
- * unknown version.
+ * Returns the version as it is compiled into plans: without the ids of nodes and edges, frozen at
+ * every depth. Null for an unknown version.
  */
 export async function readTemplateForPlan(
   db: Database,
@@ -141,14 +142,14 @@ async function readVersion(
   );
   const [row] = rows;
   if (row === undefined) return null;
-  return {
+  return frozen({
     template_id: row.template_id,
     template_key: row.template_key,
     version: row.version,
     ...graphOfRow(row),
     risk_controls: row.risk_controls,
     completion_policy: completionOf(row),
-  };
+  });
 }
 
 /** Nodes and edges of a version in plan order, each as one JSON array; null when there are none. */

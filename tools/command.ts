@@ -1,6 +1,7 @@
 /** Commands of `fundadmin`: each declares its power where it is made. */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Power } from '../domain/approval/power.ts';
+import { dayOrInstant } from '../platform/instant.ts';
 
 const POWERS = new WeakMap<Command, Power>();
 const RECORDS_WHO = new WeakSet<Command>();
@@ -57,10 +58,9 @@ export function leavesOf(group: Command): ReadonlyMap<string, Command> {
 
 /** Parses an option's time: an ISO 8601 date, or a time with its offset. */
 export function time(text: string): Date {
-  const date = new Date(
-    /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? text : Number.NaN,
-  );
-  if (Number.isNaN(date.getTime()))
-    throw new InvalidArgumentError('It must be an ISO 8601 date, or a time with its offset.');
-  return date;
+  if (!dayOrInstant.safeParse(text).success)
+    throw new InvalidArgumentError(
+      'It must be an ISO 8601 date, or a time with seconds and its offset, of a day that exists, from 1970 to 9999.',
+    );
+  return new Date(text);
 }

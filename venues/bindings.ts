@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Address } from 'viem';
 import { z } from 'zod';
+import { describeLosses } from '../domain/json-text.ts';
 import type { BoundChain } from '../domain/plan/tokens.ts';
 import { describeIssues } from '../platform/issues.ts';
 import type { VenueEntry } from './entry.ts';
@@ -140,6 +141,8 @@ export async function loadVenueBindings(
   } catch {
     throw new VenueBindingsError([`${path}: is not valid JSON`]);
   }
+  const losses = describeLosses(text, path);
+  if (losses.length > 0) throw new VenueBindingsError(losses);
   const bindings = parseVenueBindings(content);
   return secrets === 'left'
     ? bindings.filter(isUsed)

@@ -21,6 +21,7 @@ export function openVenues(
   const opened: readonly OpenedVenue[] = VENUES.map((venue) => venue.open(bindings, world));
   return {
     chains,
+    evmVenues,
     chainAssets: chainAssets(bindings),
     queues: bindings.flatMap(({ venue_key, queue }) =>
       queue === undefined ? [] : [{ venue_key, ...queue }],

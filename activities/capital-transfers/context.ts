@@ -59,6 +59,7 @@ export function orderOf(row: TransferRow): TransferOrder {
     asset: row.asset,
     amount: row.amount,
     created_at: row.created_at,
+    ...(row.venue_entries === null ? {} : { venue_entries: row.venue_entries }),
     ...(row.provider_transfer_id === null
       ? {}
       : { provider_transfer_id: row.provider_transfer_id }),

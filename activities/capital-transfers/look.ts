@@ -6,7 +6,6 @@
  */
 import { Context } from '@temporalio/activity';
 import {
-  HISTORY_TOO_OLD,
   providerOf,
   SHOWN_OTHERWISE,
   type TransferAnswer,
@@ -24,6 +23,7 @@ import {
 } from '../../domain/capital-transfers/step.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
 import { notePending, noteReason } from '../../store/capital-transfer-steps.ts';
@@ -52,7 +52,11 @@ export async function look(
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
   if (provider === undefined)
-    return silent(deps, row, { why: 'no worker is bound to the accounts of the transfer' });
+    return silent(deps, row, {
+      why: 'no worker is bound to the accounts of the transfer',
+      // This look has compared no entries.
+      isUnseen: row.error_code === VENUE_ENTRY_CHANGED,
+    });
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(
@@ -84,7 +88,7 @@ export async function look(
 
 /**
  * Notes whether the provider's answer shows the transfer as pending; null: it shows no record. A
- * person cannot call a pending transfer failed.
+ * person cannot call a pending transfer failed, nor one that the last look could not see.
  */
 async function noteAnswer(
   deps: TransferDependencies,
@@ -93,7 +97,13 @@ async function noteAnswer(
 ): Promise<void> {
   const pending = answer?.status === 'pending';
   if (row.pending_at_provider !== pending) await notePending(deps.db, row, pending);
+  if (row.error_code !== VENUE_ENTRY_CHANGED) return;
+  // Here, since a send that follows this look may wait for long.
+  const seen = reasonAfterLook(row, 'its entries are back', { isUnseen: false });
+  if (seen !== null) await noteReason(deps.db, row, seen);
 }
+
+const OTHER_ACCOUNTS = 'its venue keys mean other accounts than at its creation';
 
 /** Handles a look that threw, which may show that the provider has the transfer. */
 async function faulty(
@@ -106,11 +116,9 @@ async function faulty(
   if (!(error instanceof ExecutorFault)) return silent(deps, row, { why });
   const { code, message } = error;
   if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);
-  const nothing = { why, reported: `${code}: ${message}` };
-  if (code !== HISTORY_TOO_OLD) return silent(deps, row, nothing);
-  // No later look finds more, so what an earlier one was shown holds up no person for good.
-  await noteAnswer(deps, row, null);
-  return unanswered(deps, row, nothing);
+  if (code === VENUE_ENTRY_CHANGED)
+    return silent(deps, row, { why: OTHER_ACCOUNTS, reported: message, isUnseen: true });
+  return silent(deps, row, { why, reported: `${code}: ${message}` });
 }
 
 /** Hands a transfer that its provider shows otherwise than ordered to a person, and keeps why. */
@@ -206,6 +214,8 @@ interface Nothing {
   readonly reported?: string;
   /** Seconds until the next look, at most. */
   readonly within?: number;
+  /** True: it could not see the transfer, as {@link VENUE_ENTRY_CHANGED} says. */
+  readonly isUnseen?: boolean;
 }
 
 /**
@@ -229,17 +239,17 @@ async function silent(
 async function unanswered(
   deps: TransferDependencies,
   row: TransferRow,
-  { why, reported, within = Infinity }: Nothing,
+  { why, reported, within = Infinity, isUnseen = false }: Nothing,
 ): Promise<LookTransferResult> {
   const left = (row.pending_left_ms ?? 0) / 1000;
   const waited = left <= 0 ? `Waited ${String(deps.pendingSeconds)} s: ` : '';
   const reason = `${waited}${why}${reported === undefined ? '' : `: ${reported}`}`;
-  if (row.state === 'MANUAL_INTERVENTION') {
-    const changed = reasonAfterLook(row, reason);
-    if (changed !== null) await noteReason(deps.db, row, changed);
-    throw lookAgain(why, unhurriedSeconds(deps));
-  }
-  if (left <= 0) return applied(deps, attention(row, reason));
+  const isWithPerson = row.state === 'MANUAL_INTERVENTION';
+  if (!isWithPerson && left <= 0)
+    return applied(deps, attention(row, reason, isUnseen ? VENUE_ENTRY_CHANGED : undefined));
+  const changed = reasonAfterLook(row, reason, { isUnseen });
+  if (changed !== null) await noteReason(deps.db, row, changed);
+  if (isWithPerson) throw lookAgain(why, unhurriedSeconds(deps));
   const pause = Math.min(
     LONGEST_PAUSE_SECONDS,
     0.5 * 2 ** Math.min(10, Context.current().info.attempt - 1),

@@ -1,5 +1,11 @@
 /** Finds the amount of a node, if it is known yet, and checks it against its limits. */
-import { exceedsMax, maxAmount, resolveAmount } from '../../domain/plan/amount.ts';
+import {
+  exceedsMax,
+  maxAmount,
+  parseAmountSource,
+  resolveAmount,
+} from '../../domain/plan/amount.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { tokenMismatch, type ChainAssets } from '../../domain/plan/tokens.ts';
 import type { PhaseRow } from '../../store/phases.ts';
 
@@ -22,7 +28,7 @@ export function allowedAmount(row: PhaseRow): Sendable {
     return {
       ok: false,
       code: 'AMOUNT_UNRESOLVED',
-      message: 'the amount refers to the output of a node that has no amount',
+      message: unresolved(row.node.config),
     };
   const limit = maxAmount(row.plan.risk_controls, row.node.risk_patch);
   if (!exceedsMax(amount, limit)) return { ok: true, amount };
@@ -31,6 +37,16 @@ export function allowedAmount(row: PhaseRow): Sendable {
     code: 'MAX_AMOUNT_EXCEEDED',
     message: `${amount} is more than max_amount ${limit ?? ''}`,
   };
+}
+
+/** Longest part of an invalid amount that a message repeats. */
+const LONGEST_AMOUNT = 80;
+
+function unresolved(config: JsonObject): string {
+  const source = parseAmountSource(config);
+  return source.kind === 'invalid'
+    ? `${source.text.slice(0, LONGEST_AMOUNT)} is neither a decimal text nor a reference to an amount`
+    : 'the amount refers to the output of a node that has no amount';
 }
 
 /**

@@ -17,6 +17,7 @@ import { askAfterSend, heldToChain } from './followed.ts';
 import { journalOf } from './journal.ts';
 import { withOwnClaim } from './claims.ts';
 import { phaseRow } from './row.ts';
+import { withinHistory } from './recover.ts';
 import { resultFor, result } from './results.ts';
 import { unanswered } from './faults.ts';
 import {
@@ -81,6 +82,8 @@ async function conclude(
   // Only a retry can continue. With a "not yet", the node and every later nonce of its account
   // would wait, and no person would know.
   if (answer.next_state === 'UNKNOWN') {
+    const kept = withinHistory(row, outcome);
+    if ('fault' in kept) return unknownBySilence(deps, row, kept.fault);
     const { error_message = 'only a retry may send again' } = answer;
     return unknownByAnswer(deps, row, { ...answer, error_message }, movesTo(row, 'UNKNOWN'));
   }

@@ -15,6 +15,7 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { HISTORY_TOO_OLD, saysAtVenue } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
@@ -100,11 +101,23 @@ function held(
   row: PhaseRow,
   outcome: CallOutcome,
 ): Promise<PhaseResult> {
-  return withOwnClaim(outcome, (outcome) =>
+  return withOwnClaim(withinHistory(row, outcome), (outcome) =>
     args.from_unknown === true
       ? stillUnknown(deps, row, outcome)
       : conclude(deps, args, row, outcome),
   );
+}
+
+/**
+ * Returns the outcome of the look. That the venue's history is over by now is silence where an
+ * earlier look has shown what the venue has: a person could call that failed, and pay again.
+ */
+export function withinHistory(row: PhaseRow, outcome: CallOutcome): CallOutcome {
+  if ('fault' in outcome || outcome.answer === null || !saysAtVenue(row.error_code)) return outcome;
+  const { answer } = outcome;
+  return answer.next_state === 'UNKNOWN' && answer.error_code === HISTORY_TOO_OLD
+    ? { fault: doubtOf(answer) }
+    : outcome;
 }
 
 /** Applies the outcome of the look. The outcome is the chain's when the executor was not called. */

@@ -7,7 +7,7 @@ import type { TimelineEventType } from '../../domain/events.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import { followsCompletion, isAlone } from '../../domain/decision.ts';
 import type { Advance, DecideArgs, PhaseResult } from '../../domain/messages.ts';
-import { saysAtVenue } from '../../domain/send/at-venue.ts';
+import { hasCompared, saysAtVenue, VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import type { NodeState } from '../../domain/states/node.ts';
 import { storable } from '../../domain/text.ts';
@@ -123,23 +123,36 @@ export function isShownAtOnce(error_code: string | undefined): error_code is str
 /**
  * Returns what the node shows after a look without an answer. What the venue was found to have
  * stays, unless the fault's own code is shown at once; of an UNKNOWN node everything that its
- * executor reported stays.
+ * executor reported stays. {@link VENUE_ENTRY_CHANGED} of an UNKNOWN node replaces such a report.
+ * Of any node it stays only until another look has compared the entries.
  */
 export function afterSilence(
   { state, error_code, error_message }: PhaseRow,
   fault: ExecutorFault,
 ): ExecutorFault {
   const { kind, code, message, retryAfterSeconds } = fault;
-  if (isShownAtOnce(code)) return fault;
   const isUnknown = state === 'UNKNOWN';
+  const isUnseen = isUnknown && code === VENUE_ENTRY_CHANGED && !saysAtVenue(error_code);
+  if (isUnseen || isShownAtOnce(code)) return fault;
   const isReported =
-    saysAtVenue(error_code) || (isUnknown && error_code !== null && error_code !== INCONCLUSIVE);
+    saysAtVenue(error_code) || (error_code !== null && outlasts(error_code, { isUnknown }, fault));
   if (isReported && error_message !== null)
     return new ExecutorFault(kind, error_code, besides(error_message, fault), {
       cause: fault,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     });
   return isUnknown ? new ExecutorFault(kind, INCONCLUSIVE, message) : fault;
+}
+
+/** Returns whether a code that says nothing of the venue's records stays after this fault. */
+function outlasts(
+  error_code: string,
+  { isUnknown }: { readonly isUnknown: boolean },
+  fault: ExecutorFault,
+): boolean {
+  if (error_code === VENUE_ENTRY_CHANGED)
+    return !hasCompared(fault) || fault instanceof NotBelieved;
+  return isUnknown && error_code !== INCONCLUSIVE;
 }
 
 function besides(shows: string, fault: ExecutorFault): string {
@@ -171,7 +184,8 @@ export function unknownBySilence(
   row: PhaseRow,
   fault: ExecutorFault,
 ): Promise<PhaseResult> {
-  const isKept = isShownAtOnce(fault.code) || fault instanceof NotBelieved;
+  const isUnseen = row.error_code === VENUE_ENTRY_CHANGED && !hasCompared(fault);
+  const isKept = isUnseen || isShownAtOnce(fault.code) || fault instanceof NotBelieved;
   const { code: error_code, message: error_message } = afterSilence(
     row,
     isKept ? fault : new ExecutorFault('timeout', INCONCLUSIVE, fault.message),

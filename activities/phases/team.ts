@@ -6,6 +6,7 @@
 import {
   ExecutorFault,
   type ExecutorDescriptor,
+  type ExecutorFaultKind,
   type TaskQueueSubmit,
 } from '../../domain/executor.ts';
 import type {
@@ -219,16 +220,7 @@ async function recordCancel(deps: PhaseDependencies, args: RecordArgs): Promise<
 
 /** Returns the worker's answer, checked against the protocol like any executor's answer. */
 function read({ phase, given: outcome }: RecordArgs): CallOutcome {
-  if ('fault' in outcome) {
-    const { kind, code } = outcome.fault;
-    const message =
-      kind === 'not_started'
-        ? 'no worker polls the task queue of this executor'
-        : `the executor's worker failed (${code})`;
-    return {
-      fault: new ExecutorFault(kind === 'not_started' ? 'unreachable' : kind, code, message),
-    };
-  }
+  if ('fault' in outcome) return { fault: failedCall(outcome.fault.kind) };
   if (outcome.answer === null && phase === 'preflight') return { answer: null };
   try {
     return { answer: parseResult(phase, outcome.answer) };
@@ -236,6 +228,31 @@ function read({ phase, given: outcome }: RecordArgs): CallOutcome {
     if (error instanceof ExecutorFault) return { fault: error };
     throw error;
   }
+}
+
+/**
+ * Returns the fault of a call that failed, with the code of its kind (`faultOf` of the workflow).
+ * The code that arrives over Temporal is not read: it may be one by which the service acts.
+ */
+function failedCall(kind: string): ExecutorFault {
+  switch (kind) {
+    case 'not_started':
+      return new ExecutorFault(
+        'unreachable',
+        'EXECUTOR_NOT_POLLING',
+        'no worker polls the task queue of this executor',
+      );
+    case 'timeout':
+      return workerFailed('timeout', 'EXECUTOR_TIMEOUT');
+    case 'rejected':
+      return workerFailed('rejected', 'EXECUTOR_REJECTED');
+    default:
+      return workerFailed('server_error', 'EXECUTOR_UNAVAILABLE');
+  }
+}
+
+function workerFailed(kind: ExecutorFaultKind, code: string): ExecutorFault {
+  return new ExecutorFault(kind, code, `the executor's worker failed (${code})`);
 }
 
 /**

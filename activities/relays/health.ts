@@ -107,7 +107,8 @@ async function refresh(options: HealthRefresherOptions, down: Set<string>): Prom
   const { db, executors, signers, checkedBy: by, intervalSeconds, log } = options;
   // Two turns: a process that cannot reach an executor must not call it down between two checks of
   // one that can, and what a process found that has died since must not stand for long.
-  const standsSeconds = 2 * (intervalSeconds + ANSWER_LIMIT_MS / 1_000);
+  const turnSeconds = intervalSeconds + ANSWER_LIMIT_MS / 1_000;
+  const standsSeconds = 2 * turnSeconds;
   const recorded = (what: Record<string, string>, work: Promise<void>): Promise<boolean> =>
     work.then(
       () => true,
@@ -144,6 +145,7 @@ async function refresh(options: HealthRefresherOptions, down: Set<string>): Prom
       clearOrphans(
         db,
         descriptors.map((descriptor) => descriptor.signer_key),
+        3 * turnSeconds,
       ),
     ),
   ]);

@@ -2,19 +2,16 @@
 import { z } from 'zod';
 import { REGISTRY_ENTITIES } from '../../domain/audit.ts';
 import { AUDIT_ACTIONS, AUDIT_OUTCOMES } from '../../domain/events.ts';
+import { instant } from '../../platform/instant.ts';
 import { cursorParameter, limitParameter, nextCursor } from '../http/paging.ts';
 import { jsonObject, listOf, oneOf, text, timestamp, uuid } from '../http/schemas.ts';
 
-const time = z.iso.datetime({
-  offset: true,
-  error: 'must be an ISO 8601 time with Z or an offset',
-});
 const name = text(1, 256);
 
 /** Filters that both lists have. */
 const filters = {
-  time_range_start: time.optional().meta({ description: 'Inclusive.' }),
-  time_range_end: time.optional().meta({ description: 'Exclusive.' }),
+  time_range_start: instant.optional().meta({ description: 'Inclusive.' }),
+  time_range_end: instant.optional().meta({ description: 'Exclusive.' }),
   actor_client_id: name.optional(),
   actor_key_id: name.optional(),
   entity_key: name.optional(),

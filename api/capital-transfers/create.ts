@@ -4,6 +4,7 @@ import {
   brokenRule,
   TOPOLOGY_RULES,
   TRANSFER_ACCOUNT_TYPES,
+  transferEntries,
 } from '../../domain/capital-transfers/topology.ts';
 import type {
   TransferAccount,
@@ -24,6 +25,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { afterAccepting } from '../http/accepted.ts';
 import { differingFields } from '../http/differences.ts';
 import type { Reply } from '../http/route.ts';
+import { keyOf } from '../movements/request.ts';
 import { toView } from './read.ts';
 import type { TransferCreateBody, TransferView } from './schema.ts';
 
@@ -32,6 +34,7 @@ interface Permitted {
   readonly provider: string;
   readonly source_account_type: TransferAccountType;
   readonly destination_account_type: TransferAccountType;
+  readonly venue_entries: string | null;
 }
 
 /**
@@ -39,10 +42,16 @@ interface Permitted {
  * idempotency key is looked up first, so that a repeat gets its result whatever has changed since.
  */
 export async function create(
-  input: { readonly body: TransferCreateBody; readonly requester: Requester },
+  input: {
+    readonly body: TransferCreateBody;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+    readonly requester: Requester;
+  },
   deps: ApiDependencies,
 ): Promise<Reply<TransferView>> {
-  const { body, requester } = input;
+  const { body, headers, requester } = input;
+  // Refuses a header that differs from the key of the body.
+  keyOf(body, headers['idempotency-key']);
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = normalForm(body);
   const subject = {
@@ -150,7 +159,12 @@ function permit(body: TransferCreateBody, { transfers }: ApiDependencies): Permi
       context: { rule },
     });
   }
-  return { provider: source.provider, source_account_type, destination_account_type };
+  return {
+    provider: source.provider,
+    source_account_type,
+    destination_account_type,
+    venue_entries: transferEntries(source, destination),
+  };
 }
 
 function accountType(field: string, value: string): TransferAccountType {

@@ -5,6 +5,7 @@ import { resolved, type TransferRow } from '../../domain/capital-transfers/step.
 import { ServiceError } from '../../domain/errors.ts';
 import { LONGEST_SETTLE_SECONDS } from '../../domain/executor.ts';
 import { undecidableSeconds } from '../../domain/capital-transfers/send.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { resolvableStates, type TransferState } from '../../domain/states/capital-transfer.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransferRow } from '../../store/capital-transfers.ts';
@@ -58,6 +59,7 @@ async function settle(
     const ahead_ms = body.resolution === 'failed' ? await databaseAheadMs(db) : 0;
     const seconds = undecidableSeconds(row, settle_seconds + ahead_ms / 1_000);
     if (body.resolution === 'failed' && row.pending_at_provider) throw stillOpen(row);
+    if (body.resolution === 'failed' && row.error_code === VENUE_ENTRY_CHANGED) throw unseen(row);
     if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds, states);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
@@ -77,6 +79,14 @@ function stillOpen({ transfer_id, provider, error_code }: TransferRow): ServiceE
     message: SHOWN_OTHERWISE.includes(error_code ?? '')
       ? `${provider} shows the transfer twice or otherwise than ordered (${error_code ?? ''}), so it cannot be resolved as failed. Look at its records, set right there what was moved, and resolve the transfer as completed.`
       : `${provider} last showed the transfer as pending, so it cannot be resolved as failed. Wait until ${provider} ends it, which ends the transfer by itself, or have it ended there.`,
+    context: { transfer_id },
+  });
+}
+
+/** Returns the refusal while no look can see the transfer. */
+function unseen({ transfer_id, venue_entries }: TransferRow): ServiceError {
+  return new ServiceError('venue_entry_changed', {
+    message: `The venue keys of the transfer mean other accounts by now than those it was created for, so no look can see it, and it cannot be resolved as failed. Point the entries back to [${venue_entries ?? ''}] and let it be looked for, or resolve it as completed.`,
     context: { transfer_id },
   });
 }

@@ -104,12 +104,18 @@ export const capitalTransferRoutes: readonly Route[] = [
     description:
       'For a transfer that its provider does not confirm. `completed` consumes the hold, `failed` releases it, and ' +
       '`manual_intervention` keeps it and leaves the decision open. `failed` is `send_still_open` while the last answer of the provider ' +
-      'shows the transfer as pending, or otherwise than ordered. In CREATED it stops the transfer before it is sent.',
+      'shows the transfer as pending, or otherwise than ordered, and `venue_entry_changed` while its venue keys mean other accounts than at ' +
+      'its creation, so that no look can see it. In CREATED it stops the transfer before it is sent.',
     params: transferParams,
     query: noQuery,
     body: transferResolve,
     response: transferView,
-    errors: ['capital_transfer_not_found', 'invalid_state', 'send_still_open'],
+    errors: [
+      'capital_transfer_not_found',
+      'invalid_state',
+      'send_still_open',
+      'venue_entry_changed',
+    ],
     handler: resolve,
   }),
 ];

@@ -80,6 +80,8 @@ export function createChangeDesk({ find, operator, deps }: ChangeDeskOptions): C
         query: '',
         body: body ?? undefined,
         dryRun: undefined,
+        // Judged when the change was requested.
+        idempotencyKey: undefined,
       });
       await route.handle(
         {

@@ -5,6 +5,7 @@ import { OPERATOR_ROLES } from '../../domain/roles.ts';
 import { DASHBOARD_KEY_STATES } from '../../domain/states/dashboard-key.ts';
 import { OPERATOR_NAME } from '../../platform/dashboard-keys.ts';
 import { TOKEN } from '../../platform/one-time.ts';
+import { allowlistLabel } from '../../platform/seen-text.ts';
 import { nextCursor, pageParameters } from '../http/paging.ts';
 import {
   booleanInQuery,
@@ -31,7 +32,7 @@ export const allowBody = z
     chain_family: z.enum(CHAIN_FAMILIES),
     address: text(1, 256),
     chain_id: int32(1).nullable().default(null),
-    label: text(1, 128).nullable().default(null),
+    label: allowlistLabel.nullable().default(null),
     reason,
   })
   .refine(({ chain_family, chain_id }) => chain_family === 'evm' || chain_id === null, {

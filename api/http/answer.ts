@@ -68,7 +68,13 @@ export async function answer(
     contentType: headers['content-type'],
     contentEncoding: exchange.encoding,
   });
-  const input = validate(route, { params, query, body, dryRun: headers['dry-run'] });
+  const input = validate(route, {
+    params,
+    query,
+    body,
+    dryRun: headers['dry-run'],
+    idempotencyKey: headers['idempotency-key'],
+  });
   await check?.(input);
   const { request_id, span } = exchange;
   const own = withRequestLog(deps, request_id);

@@ -1,5 +1,6 @@
 /** Parses the raw bytes of a body to its JSON value; nothing here depends on a route. */
 import { ServiceError } from '../../domain/errors.ts';
+import { lossesIn, LOSSES, type JsonLoss } from '../../domain/json-text.ts';
 import { invalidRequest, pathText, type Issue } from './issues.ts';
 
 /** Maximum size of a body, in bytes. */
@@ -27,7 +28,8 @@ export function parseBody(raw: RawBody): unknown {
   ) {
     throw new ServiceError('unsupported_media_type');
   }
-  const value = decodeJson(raw.bytes);
+  const text = decoded(raw.bytes);
+  const value = parsed(text);
   if (countValues(value, VALUES_LIMIT) > VALUES_LIMIT)
     throw invalidRequest([
       {
@@ -38,6 +40,7 @@ export function parseBody(raw: RawBody): unknown {
     ]);
   const issues: Issue[] = [];
   inspect(value, [], 1, issues);
+  if (issues.length === 0) issues.push(...lossesIn(text).map(toIssue));
   if (issues.length > 0) throw invalidRequest(issues);
   return value;
 }
@@ -53,15 +56,17 @@ function isJson(contentType: string | undefined): boolean {
   );
 }
 
-function decodeJson(bytes: Uint8Array): unknown {
-  let text: string;
+function decoded(bytes: Uint8Array): string {
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw invalidRequest([
       { path: '', code: 'invalid_utf8', message: 'the body is not valid UTF-8' },
     ]);
   }
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -69,6 +74,15 @@ function decodeJson(bytes: Uint8Array): unknown {
       { path: '', code: 'invalid_json', message: 'the body is not valid JSON' },
     ]);
   }
+}
+
+/** What parsing has changed would be hashed, approved and sent as no caller wrote it. */
+function toIssue({ path, kind }: JsonLoss): Issue {
+  return {
+    path: pathText(path.map((step) => (typeof step === 'string' ? printable(step) : step))),
+    code: kind === 'repeated' ? 'repeated' : 'invalid_number',
+    message: LOSSES[kind],
+  };
 }
 
 /** Returns the number of fields and items in `value` at all levels; stops above `enough`. */

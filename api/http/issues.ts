@@ -47,7 +47,7 @@ export function toIssues(error: z.ZodError, known?: readonly string[]): readonly
     return [
       {
         path,
-        code: issue.code === 'custom' ? 'invalid_value' : issue.code,
+        code: issue.code === 'custom' ? customCode(issue) : issue.code,
         // The key's own schema says what is wrong with the key.
         message:
           issue.code === 'invalid_key'
@@ -56,6 +56,11 @@ export function toIssues(error: z.ZodError, known?: readonly string[]): readonly
       },
     ];
   });
+}
+
+function customCode({ params }: z.core.$ZodIssueCustom): string {
+  const code: unknown = params?.['code'];
+  return typeof code === 'string' ? code : 'invalid_value';
 }
 
 /** Returns the refusal that carries the issues. */

@@ -1,6 +1,7 @@
 /** Pages of lists: newest first, stable under inserts, continued with an opaque cursor. */
 import { z } from 'zod';
 import { isId } from '../../platform/ids.ts';
+import { instant, instantMs } from '../../platform/instant.ts';
 import { integerInQuery } from './schemas.ts';
 
 /** Position of the last row of a page. */
@@ -31,11 +32,16 @@ export function decodeCursor(cursor: string): Position | null {
     const parsed = positionSchema.safeParse(
       JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')),
     );
-    if (!parsed.success || Number.isNaN(Date.parse(parsed.data.created_at))) return null;
+    if (!parsed.success || !isWritten(parsed.data.created_at)) return null;
     return parsed.data;
   } catch {
     return null;
   }
+}
+
+/** Returns whether a list can have written the time: of a day that exists, and in its one form. */
+function isWritten(time: string): boolean {
+  return instant.safeParse(time).success && new Date(time).toISOString() === time;
 }
 
 /** The `cursor` query parameter, decoded. */
@@ -67,13 +73,7 @@ export function limitParameter(max = 200, otherwise = 50) {
  * A time in a query, as ISO text, rounded up to a whole millisecond: rows have whole milliseconds,
  * so the bound stays the same.
  */
-const bound = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with Z or an offset' })
-  .transform((time) => {
-    const finer = /\.\d{3}\d*[1-9]/.test(time) ? 1 : 0;
-    return new Date(Date.parse(time) + finer).toISOString();
-  })
-  .optional();
+const bound = instant.transform((time) => new Date(instantMs(time)).toISOString()).optional();
 
 /** Paging parameters, spread into a list route's strict query object. */
 export const pageParameters = {

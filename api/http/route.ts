@@ -176,6 +176,11 @@ export function recordsOf(query: z.ZodType): readonly string[] {
     .map(([name]) => name);
 }
 
+/** Returns the schema of the idempotency key in the body; undefined for a route without a key. */
+export function keyFieldOf({ body }: Pick<Route, 'body'>): unknown {
+  return body instanceof z.ZodObject ? body.shape['idempotency_key'] : undefined;
+}
+
 /** Returns whether a request with this validated query has an effect besides its reply. */
 export function acts({ acts }: Pick<Route, 'acts'>, query: unknown): boolean {
   return typeof acts === 'function' ? acts(query) : acts === 'always';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { invalidRequest, toIssues, type Issue } from './issues.ts';
 import { parseQuery } from './query.ts';
-import { recordsOf, type Route } from './route.ts';
+import { keyFieldOf, recordsOf, type Route } from './route.ts';
 
 export interface ValidInput {
   readonly params: unknown;
@@ -17,6 +17,8 @@ export interface RawInput {
   readonly body: unknown;
   /** The value of the header `Dry-Run`. */
   readonly dryRun: string | undefined;
+  /** The value of the header `Idempotency-Key`. */
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Headers that have a meaning only when they appear once. */
@@ -69,7 +71,7 @@ export function validate(route: Route, raw: RawInput): ValidInput {
   } else {
     body = check(route.body, raw.body);
   }
-  issues.push(...dryRunIssues(route, dryRun));
+  issues.push(...dryRunIssues(route, dryRun), ...keyIssues(route, raw.idempotencyKey));
   if (issues.length > 0)
     throw invalidRequest(
       issues.filter(
@@ -136,4 +138,20 @@ function dryRunIssues(
   if (malformed.length > 0 || header === undefined || parameter === undefined) return malformed;
   if (header === parameter) return [];
   return [{ path: 'dry_run', code: 'invalid_value', message: 'differs from the Dry-Run header' }];
+}
+
+/**
+ * Returns the issue of an idempotency key on a write that reads none: its caller relies on a repeat
+ * that does nothing. Where the body has a key, the route compares the two.
+ */
+function keyIssues(route: Route, header: string | undefined): readonly Issue[] {
+  if (header === undefined || route.method === 'GET' || keyFieldOf(route) !== undefined) return [];
+  return [
+    {
+      path: 'idempotency-key',
+      code: 'unsupported',
+      message:
+        'this request takes no idempotency key: a repeat acts again; send it without the header',
+    },
+  ];
 }

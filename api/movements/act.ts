@@ -238,6 +238,7 @@ export function refusalError(
     case 'send_not_over':
     case 'payment_mined':
     case 'send_still_open':
+    case 'venue_entry_changed':
     case 'nonce_open': {
       const { reason, ...context } = outcome.send ?? { reason: outcome.reason };
       return new ServiceError(reason, { context: { movement_id: movementId, ...context } });

@@ -2,12 +2,16 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { specOf } from '../../domain/actions/built-in.ts';
 import { isReservedTemplate } from '../../domain/plan/template.ts';
+import { takesBack } from '../../domain/plan/amount.ts';
 import { excessBefore, excessOf, type Excess } from '../../domain/plan/bounds.ts';
 import { unsupportedAssurances } from '../../domain/plan/assurance.ts';
 import { resolveBindings, type ResolvedBindings } from '../../domain/plan/bindings.ts';
 import { canonicalPlan, compilePlan, withoutAssetCode } from '../../domain/plan/compile.ts';
+import { unreadFields } from '../../domain/send/intent.ts';
 import { tokenMismatch } from '../../domain/plan/tokens.ts';
 import type { CompiledPlan, PlanTemplate } from '../../domain/plan/types.ts';
+import { isObject } from '../../domain/json.ts';
+import { isDecimal, isPositive } from '../../domain/money.ts';
 import type { Caller } from '../../domain/roles.ts';
 import { sha256Hex } from '../../platform/hash.ts';
 import { readReplacedSigners } from '../../store/signer-lifecycle.ts';
@@ -104,6 +108,7 @@ export async function assess(
     ...addressRefusals(addresses),
     ...assuranceRefusals(compiled.plan, deps),
     ...fundsRefusals(compiled.plan, deps),
+    ...requestRefusals(compiled.plan, deps),
     ...(await pathRefusals(compiled.plan, deps)),
     ...(await coverRefusals(compiled.plan, caller, deps)),
   ];
@@ -212,6 +217,43 @@ function fundsRefusals(
         : [new ServiceError('token_asset_mismatch', { context: { ...mismatch } })];
     }),
   ];
+}
+
+/**
+ * Returns the refusal of a request of which a part would be approved and have no effect: a field of
+ * the intent that nothing reads, or an amount of 0 that would be sent.
+ */
+function requestRefusals(
+  plan: CompiledPlan,
+  { executors }: Pick<ApiDependencies, 'executors'>,
+): readonly ServiceError[] {
+  const local = new Set(
+    executors
+      .list()
+      .filter(({ kind }) => kind === 'local')
+      .map(({ executor_key }) => executor_key),
+  );
+  const issues = unreadFields(plan, local).map((field) => ({
+    path: `intent.${field}`,
+    code: 'invalid_value',
+    message:
+      "is in no node of the plan: the template does not take it from the intent. Leave it out, or send the node's own field in input_params.node_config where the template leaves that open",
+  }));
+  if (sendsNothing(plan))
+    issues.push({
+      path: 'input_params.node_config.amount',
+      code: 'invalid_value',
+      message:
+        'must be greater than zero; only a node that takes an allowance back has the amount 0',
+    });
+  return issues.length === 0 ? [] : [invalidRequest(issues)];
+}
+
+/** Returns whether the caller's amount is 0 and a node would send it. */
+function sendsNothing({ nodes, input_params: { node_config: shared } }: CompiledPlan): boolean {
+  const amount = isObject(shared) ? shared['amount'] : undefined;
+  if (typeof amount !== 'string' || !isDecimal(amount) || isPositive(amount)) return false;
+  return nodes.some((node) => node.sends && node.config['amount'] === amount && !takesBack(node));
 }
 
 function tooLarge(

@@ -47,7 +47,9 @@ const send = z
     sub_account_address: text.meta({
       description: 'The sub-account at the perps venue that a top-up pays.',
     }),
-    chain_id: text.meta({ description: 'The chain that it leaves, or on which a venue pays.' }),
+    chain_id: text.meta({
+      description: 'The chain that it leaves, or on which a venue pays; null for an exchange.',
+    }),
     destination_chain_id: text.meta({ description: 'The chain on which a bridge pays.' }),
     token_address: text,
     amount_ref: text.meta({

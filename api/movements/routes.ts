@@ -293,7 +293,8 @@ export const movementRoutes: readonly Route[] = [
       'For a node in UNKNOWN whose venue can no longer report the outcome of its send, or one that is observed for longer than usual ' +
       '(attention `observed_long`). `completed` continues on its success path (of an observed node, and of one with `SEND_UNDER_WAY`, once it ' +
       'takes an hour longer than usual), `failed` on its failure path (`send_still_open` of an observed node, and of one whose last answer says ' +
-      'that the venue has the send or has paid it). `abandoned` ends it FAILED ' +
+      'that the venue has the send or has paid it; `venue_entry_changed` of one that the last look could not see, since its venue key means ' +
+      'another account or bridge entry than where it was sent). `abandoned` ends it FAILED ' +
       'with `ABANDONED`: no edge fires, it is never retried, its amount stays counted as sent, and if it lands late the movement is in ' +
       'attention as `landed_late`. Reason and evidence are kept in the audit, on the timeline and as an artifact. Refused ' +
       'until the send and the time in which its effect may appear are over; `failed` also while what it signed may still be mined. ' +
@@ -318,6 +319,7 @@ export const movementRoutes: readonly Route[] = [
       'nonce_open',
       'payment_mined',
       'send_still_open',
+      'venue_entry_changed',
       'resolution_incomplete',
       'already_claimed',
     ],

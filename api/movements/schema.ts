@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { ATTENTION_REASONS } from '../../domain/attention-reasons.ts';
 import { OUTCOMES } from '../../domain/commands/resolve.ts';
+import { isObject } from '../../domain/json.ts';
+import { isDecimal } from '../../domain/money.ts';
 import { NODE_STATES } from '../../domain/states/node.ts';
 import { isLoopbackHost } from '../../domain/callbacks/target.ts';
 import { foreignKeys, TEMPLATE_ONLY_KEYS } from '../../domain/plan/bounds.ts';
@@ -15,35 +17,44 @@ import {
   text,
   uuid,
 } from '../http/schemas.ts';
+import { referenceFault } from '../../domain/text.ts';
 import { isTelling } from '../../platform/redact.ts';
+import { printed, seenText } from '../../platform/seen-text.ts';
 import { assertionBody } from '../approvals/schema.ts';
 import { pageParameters } from '../http/paging.ts';
 
 /** Maximum approval time in seconds: a week. */
 export const MAX_APPROVAL_TTL_SECONDS = 604_800;
 
+const NAMED =
+  "Must be one that the plan names, if it names any. Only conditions and a team's executor read it.";
+
 /** What the movement must do. */
 export const intentBody = z
   .strictObject({
     asset: assetCode.meta({ description: 'Stored in upper case.', example: 'USDC' }),
     amount: positiveDecimal,
-    destination_address: text(1, 256).optional(),
-    chain_id: int32(1).optional(),
-    source_venue: text(1, 128).optional(),
-    destination_venue: text(1, 128).optional(),
+    destination_address: text(1, 256).optional().meta({
+      description:
+        "Whom the plan pays. A template does not take it from here: it must be in a node's config. Only a team's executor may read it.",
+    }),
+    chain_id: int32(1).optional().meta({ description: NAMED }),
+    source_venue: text(1, 128).optional().meta({ description: NAMED }),
+    destination_venue: text(1, 128).optional().meta({ description: NAMED }),
   })
   .meta({ id: 'Intent' });
 
-/** Returns the schema of a text for people: without characters that terminals or pages hide. */
-function printed(min: number, max: number): z.ZodString {
-  return text(min, max).regex(
-    /^[^\u0000-\u001f\u007f-\u009f]*$/,
-    'must not hold control characters',
-  );
-}
+/** The caller's own reference for the movement. Two that look alike would pay an invoice twice. */
+const externalReference = seenText(1, 128, referenceFault);
 
-/** The caller's own reference for the movement. */
-export const externalReference = printed(1, 128);
+const MOST_LABELS = 50;
+const labels = z
+  .record(z.string().max(128), z.string().max(1024))
+  .refine(
+    (pairs) => Object.keys(pairs).length <= MOST_LABELS,
+    `must hold at most ${String(MOST_LABELS)} pairs`,
+  )
+  .meta({ maxProperties: MOST_LABELS });
 
 const METADATA_KEY = /^[a-z0-9_.-]{1,64}$/;
 const MOST_METADATA = 20;
@@ -52,25 +63,26 @@ const MOST_METADATA = 20;
 export const metadataKey = z
   .string()
   .regex(METADATA_KEY, 'must be 1 to 64 of a-z, 0-9, _, . and -');
-export const metadataValue = printed(0, 256);
 
-const metadata = z
-  .record(metadataKey, metadataValue, {
-    error: ({ code, input }) =>
-      code === 'invalid_type' && typeof input === 'string'
-        ? 'takes pairs of key and value; in a query each is written `metadata.<key>=<value>`'
-        : undefined,
-  })
-  .refine(
-    (pairs) => Object.keys(pairs).length <= MOST_METADATA,
-    `must hold at most ${String(MOST_METADATA)} pairs`,
-  );
+const metadataOf = (value: z.ZodString) =>
+  z
+    .record(metadataKey, value, {
+      error: ({ code, input }) =>
+        code === 'invalid_type' && typeof input === 'string'
+          ? 'takes pairs of key and value; in a query each is written `metadata.<key>=<value>`'
+          : undefined,
+    })
+    .refine(
+      (pairs) => Object.keys(pairs).length <= MOST_METADATA,
+      `must hold at most ${String(MOST_METADATA)} pairs`,
+    );
+const metadata = metadataOf(seenText(0, 256));
 
 /**
  * Metadata entries that a movement must have. Keys whose values views hide cannot be searched: a
  * result would confirm a guessed value.
  */
-const metadataFilter = metadata
+const metadataFilter = metadataOf(printed(0, 256))
   .refine((pairs) => !Object.keys(pairs).some(isTelling), {
     message: 'has a key whose values are never shown; they are not searched either',
   })
@@ -108,6 +120,15 @@ const inputParams = jsonObject
         message: 'is set by the template only',
       });
     }
+    const shared = params['node_config'];
+    if (!isObject(shared) || !Object.hasOwn(shared, 'amount')) return;
+    const { amount } = shared;
+    if (typeof amount === 'string' && isDecimal(amount)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['node_config', 'amount'],
+      message: 'must be a decimal text in plain notation, such as "12.5"',
+    });
   })
   .meta({
     id: 'InputParams',
@@ -115,7 +136,7 @@ const inputParams = jsonObject
     additionalProperties: true,
     description:
       "Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value " +
-      `wins. It takes at most 64 KiB, and none of ${TEMPLATE_ONLY_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
+      `wins, and an \`amount\` is a decimal text. It takes at most 64 KiB, and none of ${TEMPLATE_ONLY_KEYS.map((key) => `\`${key}\``).join(', ')}.`,
   });
 
 export const createBody = z
@@ -135,10 +156,13 @@ export const createBody = z
     idempotency_key: idempotencyKey.optional().meta({
       description: 'May be sent as the header `Idempotency-Key` instead; both must be equal.',
     }),
-    labels: z.record(z.string(), z.string()).default({}),
+    labels: labels.default({}).meta({
+      description: `At most ${String(MOST_LABELS)} pairs, of keys to 128 and values to 1,024 characters; no part of the plan.`,
+    }),
     external_reference: externalReference.optional().meta({
       description:
-        'What your own books name the movement by. Lists and the search find it; it is no part of the plan.',
+        'What your own books name the movement by: NFC text without characters that cannot be seen, its only blanks single spaces ' +
+        'between words. Lists and the search find it; it is no part of the plan.',
     }),
     unique_reference: z.boolean().default(false).meta({
       description:
@@ -180,7 +204,7 @@ export const listQuery = z.strictObject({
   asset: assetCode
     .optional()
     .meta({ description: 'What the movement is for, or what its plan can move.' }),
-  external_reference: externalReference.optional(),
+  external_reference: printed(1, 128).optional(),
   metadata: metadataFilter,
   needs_attention: z
     .literal('true')

@@ -17,7 +17,7 @@ import { SchemaCollector, type JsonSchema } from './schemas.ts';
 import { dashboardFailures, dashboardSchemes, dashboardSecurity } from './dashboard.ts';
 import { securityRequirement, securitySchemes, signingText } from './signing.ts';
 import type { DashboardRoute } from '../dashboard/route.ts';
-import { recordsOf, type Route } from '../http/route.ts';
+import { keyFieldOf, recordsOf, type Route } from '../http/route.ts';
 import { requestKindOf } from '../../domain/approval/power.ts';
 import { changeAccepted } from '../change-requests/schema.ts';
 import { errorBody } from '../http/schemas.ts';
@@ -176,7 +176,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           in: 'header',
           required: false,
           description:
-            'Replaces `idempotency_key` of the body; where both are sent they must be equal.',
+            'Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
         DryRunQuery: {
@@ -241,9 +241,8 @@ function operation(
   const body = route.method === 'GET' ? null : bodyOf(route, collector);
   const answered = (status: number, schema: JsonSchema): JsonSchema =>
     json(schema, SEEN.answers[route.id]?.[status]);
-  // A route whose body must have the key does not accept the key in a header.
-  const key: unknown =
-    route.body instanceof z.ZodObject ? route.body.shape['idempotency_key'] : undefined;
+  // A route whose body must have the key does not accept the key in a header alone.
+  const key = keyFieldOf(route);
   const idempotent = key !== undefined;
   const keyInHeader = key instanceof z.ZodOptional;
   const succeeded = {

@@ -2,6 +2,7 @@
  * The operators' listener: readiness, metrics, API documentation, payload codec. Its requests are
  * unsigned, so it serves nothing else.
  */
+import type { RequestListener } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import helmet from 'helmet';
 import { register } from 'prom-client';
@@ -41,6 +42,25 @@ export interface PartStatus {
 }
 
 const CHECK_MS = 3_000;
+
+/**
+ * Answers for a process that has not started yet: it is alive and not ready, for this reason.
+ * Nothing else is served, so that no figure is taken for one of a process at work.
+ */
+export function whileStarting(detail: string): RequestListener {
+  return ({ url }, response) => {
+    const isAlive = url === '/healthz';
+    const starting = {
+      status: 'not_ready',
+      checks: { start: { ok: false, required: true, detail } },
+    };
+    response.writeHead(isAlive ? 200 : 503, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+    });
+    response.end(JSON.stringify(isAlive ? { status: 'ok' } : starting));
+  };
+}
 
 /** Builds the operators' application. */
 export function createOps(options: OpsOptions): Express {

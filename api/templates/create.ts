@@ -14,6 +14,9 @@ import { noParams, noQuery } from '../http/schemas.ts';
 import { planTemplateCreate, planTemplateCreated } from './schema.ts';
 import { createdView } from './view.ts';
 
+/** A graph of the most edges may have a cycle for almost each of them. */
+const MOST_PROBLEMS = 100;
+
 export const createTemplateRoute = defineRoute({
   id: 'createPlanTemplate',
   method: 'POST',
@@ -41,7 +44,10 @@ export const createTemplateRoute = defineRoute({
     if (completion_assurance === undefined) throw new ServiceError('completion_policy_missing');
     const graph = { nodes: body.nodes.map(nodeOf), edges: body.edges.map(edgeOf) };
     const problems = validateGraph(graph);
-    if (problems.length > 0) throw new ServiceError('graph_invalid', { context: { problems } });
+    if (problems.length > 0)
+      throw new ServiceError('graph_invalid', {
+        context: { problems: problems.slice(0, MOST_PROBLEMS) },
+      });
 
     if (isReservedTemplate(body.template_key))
       throw new ServiceError('reserved_template_family', {

@@ -158,7 +158,7 @@ const completionPolicy = z
 export const planTemplateCreate = z
   .strictObject({
     template_key: templateKey,
-    name: z.string().min(1),
+    name: text(1, 256),
     version: int32(1),
     owner: text(0, 128).nullish(),
     nodes: z.array(planNodeCreate).max(MAX_NODES),

@@ -4,7 +4,7 @@
  */
 import { installSdk } from '../../activities/sdk.ts';
 import { planApi } from '../../service/api.ts';
-import { startOps } from '../../service/operations.ts';
+import { openOps, startOps } from '../../service/operations.ts';
 import { startWork } from '../../service/worker.ts';
 import { until } from '../until.ts';
 import { runPart } from './part.ts';
@@ -15,7 +15,8 @@ runPart(async (settings) => {
   installSdk(parts.log);
   const work = await startWork(parts);
   const { table } = planApi(parts.config);
-  await startOps(parts, { table, apiPort: settings.apiPort, work });
+  const listener = await openOps(parts);
+  await startOps(parts, { listener, table, apiPort: settings.apiPort, work });
   await until(() => work.worker.isRunning());
   return () => stopParts(parts);
 });

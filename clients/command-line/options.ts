@@ -58,15 +58,17 @@ export function many(value: string, about: string): OptionSpec<readonly string[]
   };
 }
 
-/** Parses `key=value` pairs into an object. `option` is named in the error. */
+/** Parses `key=value` pairs into an object, each key once. `option` is named in the error. */
 export function pairs(texts: readonly string[], option: string): Record<string, string> {
-  return Object.fromEntries(
-    texts.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw usageError(`${option} takes <key>=<value>, not "${pair}".`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
+  const read = new Map<string, string>();
+  for (const pair of texts) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw usageError(`${option} takes <key>=<value>, not "${pair}".`);
+    const key = pair.slice(0, at);
+    if (read.has(key)) throw usageError(`${option} takes each key once; "${key}" is there twice.`);
+    read.set(key, pair.slice(at + 1));
+  }
+  return Object.fromEntries(read);
 }
 
 /** Returns an option that takes a whole number. */

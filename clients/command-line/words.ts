@@ -1,5 +1,6 @@
 /** Formats API values for people, and parses values that people type. */
 import { readFileSync } from 'node:fs';
+import { describeLosses } from '../../domain/json-text.ts';
 import { EXIT, CommandError, usageError } from './exit.ts';
 import type { Io } from './io.ts';
 import { pairs } from './options.ts';
@@ -8,6 +9,9 @@ import { reasonOf } from './profiles.ts';
 export { age, duration, timeOfDay, when } from './times.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
+
+/** Most places in one error. */
+const MOST_LOSSES = 5;
 
 /** Formats the maximum amounts that can move: `250.5 USDC`; `UNBOUNDED` for a null amount. */
 export function moneyOf(
@@ -31,18 +35,30 @@ export function isJson(value: unknown): value is Json {
 /** Parses `key=value` pairs. Values stay text, except JSON objects, lists, booleans and null. */
 export function jsonPairs(texts: readonly string[], option: string): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(pairs(texts, option)).map(([key, value]) => [key, jsonOrText(value)]),
+    Object.entries(pairs(texts, option)).map(([key, value]) => [
+      key,
+      jsonOrText(value, `${option} ${key}`),
+    ]),
   );
 }
 
 /** Returns parsed JSON, or the text. Numbers stay text: a JavaScript number would lose digits. */
-function jsonOrText(value: string): unknown {
+function jsonOrText(value: string, name: string): unknown {
   if (!/^(\{|\[|true$|false$|null$)/.test(value)) return value;
+  let read: unknown;
   try {
-    return JSON.parse(value) as unknown;
+    read = JSON.parse(value);
   } catch {
     return value;
   }
+  refuseLosses(value, name);
+  return read;
+}
+
+/** Throws where `JSON.parse` kept less than the text has: the service would only see the rest. */
+function refuseLosses(json: string, name: string): void {
+  const losses = describeLosses(json, 'the value');
+  if (losses.length > 0) throw usageError(`${name}: ${losses.slice(0, MOST_LOSSES).join('; ')}.`);
 }
 
 /** Reads a JSON object from a file, or from standard input for `-`. */
@@ -65,14 +81,17 @@ export async function textFile(io: Io, file: string): Promise<string> {
 /**
  * Parses JSON.
  *
- * @throws CommandError with the place where the text is not valid JSON.
+ * @throws CommandError with the place where the text is not valid JSON, or parsing changes it.
  */
 export function parsedJson(text: string, name: string): unknown {
+  let read: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    read = JSON.parse(text);
   } catch (error) {
     throw usageError(`${name} is not JSON: ${reasonOf(error)}`, { cause: error });
   }
+  refuseLosses(text, name);
+  return read;
 }
 
 /** Parses `key@version`, or a key without a version. */

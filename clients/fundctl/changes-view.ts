@@ -1,20 +1,25 @@
 /**
- * Shows change requests: the call that is wanted, each field that it changes, and who approved. For
- * an approval all of that is read from the bytes of the document whose hash is approved.
+ * Shows change requests: the call that is wanted, each field that it changes, what movements move
+ * that it leads on, and who approved. For an approval all of that is read from the bytes of the
+ * document whose hash is approved, and from those of the plans whose hashes it names.
  */
+import { namedMovements } from '../../domain/approval/named-movements.ts';
+import { CommandError } from '../command-line/exit.ts';
 import type { Tone } from '../command-line/paint.ts';
 import { printable } from '../command-line/printable.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Styled } from '../command-line/table.ts';
 import type { View } from '../command-line/view.ts';
 import { failure, fieldOf, isJson, parsedJson, when } from '../command-line/words.ts';
+import { ApiError, UnreachableError } from '../http/errors.ts';
 import type { ResultOf } from '../http/operations.ts';
 import { planHash } from '../http/plan.ts';
 import { approvalsText } from './approvals-view.ts';
+import type { ReadPlan } from './plan-view.ts';
 
 export type Change = ResultOf<'getChangeRequest'>;
 
-/** What is wanted: as the service tells it, or as the document has it. */
+/** What is wanted: as the service states it, or as the document has it. */
 type Wanted = Pick<
   Change,
   'author' | 'method' | 'path' | 'body' | 'subject' | 'before' | 'after'
@@ -25,6 +30,8 @@ export interface ReadChange {
   readonly change: Change;
   readonly hash: string;
   readonly wanted: Wanted;
+  /** The plans of the movements that it leads on. */
+  readonly plans: readonly ReadPlan[];
 }
 
 const TONES: Readonly<Record<Change['state'], Tone | undefined>> = {
@@ -48,7 +55,10 @@ export function missingIn({ approvals }: Pick<Change, 'approvals'>): number {
   return approvals.required.reduce((sum, { missing }) => sum + missing, 0);
 }
 
-/** Reads a request and its document; throws if the document's hash is not that of the request. */
+/**
+ * Reads a request, its document and the plans that it names; throws if the document's hash is not
+ * that of the request, or a plan's hash not that of the document.
+ */
 export async function readChange(session: Session, id: string): Promise<ReadChange> {
   const client = await session.client();
   const params = { change_request_id: id };
@@ -61,7 +71,55 @@ export async function readChange(session: Session, id: string): Promise<ReadChan
     throw failure(
       `The returned document has the hash ${hash}, but the change request has ${change.hash}: do not trust the document.`,
     );
-  return { change, hash, wanted: wantedOf(text) };
+  const wanted = wantedOf(text);
+  return { change, hash, wanted, plans: await readPlans(session, wanted) };
+}
+
+/** Reads the plan of each movement that a request leads on; throws if one is another plan. */
+async function readPlans(
+  session: Session,
+  { subject, before }: Pick<Wanted, 'subject' | 'before'>,
+): Promise<readonly ReadPlan[]> {
+  const named = namedMovements(subject, before);
+  if (named === null) throw failure('This version cannot read which movements would be led on.');
+  if (named.length === 0) return [];
+  const { readPlan } = await import('./plan-view.ts');
+  return Promise.all(
+    named.map(async ({ movement_id, plan_hash }) => {
+      const read = await readPlan(session, movement_id);
+      if (read.hash !== plan_hash)
+        throw failure(
+          `The plan of movement ${movement_id} has the hash ${read.hash}, but the change request names ${plan_hash}: approve nothing, and report it.`,
+        );
+      return read;
+    }),
+  );
+}
+
+/** Returns what the movements move that a request leads on; '' where it leads on none. */
+async function movesText(
+  session: Session,
+  view: View,
+  read: () => Promise<readonly ReadPlan[]>,
+): Promise<string> {
+  try {
+    const plans = await read();
+    if (plans.length === 0) return '';
+    const { movedText } = await import('./plan-view.ts');
+    return await movedText(session, view, plans);
+  } catch (error) {
+    // Also a request whose plans cannot be read is shown, and can be rejected.
+    if (
+      error instanceof CommandError ||
+      error instanceof ApiError ||
+      error instanceof UnreachableError
+    )
+      return [
+        view.heading('What moves'),
+        view.record([['NOT KNOWN', { text: error.message, tone: 'bad' }]]),
+      ].join('');
+    throw error;
+  }
 }
 
 function wantedOf(text: string): Wanted {
@@ -82,9 +140,10 @@ function wantedOf(text: string): Wanted {
 
 /** Returns a request as text; with its document, what is wanted is shown from the document. */
 export async function changeText(
+  session: Session,
   view: View,
   change: Change,
-  document?: Pick<ReadChange, 'hash' | 'wanted'>,
+  document?: Pick<ReadChange, 'hash' | 'wanted' | 'plans'>,
 ): Promise<string> {
   const wanted: Wanted = document?.wanted ?? change;
   return [
@@ -108,6 +167,7 @@ export async function changeText(
     ]),
     fieldsText(view, 'What the call sends', fieldsOf(wanted.body)),
     await differenceText(view, wanted),
+    await movesText(session, view, async () => document?.plans ?? readPlans(session, wanted)),
     await approvalsText(view, change.approvals),
     `\n${printable(standingOf(change))}\n`,
   ].join('');

@@ -5,15 +5,23 @@
  */
 import { isBuiltIn } from '../../domain/actions/built-in.ts';
 import { amountLimits } from '../../domain/plan/limits.ts';
-import { plannedSends, withStandings, type PlannedSend } from '../../domain/send/planned-sends.ts';
+import {
+  executorInputs,
+  gateTexts,
+  plannedSends,
+  signerNow,
+  withStandings,
+  type PlannedSend,
+} from '../../domain/send/planned-sends.ts';
 import type { CompiledPlan } from '../../domain/plan/types.ts';
 import type { Session } from '../command-line/session.ts';
+import type { Styled } from '../command-line/table.ts';
 import type { View } from '../command-line/view.ts';
 import { failure, isJson, moneyOf, parsedJson } from '../command-line/words.ts';
 import { planHash } from '../http/plan.ts';
 import { approvalsText } from './approvals-view.ts';
 import type { Movement } from './movement-view.ts';
-import { readLabels } from './labels.ts';
+import { readLabels, type Labels } from './labels.ts';
 import {
   limitsText,
   requesterFields,
@@ -60,35 +68,72 @@ function isPlan(value: unknown): value is CompiledPlan {
 }
 
 /** Returns the plan as text: what each node moves, every payee, limits and current standing. */
-export async function planText(
-  session: Session,
-  view: View,
-  { plan, hash, movement }: ReadPlan,
-): Promise<string> {
+export async function planText(session: Session, view: View, read: ReadPlan): Promise<string> {
+  const { plan, hash, movement } = read;
   const labels = await readLabels(session);
   const { template, intent } = plan;
-  // A plan without `outflow` has an unknown maximum: do not show it as "nothing".
-  const { outflow = null }: { readonly outflow?: CompiledPlan['outflow'] | null } = plan;
   return [
     view.record([
       ['plan', `${template.template_key}@${String(template.version)}`],
       ['intent', `${intent.amount} ${intent.asset}`],
       ...requesterFields(movement),
-      ['moves at most', { text: outflow === null ? 'UNKNOWN' : moneyOf(outflow), tone: 'strong' }],
-      ['hash', `${hash} (made here from the plan's bytes)`],
+      ['moves at most', mostOf(plan)],
+      ['hash', hashText(hash)],
     ]),
-    view.heading('Who is paid'),
-    sendsText(view, sendsIn(plan, movement), labels),
-    executorInputsText(view, plan),
-    gatesText(view, plan),
+    paidText(view, read, labels),
     await limitsText(
       view,
       amountLimits(plan).map((each) => ({ ...each, used: null })),
     ),
     movement.review === undefined ? '' : await standingText(view, movement.review),
     movement.approvals === undefined ? '' : await approvalsText(view, movement.approvals),
-    ...('hidden' in labels ? [`\nLabels are not known here: ${labels.hidden}.\n`] : []),
+    hiddenText(labels),
   ].join('');
+}
+
+/** Returns what movements that are led on move: of each its most, every payee, terms and gates. */
+export async function movedText(
+  session: Session,
+  view: View,
+  reads: readonly ReadPlan[],
+): Promise<string> {
+  if (reads.length === 0) return '';
+  const labels = await readLabels(session);
+  return [
+    ...reads.flatMap((read) => [
+      view.heading(`What movement ${read.movement.movement_id} moves`),
+      view.record([
+        ['moves at most', mostOf(read.plan)],
+        ['hash', hashText(read.hash)],
+      ]),
+      paidText(view, read, labels),
+    ]),
+    hiddenText(labels),
+  ].join('');
+}
+
+function mostOf(plan: CompiledPlan): Styled {
+  // A plan without `outflow` has an unknown maximum: do not show it as "nothing".
+  const { outflow = null }: { readonly outflow?: CompiledPlan['outflow'] | null } = plan;
+  return { text: outflow === null ? 'UNKNOWN' : moneyOf(outflow), tone: 'strong' };
+}
+
+function hashText(hash: string): string {
+  return `${hash} (made here from the plan's bytes)`;
+}
+
+/** Returns each send with its payees and terms, the inputs of teams' executors, and the gates. */
+function paidText(view: View, { plan, movement }: ReadPlan, labels: Labels): string {
+  return [
+    view.heading('Who is paid'),
+    sendsText(view, sendsIn(plan, movement), labels),
+    executorInputsText(view, plan),
+    gatesText(view, plan),
+  ].join('');
+}
+
+function hiddenText(labels: Labels): string {
+  return 'hidden' in labels ? `\nLabels are not known here: ${labels.hidden}.\n` : '';
 }
 
 /** Returns a sentence on the limits that the plan exceeds; null when the plan exceeds no limit. */
@@ -101,30 +146,21 @@ export function beyondLimit({ plan }: Pick<ReadPlan, 'plan'>): string | null {
   return `The plan is beyond its own limit: ${each.join('; ')}. What is beyond fails before it is sent.`;
 }
 
-/**
- * Returns all inputs of the teams' own executors. Such an executor may read its payee from any
- * input, so the approver must see more than the one field that looks like a payee.
- */
+/** Returns all inputs of the teams' own executors; '' where no such executor sends. */
 function executorInputsText(view: View, plan: CompiledPlan): string {
-  const own = plan.nodes.filter((node) => node.sends && !isBuiltIn(node.action_type));
-  if (own.length === 0) return '';
+  const inputs = executorInputs(plan);
+  if (inputs.length === 0) return '';
   return [
     view.heading("Inputs from which these teams' executors decide whom they pay"),
-    view.record([
-      ['intent', JSON.stringify(plan.intent)],
-      ['parameters', JSON.stringify(plan.input_params)],
-      ...own.map((node) => [node.node_key, JSON.stringify(node.config)] as const),
-    ]),
+    view.record(inputs.map(([name, input]) => [name, JSON.stringify(input)] as const)),
   ].join('');
 }
 
 function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly SendView[] {
-  const planned = new Map(plan.nodes.map((node) => [node.node_key, node]));
   return plannedSends(plan).map((send): SendView => {
     const { node_key, action_type } = send;
     const seen = review?.sends.find((each) => each.node_key === node_key)?.payees;
     const shown = nodes.find((each) => each.node_key === node_key)?.destination ?? null;
-    const node = planned.get(node_key);
     return {
       node_key,
       action_type,
@@ -135,33 +171,18 @@ function sendsIn(plan: CompiledPlan, { review, nodes }: Movement): readonly Send
       payees: withStandings(send.payees, review === undefined ? undefined : (seen ?? []), shown),
       terms: [
         ...termsOf(send.terms),
-        ['executor', node?.executor_binding.executor_key],
-        ['signer', node === undefined ? undefined : signerNow(node, nodes)],
+        ['pulled by', send.pulled_by],
+        ['pulled token', send.pulled_token],
+        ['executor', send.executor_key],
+        ['signer', signerNow(send, nodes)],
       ],
     };
   });
 }
 
-/** Returns the current signer, with a mark when a rotation replaced the plan's signer. */
-function signerNow(
-  { node_key, signer_binding }: CompiledPlan['nodes'][number],
-  nodes: Movement['nodes'],
-): string | undefined {
-  const planned = signer_binding?.signer_key;
-  const bound = nodes.find((each) => each.node_key === node_key)?.signer_binding;
-  const now = bound?.signer_key;
-  return now === undefined || now === planned
-    ? planned
-    : `${now} (IN THE PLACE OF ${planned ?? 'NONE'} OF THE PLAN)`;
-}
-
 /** Returns the manual gates: each plan node that waits for a person, and what to check there. */
-function gatesText(view: View, { nodes }: CompiledPlan): string {
-  const gates = nodes.flatMap(({ node_key, node_kind, config }) =>
-    node_kind === 'manual_gate' && typeof config['description'] === 'string'
-      ? [[node_key, config['description']] as const]
-      : [],
-  );
+function gatesText(view: View, plan: CompiledPlan): string {
+  const gates = gateTexts(plan);
   return gates.length === 0 ? '' : view.heading('Where it waits for a person') + view.record(gates);
 }
 

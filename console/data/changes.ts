@@ -53,7 +53,7 @@ export function mayBeOld(queryKey: readonly unknown[], { kind, ids }: Change): b
  * and the allowlist also influence a movement's result, but send no event of the movement.
  */
 const SAID =
-  /^(plan-reading|whoami|listMovements|getMovement(Graph|Timeline|Plan))$|CapitalTransfer|Callback|Proposal|Cutover/;
+  /^(plan-reading|document-reading|whoami|listMovements|getMovement(Graph|Timeline|Plan))$|CapitalTransfer|Callback|Proposal|Cutover/;
 
 /** Returns whether the cached result of a read may be old although no event was received. */
 export function changesUnsaid([operation]: readonly unknown[]): boolean {

@@ -1,6 +1,7 @@
 /**
  * Forms as data: the entries that an operator fills in, and the request body made from them. Pure.
  */
+import { lossesIn } from '../../domain/json-text.ts';
 
 export type EntryKind =
   | 'text'
@@ -73,7 +74,7 @@ const FORMS: Readonly<Record<EntryKind, string>> = {
   boolean: 'true or false',
   list: 'words between commas',
   pairs: 'name=value, one a line, each name once',
-  json: 'JSON',
+  json: 'JSON with each name once and long numbers as text',
 };
 
 /** Returns the typed value of a text; undefined when the text does not fit `kind`. */
@@ -99,7 +100,8 @@ function valueOf(kind: EntryKind, text: string): unknown {
       return pairsOf(text);
     case 'json':
       try {
-        return JSON.parse(text) as unknown;
+        const value: unknown = JSON.parse(text);
+        return lossesIn(text).length === 0 ? value : undefined;
       } catch {
         return undefined;
       }

@@ -2,6 +2,7 @@
  * Makes hidden characters in untrusted text visible, so that they cannot change how the rest of the
  * page is read.
  */
+import { HIDDEN } from '../../domain/text.ts';
 
 export interface Piece {
   readonly text: string;
@@ -11,13 +12,6 @@ export interface Piece {
    */
   readonly hidden: boolean;
 }
-
-/**
- * Characters without a visible form: controls, direction marks, zero widths, fillers, tags,
- * variation selectors, lone surrogates.
- */
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
 
 /** Returns the pieces of a text: hidden characters as `U+202E`; line breaks and tabs unchanged. */
 export function visiblePieces(text: string): readonly Piece[] {

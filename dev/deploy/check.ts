@@ -57,6 +57,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     await run(helm, ['lint', '--strict', CHART, '--values', EXAMPLE]);
     await refusals(helm);
     await otherBuild(helm);
+    await otherFiles(helm);
     const python = await pythonFor(
       {
         name: 'kubernetes-validate-venv',
@@ -231,6 +232,29 @@ async function otherBuild(helm: string): Promise<void> {
     server.close();
     server.closeAllConnections();
   }
+}
+
+/**
+ * Checks that pods mount the ConfigMap of their own files, which an upgrade to others leaves there,
+ * and that a rollback makes again what was removed.
+ */
+async function otherFiles(helm: string): Promise<void> {
+  const nameOf = async (args: readonly string[]): Promise<string> => {
+    const { stdout } = await run(helm, template(KUBERNETES[0] ?? '', args));
+    const resource = stdout.split(/^---$/m).find((each) => /^kind: ConfigMap$/m.test(each)) ?? '';
+    const made = /^ {2}name: (\S+)$/m.exec(resource)?.[1] ?? '';
+    if (!resource.includes('helm.sh/hook: pre-install,pre-upgrade,pre-rollback\n'))
+      throw new Error(`Helm removes the ConfigMap ${made} in an upgrade`);
+    const mounted = [...stdout.matchAll(/configMap: \{ name: (\S+) \}/g)].map(([, name]) => name);
+    if (mounted.join() !== [made, made].join())
+      throw new Error(`of the ConfigMap ${made} the pods mount ${mounted.join()}`);
+    return made;
+  };
+  const name = await nameOf([]);
+  const image = await nameOf(['--set', 'image.tag=v2']);
+  if (image !== name) throw new Error(`another image has the files ${image} in place of ${name}`);
+  const other = await nameOf(['--set', 'registry.executors[0].timeout_seconds=21']);
+  if (other === name) throw new Error(`other files overwrite the ConfigMap ${name}`);
 }
 
 /** Checks that the chart refuses invalid values. */

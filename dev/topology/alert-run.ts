@@ -38,7 +38,7 @@ export function shortened(text: string): string {
 function lowered(block: string): string {
   const name = /^ *- alert: (\S+)$/m.exec(block)?.[1] ?? '';
   const fault = ALERT_FAULTS[name];
-  if (fault === undefined || 'why' in fault || fault.shorter === undefined) return block;
+  if (fault === undefined || !('bring' in fault) || fault.shorter === undefined) return block;
   const [shipped, shorter] = fault.shorter;
   if (!block.includes(shipped)) throw new Error(`the rule of ${name} has no ${shipped}`);
   return block.replaceAll(shipped, shorter);
@@ -69,9 +69,14 @@ export async function checkAlerts(
     if (fault === undefined)
       steps.push([name, () => Promise.resolve('dev/topology/alerts.ts has no fault for it')]);
     else if ('why' in fault) say(`- ${name}: held by its unit tests alone; ${fault.why}`);
+    else if ('always' in fault) steps.push([name, () => alreadyFires(prometheus, name)]);
     else steps.push([name, () => firesAndEnds({ name, fault, scene, prometheus })]);
   }
   return runSteps(steps, say, signal);
+}
+
+async function alreadyFires(prometheus: Prometheus, name: string): Promise<string | null> {
+  return (await prometheus.firing()).has(name) ? null : 'it does not fire';
 }
 
 async function firesAndEnds(options: {

@@ -34,6 +34,11 @@ export interface HeldByUnitTests {
   readonly why: string;
 }
 
+/** An alert that fires without a fault. */
+export interface AlwaysFires {
+  readonly always: true;
+}
+
 /** Settings of the service that make faults show within seconds. */
 export const ALERT_SETTINGS = {
   SVC_NODE_UNANSWERED_TIMEOUT_SECONDS: '5',
@@ -58,7 +63,7 @@ const AT_ONCE = 200;
 const SENDS = 60;
 
 /** The alerts by name. A test holds this table against the rule files. */
-export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>> = {
+export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests | AlwaysFires>> = {
   UnknownOutcome: { bring: sendIntoSilence, heal: healVenue },
   RunStuck: { why: 'a run gets stuck on the code of another build' },
   MovementHeldUp: {
@@ -236,6 +241,7 @@ export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests>
   },
   CertificateEnds: { why: 'a certificate ends after days, and the topology has none' },
   BuildStays: { why: 'it needs a second build of the service; `npm run chaos -- --rolling` is it' },
+  Watchdog: { always: true },
   TemporalServerDown: {
     bring: ({ topology }) => topology.kill('temporal-worker'),
     heal: ({ topology }) => topology.restart('temporal-worker'),

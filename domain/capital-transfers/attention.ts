@@ -1,5 +1,6 @@
 /** Decides what a person should do about a capital transfer. */
 import type { AttentionReason } from '../attention-reasons.ts';
+import { VENUE_ENTRY_CHANGED } from '../send/at-venue.ts';
 import { SHOWN_OTHERWISE } from './provider.ts';
 import type { TransferState } from '../states/capital-transfer.ts';
 import { stuckSentence, type StuckRun } from '../stuck-runs.ts';
@@ -18,7 +19,7 @@ export interface TransferAttention {
 const RESOLVE = {
   action: 'resolve',
   consequence:
-    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way, or its provider last showed it as pending or otherwise than ordered.',
+    'You state the outcome. Completed: the reserved amount counts as moved. Failed: the reserved amount is released; refused while the send may be under way, its provider last showed it as pending or otherwise than ordered, or the last look could not see it.',
 } as const;
 
 /**
@@ -64,12 +65,18 @@ export function transferAttention({
         };
   return {
     reason: 'observed_long',
-    message: SHOWN_OTHERWISE.includes(error_code ?? '')
-      ? `${provider} shows the transfer twice, or otherwise than ordered. Check the provider's records before anything else is moved.`
-      : `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`,
+    message: waitSentence(provider, error_code),
     last_answer: error_message,
     actions,
   };
+}
+
+function waitSentence(provider: string, error_code: string | null): string {
+  if (error_code === VENUE_ENTRY_CHANGED)
+    return 'The venue keys of the transfer mean other accounts by now than those it was created for, so no look can see it. Point the entries back; it is looked for by itself then.';
+  return SHOWN_OTHERWISE.includes(error_code ?? '')
+    ? `${provider} shows the transfer twice, or otherwise than ordered. Check the provider's records before anything else is moved.`
+    : `${provider} has not confirmed the transfer within the usual time. The service keeps asking; check the provider's records.`;
 }
 
 function clockSentence(state: TransferState, clock_wait: string): string {

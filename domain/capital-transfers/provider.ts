@@ -27,6 +27,11 @@ export interface TransferOrder {
    * ISO 8601. No record of this order is older; for providers whose records are searched by time.
    */
   readonly created_at: string;
+  /**
+   * Which accounts the ends were at the transfer's creation, as `transferEntries` says it; absent
+   * where nothing was recorded.
+   */
+  readonly venue_entries?: string;
   /** The provider's own id of its record; absent until the provider has reported it. */
   readonly provider_transfer_id?: string;
 }
@@ -54,9 +59,6 @@ export type TransferAnswer =
  * have failed.
  */
 export const SHOWN_OTHERWISE: readonly string[] = ['TRANSFER_DUPLICATED', 'TRANSFER_MISMATCH'];
-
-/** Code of a `find` for which the provider's history no longer reaches back far enough. */
-export const HISTORY_TOO_OLD = 'HISTORY_TOO_OLD';
 
 /** A provider that moves funds between accounts of one scope. */
 export interface TransferProvider {

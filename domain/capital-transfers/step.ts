@@ -6,6 +6,7 @@ import { auditOf, actorOf, type Requester } from '../commands/context.ts';
 import type { AuditAction, TransferEventType } from '../events.ts';
 import type { JsonObject } from '../json.ts';
 import type { Actor } from '../roles.ts';
+import { VENUE_ENTRY_CHANGED } from '../send/at-venue.ts';
 import { fenced, takenOver as takeOver } from '../send/epoch.ts';
 import {
   resolvableStates,
@@ -33,6 +34,8 @@ export interface TransferRow {
   readonly amount: string;
   readonly strategy_id: string | null;
   readonly provider: string;
+  /** Which accounts the ends were at its creation; null where nothing was recorded. */
+  readonly venue_entries: string | null;
   readonly provider_transfer_id: string | null;
   /** True: the provider has shown its record once, so a later "not found" proves nothing. */
   readonly acknowledged: boolean;
@@ -226,12 +229,12 @@ export function failed(
  * Returns the step that asks a person to decide: the transfer waited too long, or no record can
  * prove the outcome.
  */
-export function attention(row: At, why: string): TransferStep {
+export function attention(row: At, why: string, error_code = CONFIRMATION_TIMEOUT): TransferStep {
   const error_message = storable(why, LONGEST_MESSAGE);
   return {
     ...from(row),
     to: 'MANUAL_INTERVENTION',
-    set: { error_code: CONFIRMATION_TIMEOUT, error_message },
+    set: { error_code, error_message },
     event: eventBy('transfer_attention', error_message, { provider: null }),
   };
 }
@@ -257,15 +260,20 @@ export function shownOtherwise(
 }
 
 /**
- * Returns the error of a transfer that waits for a person, after a look that brought `why`; null if
- * its row has that already. Its code stays, unless it is of an answer that no longer holds.
+ * Returns the error of a transfer that waits, after a look that brought `why`; null if its row has
+ * that already. Its code stays, unless it is of an answer that no longer holds. One that no person
+ * has yet shows nothing but that the look could not see it (`isUnseen`).
  */
 export function reasonAfterLook(
-  { error_code, error_message }: Pick<TransferRow, 'error_code' | 'error_message'>,
+  { state, error_code, error_message }: TransferReason & Pick<TransferRow, 'state'>,
   why: string,
+  { isUnseen }: { readonly isUnseen: boolean },
 ): TransferReason | null {
-  const message = storable(why, LONGEST_MESSAGE);
-  const code = SHOWN_OTHERWISE.includes(error_code ?? '') ? CONFIRMATION_TIMEOUT : error_code;
+  const isWithPerson = state === 'MANUAL_INTERVENTION';
+  const isOver = [...SHOWN_OTHERWISE, VENUE_ENTRY_CHANGED].includes(error_code ?? '');
+  const kept = isOver ? CONFIRMATION_TIMEOUT : error_code;
+  const code = isUnseen ? VENUE_ENTRY_CHANGED : isWithPerson ? kept : null;
+  const message = isWithPerson || isUnseen ? storable(why, LONGEST_MESSAGE) : null;
   return code === error_code && message === error_message
     ? null
     : { error_code: code, error_message: message };

@@ -14,6 +14,21 @@ export interface TransferAccount {
    */
   readonly scope: string;
   readonly role: 'master' | 'sub';
+  /**
+   * Which account of the provider it is; absent where the venue key alone says so. The key may mean
+   * another account later.
+   */
+  readonly entry?: string;
+}
+
+/** Returns which accounts both ends are; null where the venue keys alone say so. */
+export function transferEntries(
+  source: Pick<TransferAccount, 'entry'>,
+  destination: Pick<TransferAccount, 'entry'>,
+): string | null {
+  if (source.entry === undefined || destination.entry === undefined) return null;
+  const both = new Set([source.entry, destination.entry]);
+  return [...both].join('; ');
 }
 
 /** The account and account type on one side of a transfer. */

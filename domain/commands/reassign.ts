@@ -231,7 +231,8 @@ function take(
       evidence,
       output,
       settle_seconds: 0,
-      // By the database's clock alone.
+      // No clock is read: the target is an observe node (`arePayments` and `arrivesAtSamePlace`
+      // require it), which has no send that could still be under way.
       ahead_seconds: 0,
     },
     requester,

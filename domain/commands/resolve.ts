@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts';
 import { parseAmountSource, resolveAmount } from '../plan/amount.ts';
 import { firstLegOf, recordsOf } from '../plan/legs.ts';
 import { SYSTEM_ACTOR, type Actor } from '../roles.ts';
-import { isAtVenue } from '../send/at-venue.ts';
+import { mayHaveFailed } from '../send/at-venue.ts';
 import type { MovementSnapshot, NodeSnapshot } from '../snapshot.ts';
 import { NOW, type Transition } from '../transition.ts';
 import { changeOf, nodeEvent, settleIn } from './changes.ts';
@@ -173,7 +173,7 @@ const ERROR_CODES: Readonly<Record<Outcome, string | null>> = {
 /**
  * Returns whether a person may state this outcome of the node. The database compares state and
  * attempt again; while both are unchanged, an overdue node stays overdue. It refuses `failed` while
- * the node is observed, or its venue has the send ({@link isAtVenue}).
+ * the node is observed, its venue has the send, or no look can see it ({@link mayHaveFailed}).
  */
 export function isResolvable(
   { state, error_code, resolvable, overdue }: NodeSnapshot,
@@ -187,9 +187,8 @@ export function isResolvable(
 
 /** Returns the outcomes that a person may state now, as far as the snapshot shows. */
 export function openOutcomes(node: NodeSnapshot): readonly Outcome[] {
-  const mayHaveFailed = node.state === 'UNKNOWN' && !isAtVenue(node);
   return OUTCOMES.filter(
-    (outcome) => isResolvable(node, outcome) && (outcome !== 'failed' || mayHaveFailed),
+    (outcome) => isResolvable(node, outcome) && (outcome !== 'failed' || mayHaveFailed(node)),
   );
 }
 

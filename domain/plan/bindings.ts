@@ -2,6 +2,7 @@
 import { specOf } from '../actions/built-in.ts';
 import type { ExecutorDescriptor } from '../executor.ts';
 import type { SignerDescriptor } from '../signer.ts';
+import { frozen, kept } from './kept.ts';
 import type {
   ExecutorBinding,
   ExecutorSelector,
@@ -84,18 +85,42 @@ function successorOf(key: string, replaced: readonly ReplacedSigner[]): string {
 
 /**
  * Binds every node, or reports all that cannot be bound. A node without an executor selector uses
- * its own action type. A selector that matches no executor or signer, or several, binds none.
+ * its own action type. A selector that matches no executor or signer, or several, binds none. The
+ * last result for the nodes is kept, so neither they nor the executors and signers may be changed.
  */
 export function resolveBindings(
   nodes: readonly TemplateNode[],
-  registry: {
-    readonly executors: readonly ExecutorDescriptor[];
-    readonly signers: readonly SignerDescriptor[];
-    readonly replaced?: readonly ReplacedSigner[];
-    /** The only signer that may be bound, or what replaced it. */
-    readonly signer?: string | undefined;
-  },
+  { executors, signers, replaced = [], signer }: Registry,
 ): ResolvedBindings {
+  // The replaced signers are read anew for each create: what they are decides, not the array.
+  return keptBindings(nodes, executors, signers, JSON.stringify(replaced), signer);
+}
+
+interface Registry {
+  readonly executors: readonly ExecutorDescriptor[];
+  readonly signers: readonly SignerDescriptor[];
+  readonly replaced?: readonly ReplacedSigner[];
+  /** The only signer that may be bound, or what replaced it. */
+  readonly signer?: string | undefined;
+}
+
+const keptBindings = kept(
+  (
+    nodes: readonly TemplateNode[],
+    executors: readonly ExecutorDescriptor[],
+    signers: readonly SignerDescriptor[],
+    replaced: string,
+    signer: string | undefined,
+  ) =>
+    bindingsOf(nodes, {
+      executors,
+      signers,
+      replaced: JSON.parse(replaced) as readonly ReplacedSigner[],
+      signer,
+    }),
+);
+
+function bindingsOf(nodes: readonly TemplateNode[], registry: Registry): ResolvedBindings {
   const bindings = new Map<string, NodeBindings>();
   const unresolved: UnresolvedBinding[] = [];
   for (const node of nodes) {
@@ -123,13 +148,16 @@ export function resolveBindings(
       else signer_binding = { signer_key: signer };
     }
     if (executor !== null)
-      bindings.set(node.node_key, {
-        executor_binding: { executor_key: executor },
-        signer_binding,
-        executor_sends,
-      });
+      bindings.set(
+        node.node_key,
+        frozen({
+          executor_binding: { executor_key: executor },
+          signer_binding,
+          executor_sends,
+        }),
+      );
   }
-  return { bindings, unresolved };
+  return frozen({ bindings, unresolved });
 }
 
 function only(candidates: readonly string[]): string | null {

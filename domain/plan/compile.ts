@@ -5,14 +5,19 @@ import { isObject, type JsonObject } from '../json.ts';
 import { requiredAssurances } from './assurance.ts';
 import type { NodeBindings } from './bindings.ts';
 import { outflowOf } from './flow.ts';
+import { frozen, kept } from './kept.ts';
 import { firstLegOf, namedFirstLeg } from './legs.ts';
 import { carriedToken, carrierOf, NO_CHAINS, type ChainAssets } from './tokens.ts';
 import type { CompiledNode, CompiledPlan, Intent, PlanTemplate, TemplateNode } from './types.ts';
 
+/** The config that a request adds to every node if it names none: always the same object. */
+const NO_CONFIG = frozen<JsonObject>({});
+
 /**
  * Compiles the plan. If `input_params.node_config` is an object, its keys are added to every node's
  * config; for a key in both, the template's value is used. The plan contains the most it can move,
- * so the plan's hash covers that too.
+ * so the plan's hash covers that too. Without such an object, what the plan has of its template is
+ * kept for it and frozen, so neither template nor bindings may be changed.
  */
 export function compilePlan(
   template: PlanTemplate,
@@ -21,32 +26,61 @@ export function compilePlan(
   chains: ChainAssets = NO_CHAINS,
 ): CompiledPlan {
   const { intent, input_params } = request;
+  const { asset } = intent;
+  const shared = sharedConfig(input_params);
+  const parts =
+    shared === NO_CONFIG
+      ? keptParts(template, bindings, chains, asset)
+      : templateParts(template, bindings, { shared, asset, chains });
+  return { ...parts, outflow: outflowOf({ ...parts, intent }), intent, input_params };
+}
+
+/** The parts of a plan that depend neither on the amount nor on the payee of its intent. */
+type TemplateParts = Omit<CompiledPlan, 'outflow' | 'intent' | 'input_params'>;
+
+function templateParts(
+  template: PlanTemplate,
+  bindings: ReadonlyMap<string, NodeBindings>,
+  from: {
+    readonly shared: JsonObject;
+    readonly asset: string;
+    readonly chains: ChainAssets;
+  },
+): TemplateParts {
   const required = requiredAssurances(template);
   const compiled = template.nodes.map((node) => ({
-    ...withPuller(
-      compileNode(node, { shared: sharedConfig(input_params), asset: intent.asset }, bindings),
-      chains,
-    ),
+    ...withPuller(compileNode(node, from, bindings), from.chains),
     completion_assurance:
       required.get(node.node_key) ?? template.completion_policy.completion_assurance,
   }));
-  const nodes = compiled.map((node) => assetOfFirstLeg(node, compiled));
-  const { edges, risk_controls } = template;
   return {
     template: {
       template_id: template.template_id,
       template_key: template.template_key,
       version: template.version,
     },
-    nodes,
-    edges,
-    risk_controls,
+    nodes: compiled.map((node) => assetOfFirstLeg(node, compiled)),
+    edges: template.edges,
+    risk_controls: template.risk_controls,
     completion_policy: template.completion_policy,
-    outflow: outflowOf({ nodes, edges, risk_controls, intent }),
-    intent,
-    input_params,
   };
 }
+
+/** The parts that `keptParts` returned: they never change, so nor does their canonical text. */
+const FROZEN_PARTS = new WeakSet<object>();
+
+const keptParts = kept(
+  (
+    template: PlanTemplate,
+    bindings: ReadonlyMap<string, NodeBindings>,
+    chains: ChainAssets,
+    asset: string,
+  ): TemplateParts => {
+    const parts = frozen(templateParts(template, bindings, { shared: NO_CONFIG, asset, chains }));
+    for (const part of Object.values(parts)) FROZEN_PARTS.add(part);
+    return parts;
+  },
+);
 
 function compileNode(
   node: TemplateNode,
@@ -138,7 +172,7 @@ export function withoutAssetCode(
 
 function sharedConfig(inputParams: JsonObject): JsonObject {
   const shared = inputParams['node_config'];
-  return isObject(shared) ? shared : {};
+  return isObject(shared) ? shared : NO_CONFIG;
 }
 
 /**
@@ -146,7 +180,27 @@ function sharedConfig(inputParams: JsonObject): JsonObject {
  * their keys.
  */
 export function canonicalPlan(plan: CompiledPlan): string {
-  const text = canonicalize(plan);
+  // A stored plan that somebody has changed may be no object.
+  if (!isObject(plan)) return canonicalText(plan);
+  const parts: readonly (readonly [string, unknown])[] = Object.entries(plan);
+  const members = parts
+    .filter(([, part]) => part !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(
+      ([key, part]) =>
+        `${canonicalText(key)}:${isFrozen(part) ? keptText(part) : canonicalText(part)}`,
+    );
+  return `{${members.join(',')}}`;
+}
+
+const keptText = kept((part: object) => canonicalText(part));
+
+function isFrozen(part: unknown): part is object {
+  return typeof part === 'object' && part !== null && FROZEN_PARTS.has(part);
+}
+
+function canonicalText(value: unknown): string {
+  const text = canonicalize(value);
   if (text === undefined) throw new Error('the plan cannot be written as canonical JSON');
   return text;
 }

@@ -43,18 +43,19 @@ type PlanPart = Pick<CompiledPlan, 'nodes' | 'edges' | 'intent' | 'risk_controls
 
 /**
  * As {@link kept}, by the parts and not by the object that holds them: a create computes from the
- * parts of its plan first, and then from the plan.
+ * parts of its plan first, and then from the plan. The intent is the key, since the plans of one
+ * template share their other parts.
  */
 function keptByParts<Result>(compute: (plan: PlanPart) => Result): (plan: PlanPart) => Result {
   const ofParts = kept(
     (
+      intent: PlanPart['intent'],
       nodes: PlanPart['nodes'],
       edges: PlanPart['edges'],
-      intent: PlanPart['intent'],
       risk_controls: PlanPart['risk_controls'],
     ) => compute({ nodes, edges, intent, risk_controls }),
   );
-  return ({ nodes, edges, intent, risk_controls }) => ofParts(nodes, edges, intent, risk_controls);
+  return ({ nodes, edges, intent, risk_controls }) => ofParts(intent, nodes, edges, risk_controls);
 }
 
 /** Returns the flow of every sending node of the plan, by node key. */

@@ -18,3 +18,11 @@ export function kept<Key extends object, More extends readonly unknown[], Result
     return result;
   };
 }
+
+/** Freezes a JSON value at every depth, and returns it. */
+export function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const each of Object.values(value) as unknown[]) frozen(each);
+  Object.freeze(value);
+  return value;
+}

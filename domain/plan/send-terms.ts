@@ -17,7 +17,10 @@ export interface SendTerms {
   readonly destination_account_type: string | null;
   /** The sub-account at the perps venue that a top-up pays. */
   readonly sub_account_address: string | null;
-  /** The chain that the funds leave; for an exchange or venue, the chain on which it pays. */
+  /**
+   * The chain that the funds leave; for a venue, the chain on which it pays. Null for an exchange,
+   * which pays on its `network`.
+   */
   readonly chain_id: string | null;
   /** The chain on which a bridge pays. */
   readonly destination_chain_id: string | null;
@@ -76,11 +79,12 @@ export function sendTerms({
 }
 
 /**
- * Returns the chain that the funds leave. A built-in type reads only one of the two fields; the
- * config may contain the other one for other nodes.
+ * Returns the chain that the funds leave. A built-in type reads only one of the two fields, a
+ * withdrawal from an exchange neither; the config may contain the other one for other nodes.
  */
 function sourceChain(action_type: string, of: (name: string) => string | null): string | null {
   const { pool } = specOf(action_type);
+  if (pool === 'exchange') return null;
   if (pool === 'own') return of('source_chain_id') ?? of('chain_id');
   return of(pool === 'source_chain_id' ? pool : 'chain_id');
 }

@@ -1,4 +1,7 @@
-/** Which UNKNOWN nodes have a send of which their executor last reported that the venue has it. */
+/**
+ * Which UNKNOWN nodes have a send of which their executor last reported that the venue has it, or
+ * that no look can see it at present.
+ */
 import { SEND_UNDER_WAY, WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
 import type { NodeState } from '../states/node.ts';
 
@@ -39,15 +42,42 @@ export const AT_VENUE_CODES: readonly string[] = [
   ...CLAIM_REFUSED,
 ];
 
-/** Returns whether the executor of an UNKNOWN node last reported that the venue has its send. */
-export function isAtVenue({
+/**
+ * Code of an answer for which the venue's history no longer reaches back far enough. It takes
+ * nothing back of what an earlier answer has shown.
+ */
+export const HISTORY_TOO_OLD = 'HISTORY_TOO_OLD';
+
+/**
+ * Code of a look that cannot see the send: its venue key means another account, or another entry of
+ * a bridge, than where it was sent. While that is the last word, no one can call the send failed,
+ * since a retry would pay from another account what the first may have paid. Any later answer
+ * replaces it. The SQL functions `unsettled_send` and `apply_transfer_step` read this code.
+ */
+export const VENUE_ENTRY_CHANGED = 'VENUE_ENTRY_CHANGED';
+
+/** Codes of a look that found no entry to compare, so it does not replace that code. */
+const COMPARED_NOTHING: readonly string[] = [
+  'EXECUTOR_MISSING',
+  'VENUE_NOT_BOUND',
+  'CHAIN_NOT_CONFIGURED',
+  'BRIDGE_ROUTE_MISSING',
+];
+
+/** Returns whether a look with this fault has compared the venue entry with that of the send. */
+export function hasCompared({ code }: { readonly code: string }): boolean {
+  return !COMPARED_NOTHING.includes(code);
+}
+
+/** Returns whether a person may call an UNKNOWN node failed, by what its last look has shown. */
+export function mayHaveFailed({
   state,
   error_code,
 }: {
   readonly state: NodeState;
   readonly error_code: string | null;
 }): boolean {
-  return state === 'UNKNOWN' && saysAtVenue(error_code);
+  return state === 'UNKNOWN' && error_code !== VENUE_ENTRY_CHANGED && !saysAtVenue(error_code);
 }
 
 /** Returns whether a code is one of {@link AT_VENUE_CODES}, which silence does not replace. */

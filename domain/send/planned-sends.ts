@@ -2,6 +2,7 @@
  * Lists the sends of a plan for its approver, from the plan's own bytes and by the allowlist's
  * rules. The command line and the console show this list next to what the service reports.
  */
+import { isBuiltIn } from '../actions/built-in.ts';
 import { sameAddress } from '../allowlist/address.ts';
 import { destinationsOf } from '../allowlist/destinations.ts';
 import { sendTerms, type SendTerms } from '../plan/send-terms.ts';
@@ -27,6 +28,13 @@ export interface PlannedSend {
   /** Empty when the plan names no payee. */
   readonly payees: readonly PlannedPayee[];
   readonly terms: SendTerms;
+  /** The contract that pulls what is sent, by an allowance of the signer; null when none does. */
+  readonly pulled_by: string | null;
+  /** The token that `pulled_by` pulls, when the config does not name it. */
+  readonly pulled_token: string | null;
+  readonly executor_key: string;
+  /** Null when nothing is signed here. */
+  readonly signer_key: string | null;
 }
 
 /**
@@ -48,7 +56,57 @@ export function plannedSends(plan: CompiledPlan): readonly PlannedSend[] {
       ...amountOf(node, plan),
       payees: payeesOf(node, plan),
       terms: sendTerms(node),
+      pulled_by: node.pulled_by ?? null,
+      pulled_token: node.pulled_token ?? null,
+      executor_key: node.executor_binding.executor_key,
+      signer_key: node.signer_binding?.signer_key ?? null,
     }));
+}
+
+/**
+ * Returns the signer that signs a send now, with a mark when a rotation replaced the plan's signer.
+ * `nodes`: the nodes of the movement, as the service reports them.
+ */
+export function signerNow(
+  { node_key, signer_key }: Pick<PlannedSend, 'node_key' | 'signer_key'>,
+  nodes: readonly {
+    readonly node_key: string;
+    readonly signer_binding: { readonly signer_key: string } | null;
+  }[],
+): string | null {
+  const bound = nodes.find((each) => each.node_key === node_key)?.signer_binding;
+  const now = bound?.signer_key ?? signer_key;
+  return now === signer_key
+    ? now
+    : `${now ?? ''} (IN THE PLACE OF ${signer_key ?? 'NONE'} OF THE PLAN)`;
+}
+
+/**
+ * Returns all inputs of the teams' own executors, each with its name; empty when no such executor
+ * sends. It may read its payee from any input, so an approver must see more than the one field that
+ * looks like a payee.
+ */
+export function executorInputs({
+  nodes,
+  intent,
+  input_params,
+}: CompiledPlan): readonly (readonly [name: string, input: object])[] {
+  const own = nodes.filter((node) => node.sends && !isBuiltIn(node.action_type));
+  if (own.length === 0) return [];
+  return [
+    ['intent', intent],
+    ['parameters', input_params],
+    ...own.map(({ node_key, config }) => [node_key, config] as const),
+  ];
+}
+
+/** Returns what a person checks at each manual gate of a plan: node key and text. */
+export function gateTexts({ nodes }: CompiledPlan): readonly (readonly [string, string])[] {
+  return nodes.flatMap(({ node_key, node_kind, config }) =>
+    node_kind === 'manual_gate' && typeof config['description'] === 'string'
+      ? [[node_key, config['description']] as const]
+      : [],
+  );
 }
 
 /**

@@ -25,6 +25,12 @@ export const LONGEST_WINDOW_SECONDS = windowSeconds({
 });
 
 /**
+ * How long, in seconds, stops that were read allow a send behind its fence. Reading them takes
+ * milliseconds; who has waited for longer was held up, and reads them again.
+ */
+export const STOPS_COUNT_SECONDS = 30;
+
+/**
  * One moment by both clocks of the sender, in milliseconds. The monotonic clock cannot be set, but
  * stands still while the machine is suspended. The wall clock counts that time, but can be set.
  */

@@ -60,8 +60,10 @@ export function createBankExecutor(bank: Bank, journal: Journal): DefinedExecuto
         journal.update(key, { state: 'FAILED', note: 'the account does not hold this much' });
         return failed('INSUFFICIENT_FUNDS', 'the account does not hold this much');
       }
-      // The last moment before the payment: do not pay for a caller that no longer waits.
+      // The last moment before the payment: do not pay for a caller that no longer waits. The
+      // signal aborts late on a machine that was suspended.
       call.signal.throwIfAborted();
+      if (Date.now() >= (call.notAfter ?? Infinity)) throw new Error('the time to send has passed');
       posting = await bank.pay(key, payment);
     }
     journal.update(key, { state: 'ACCEPTED', external_ref: posting.id });

@@ -280,13 +280,17 @@ BEGIN
     USING ERRCODE = 'insufficient_privilege';
 END $$;
 
--- Refuses to add a node to an approved movement. Its search path is as in require_approval.
+-- Refuses a statement that adds a node to an approved movement; `added` has all nodes that it adds.
+-- Its search path is as in require_approval.
 CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql
   SET search_path FROM CURRENT AS $$
+DECLARE
+  approved uuid;
 BEGIN
-  IF EXISTS (SELECT FROM movement_approvals WHERE movement_id = NEW.movement_id) THEN
-    RAISE EXCEPTION 'the plan of movement % cannot be changed', NEW.movement_id
+  SELECT movement_id INTO approved FROM added JOIN movement_approvals USING (movement_id) LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be changed', approved
       USING ERRCODE = 'insufficient_privilege';
   END IF;
-  RETURN NEW;
+  RETURN NULL;
 END $$;

@@ -35,7 +35,7 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'destination_venue', t.destination_venue,
       'destination_account_type', t.destination_account_type,
     'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
-      'provider', t.provider,
+      'provider', t.provider, 'venue_entries', t.venue_entries,
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
       'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
     'error_code', t.error_code, 'error_message', t.error_message,
@@ -59,12 +59,12 @@ BEGIN
   INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
     request_state, source_venue, source_account_type,
     destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
-      callback_url, created_by, next_sequence, claimed_until,
+      venue_entries, callback_url, created_by, next_sequence, claimed_until,
     created_at, updated_at)
   VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
     t.source_venue, t.source_account_type,
     t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
-      t.provider, t.callback_url, t.created_by, 2,
+      t.provider, t.venue_entries, t.callback_url, t.created_by, 2,
     at + interval '2 seconds', at, at)
   ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
   IF NOT FOUND THEN
@@ -122,6 +122,10 @@ BEGIN
   END IF;
   -- What its provider shows as pending, or otherwise than ordered, may still move or has moved.
   IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- No look can see a transfer whose venue keys mean other accounts by now.
+  IF doc ->> 'states_outcome' = 'failed' AND t.error_code = 'VENUE_ENTRY_CHANGED' THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   -- The rules that held for its create hold for what a person says of its outcome, too.

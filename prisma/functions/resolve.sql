@@ -26,7 +26,8 @@ $$;
 -- still be under way, its signed transaction may still be mined, the perps venue may still
 -- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or the venue has it: the
 -- node's run observes it all the time, and would have ended the node if the venue had ended the
--- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
+-- send, or it is UNKNOWN and the last answer says that the venue has or has paid it, or the last
+-- look could not see it (VENUE_ENTRY_CHANGED of domain/send/at-venue.ts). The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
 -- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed",
@@ -78,5 +79,7 @@ BEGIN
     GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
     CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
       OR n.state = 'UNKNOWN' AND is_at_venue(n.error_code)
-      THEN jsonb_build_object('reason', 'send_still_open') END);
+      THEN jsonb_build_object('reason', 'send_still_open')
+      WHEN n.state = 'UNKNOWN' AND n.error_code = 'VENUE_ENTRY_CHANGED'
+      THEN jsonb_build_object('reason', 'venue_entry_changed') END);
 END $$;

@@ -608,6 +608,16 @@ BEGIN
   ), command AS (
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
     VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  ), audit AS (
+    -- As write_audit writes them, without a call of its own.
+    INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
+      namespace, action, entity_type, entity_key, outcome, request_id, reason, details, mac)
+    SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type,
+      entity_key, outcome, request_id, reason, coalesce(details, '{}'), decode(mac, 'hex')
+    FROM jsonb_to_recordset(coalesce(doc -> 'audit', '[]')) AS e (event_id uuid,
+      actor_client_id text, actor_key_id text, actor_role text, namespace text, action text,
+      entity_type text, entity_key text, outcome text, request_id text, reason text, details jsonb,
+      mac text)
   )
   SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
       SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
@@ -617,7 +627,6 @@ BEGIN
   END IF;
   IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM keep_rules_of(id, at);
-  PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;

@@ -451,6 +451,20 @@ describe('a stop that comes while an approval is made', () => {
     }
   });
 
+  test('has half a minute at most, however long the worker is suspended before it sends', async () => {
+    const wallet = await ask(name());
+    const left: number[] = [];
+    const perp = through({
+      send: (body, call) => {
+        left.push(call.notAfter - Date.now());
+        return desk.access.client.send(body, call);
+      },
+    });
+    desk.work({ perp });
+    await becomes(wallet, { state: 'active' });
+    expect(Math.max(...left)).toBeLessThanOrEqual(30_000);
+  });
+
   test('sends nothing that was signed earlier, either', async () => {
     const wallet = await ask(name());
     const away = new ExecutorFault('timeout', 'VENUE_UNREACHABLE', 'it went away');

@@ -164,4 +164,10 @@ describe('the file of keys', () => {
     );
     expect(() => readDashboardKeys(join(folder, 'none'), 2)).toThrow(/cannot be read \(ENOENT\)/);
   });
+  test('with an operator twice is refused, though it would have as many as it should', () => {
+    const one = JSON.stringify({ a: secret('a'), b: secret('b') });
+    expect(() => read(`{"b":${JSON.stringify(secret('c'))},${one.slice(1)}`)).toThrow(
+      /^SVC_DASHBOARD_WRITER_KEYS_FILE: an operator, or a field of one, is in the file more than once$/,
+    );
+  });
 });

@@ -38,6 +38,10 @@ describe('creating', () => {
     ['callback_url', { ...valid, callback_url: 'ftp://127.0.0.1/x' }],
     ['idempotency_key', { ...valid, idempotency_key: 'x'.repeat(129) }],
     ['labels.a', { ...valid, labels: { a: 1 } }],
+    [
+      'input_params.node_config.amount',
+      { ...valid, input_params: { node_config: { amount: '1,000' } } },
+    ],
     ['strategy_id', { ...valid, strategy_id: '' }],
   ])('refuses %s before anything is read', async (path, body) => {
     const answer = await post(api, body);
@@ -118,6 +122,11 @@ describe('reading and acting', () => {
     '?limit=',
     '?cursor=zzz',
     '?cursor=',
+    '?created_from=2026-02-31T00:00:00Z',
+    '?created_from=0000-01-01T00:00:00Z',
+    '?created_from=1969-12-31T23:59:59Z',
+    '?created_to=9999-12-31T23:59:59-10:00',
+    '?created_to=9999-12-31T23:59:59.9999Z',
     '?unknown=1',
   ])('refuses the list query %s', async (query) => {
     expect((await send(api + query)).status).toBe(422);
@@ -177,7 +186,9 @@ describe('pages', () => {
       text({ created_at: 'x', id: 'y' }),
       text({ ...at(1), more: 1 }),
       text(null),
-      encodeCursor({ created_at: '2026-13-01T00:00:00.000Z', id: at(1).id }),
+      ...['2026-13-01', '2026-02-31', '0000-01-01', '1969-12-31'].map((day) =>
+        encodeCursor({ created_at: `${day}T00:00:00.000Z`, id: at(1).id }),
+      ),
     ]) {
       expect(decodeCursor(bad)).toBeNull();
     }

@@ -1,4 +1,7 @@
 /** What an agent's programs say and send, whatever others wrote or answer. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { explained } from '../../clients/agent/reasons.ts';
 import { fundagent } from '../../clients/fundagent/program.ts';
 import { answer, refuse, startFlakyServer, type FlakyServer } from './flaky-server.ts';
@@ -72,6 +75,22 @@ describe('fundagent', () => {
     expect([ran.status, JSON.parse(ran.out)]).toEqual([status, made]);
     expect(ran.err).toContain('could not be read again');
     expect(service.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('a create is sent as it was typed, or not at all', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'agent-words-'));
+    const file = join(folder, 'params.json');
+    writeFileSync(file, '{"n":9007199254740993}');
+    const typed = ['--template-key', 'a', '--template-version', '1', '--asset', 'A'];
+    for (const [more, said] of [
+      [['--label', 'a=1', '--label', 'a=2'], '"a" is there twice'],
+      [['--input-params', file], 'n: is a number that cannot be held exactly'],
+    ] as const) {
+      const ran = await run('movements', 'create', ...typed, '--amount', '1', ...more);
+      expect([ran.status, ran.out]).toEqual([2, '']);
+      expect(ran.err).toContain(said);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test.each([

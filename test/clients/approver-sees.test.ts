@@ -46,7 +46,6 @@ const MONEY: Readonly<Record<string, Money>> = {
       network: 'XRPL',
       tag: 'memo-17',
       destination_address: TO,
-      chain_id: 144,
       fee_limit: '0.0078125',
     },
     silent: ['SPOT'],

@@ -121,6 +121,8 @@ describe('a create', () => {
 const OWN_PAYEE = 'tz1VSUr8wwNhLAzempoch5d6hLRiTh8Cjcjb';
 const PAID = '0x52908400098527886e0f7030069857d2e4169ee7';
 const BACK = '0x8617e340b3d01fa5f11f306f4090fd50e238070d';
+const PULLER = `0x${'d4'.repeat(20)}`;
+const PULLED = `0x${'e5'.repeat(20)}`;
 const node = (node_key: string, action_type: string, config: object, more: object = {}) => ({
   node_key,
   node_kind: 'action',
@@ -140,7 +142,12 @@ const PLAN = JSON.stringify({
   outflow: [{ asset: 'USDC', amount: '9' }],
   risk_controls: {},
   nodes: [
-    node('pay', 'evm_erc20_transfer', { destination_address: PAID, chain_id: 1, amount: '3' }),
+    node(
+      'pay',
+      'evm_erc20_transfer',
+      { destination_address: PAID, chain_id: 1, amount: '3' },
+      { pulled_by: PULLER, pulled_token: PULLED },
+    ),
     node('rest', 'evm_native_transfer', {
       destination_address: PAID,
       chain_id: 1,
@@ -165,6 +172,7 @@ const plan: Act = (response) =>
 /** Of whom the service says nothing, but for one payee of the team’s. */
 const listed = { chain_family: 'cex', address: OWN_PAYEE, chain_id: null, allowed: true };
 const movement = answer(200, {
+  movement_id: ID,
   request_state: 'PENDING_APPROVAL',
   compiled_plan_hash: HASH,
   nodes: [],
@@ -223,6 +231,7 @@ describe('an approval', () => {
     const block = (key: string) =>
       err.split(/\n(?=\S)/).find((each) => each.startsWith(`${key} `)) ?? '';
     expect(block('pay')).toMatch(new RegExp(`3 USDC\n.*${PAID} on chain 1\n`));
+    for (const each of [PULLER, PULLED]) expect(block('pay')).toContain(each);
     expect(block('rest')).toMatch(new RegExp(`nodes.pay.output.left .*\n.*${PAID} on chain 1\n`));
     expect(block('back')).toMatch(new RegExp(`7\\.25 USDC\n.*${BACK} on chain 1\n`));
     expect(block('team')).toMatch(new RegExp(`${OWN_PAYEE}\n.*allowlist +may be paid\n`));
@@ -491,6 +500,68 @@ describe('a change that waits for people', () => {
   });
 });
 
+describe('a command on movements that waits for people', () => {
+  const CHANGE = '01a2b3c4-0000-7000-8000-00000000000d';
+  const of = (verb: string) => `POST /v3/change-requests/${CHANGE}/${verb}`;
+  /** Serves a request to resume, and the plan of its movement; returns its hash. */
+  function waiting(movements: readonly object[]): string {
+    const call = {
+      ...{ method: 'POST', path: `/v3/movements/${ID}/actions/resume`, body: {} },
+      ...{ subject: 'movements', before: { movements }, after: { command: 'resume', nodes: [] } },
+    };
+    const text = JSON.stringify({ id: CHANGE, kind: 'movement_action', author: {}, ...call });
+    const hash = createHash('sha256').update(text).digest('hex');
+    const request = answer(200, {
+      ...{ change_request_id: CHANGE, kind: 'movement_action', state: 'open', hash, ...call },
+      ...{ author: 'desk', approvals: approvalsOf(1, null), break_glass: false, reason: null },
+      ...{ code: null, created_at: '2026-11-28T10:00:00.000Z', ended_at: null, ended_by: null },
+      expires_at: '2026-12-05T10:00:00.000Z',
+    });
+    serve({
+      'GET /healthz': health,
+      [`GET /v3/change-requests/${CHANGE}`]: request,
+      [`GET /v3/change-requests/${CHANGE}/document`]: (response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(text),
+      [`GET /v3/movements/${ID}/plan`]: plan,
+      [`GET /v3/movements/${ID}`]: movement,
+      'GET /dashboard/allowed-addresses': refuse(403, 'forbidden'),
+      [of('approve')]: request,
+      [of('reject')]: request,
+    });
+    return hash;
+  }
+  const named = (plan_hash: string) => [{ movement_id: ID, state: 'FAILED', plan_hash, nodes: [] }];
+  const moves = [
+    `What movement ${ID} moves`,
+    ...['9 USDC', '3 USDC', `${PAID} on chain 1`, PULLER, PULLED, `${BACK} on chain 1`],
+    ...[`"pay_to":"${OWN_PAYEE}"`, `${HASH} (made here from the plan's bytes)`],
+  ];
+
+  test('is shown and approved with what its movements move', async () => {
+    const hash = waiting(named(HASH));
+    const { status, err } = await run('changes', 'approve', CHANGE, '--hash', hash, '--yes');
+    expect([status, moves.filter((each) => !err.includes(each))]).toEqual([0, []]);
+    expect(sent(of('approve')).map(({ body }) => JSON.parse(body) as object)).toEqual([{ hash }]);
+    const { out } = await run('changes', 'show', CHANGE);
+    expect(moves.filter((each) => !out.includes(each))).toEqual([]);
+  });
+
+  test.each([
+    ['a plan has another hash', named('f'.repeat(64)), 'approve nothing'],
+    ['its movements cannot be read', [{ movement_id: ID }], 'cannot read which movements'],
+  ])('is not approved where %s, but shown and rejected', async (_, movements, says) => {
+    const hash = waiting(movements);
+    const words = ['approve', CHANGE, '--hash', hash, '--yes'];
+    const { status, out, err } = await run('changes', ...words);
+    expect([status, out, err]).toEqual([1, '', expect.stringContaining(says)]);
+    expect(sent(of('approve'))).toHaveLength(0);
+    expect((await run('changes', 'show', CHANGE)).out).toContain(says);
+    const rejected = await run('changes', 'reject', CHANGE, '--yes');
+    expect([rejected.status, rejected.err]).toEqual([0, expect.stringContaining(says)]);
+    expect(sent(of('reject'))).toHaveLength(1);
+  });
+});
+
 describe('a smoke test', () => {
   const smoke = ['smoke', '--template', 'a@1', '--asset', 'USDC', '--amount', '1', '--yes'];
   const templates = answer(200, {
@@ -682,8 +753,10 @@ describe('dead letters that are sent again by a filter', () => {
   });
 
   test('need a time with a zone', async () => {
-    const { status, err } = await run('callbacks', 'redeliver-all', '--since', '2026-11-25');
-    expect([status, err]).toEqual([2, expect.stringContaining('a time with its zone')]);
+    for (const since of ['2026-11-25', '2026-02-31T00:00:00Z', '2026-11-25T00:00:00']) {
+      const { status, err } = await run('callbacks', 'redeliver-all', '--since', since);
+      expect([status, err]).toEqual([2, expect.stringContaining('a time with its zone')]);
+    }
   });
 });
 

@@ -8,14 +8,14 @@ import fc from 'fast-check';
 import { argumentOf, isGroup } from '../../clients/command-line/command.ts';
 import { completionOf, SHELLS } from '../../clients/command-line/completion.ts';
 import { EXIT_MEANINGS } from '../../clients/command-line/exit.ts';
-import { flagOf } from '../../clients/command-line/options.ts';
+import { flagOf, pairs } from '../../clients/command-line/options.ts';
 import { painter, wantsColour } from '../../clients/command-line/paint.ts';
 import { printable, printableJson } from '../../clients/command-line/printable.ts';
 import { programOf } from '../../clients/command-line/program.ts';
 import { readSettings } from '../../clients/command-line/settings.ts';
 import { schemaOf } from '../../clients/command-line/schemas.ts';
 import { View } from '../../clients/command-line/view.ts';
-import { age, moneyOf, when } from '../../clients/command-line/words.ts';
+import { age, jsonPairs, moneyOf, parsedJson, when } from '../../clients/command-line/words.ts';
 import { requireSmall } from '../../clients/fundctl/commands/smoke.ts';
 import { FUNDCTL } from '../../clients/fundctl/program.ts';
 import { TREE } from '../../clients/fundctl/tree.ts';
@@ -348,6 +348,31 @@ describe('what is shown', () => {
     ] as const)
       expect(wantsColour(terminal, env)).toBe(false);
   });
+});
+
+describe('what people type', () => {
+  test('is sent as it was typed, or not at all', () => {
+    expect(jsonPairs(['n=9007199254740993', 'o={"a":[1.50,"x"]}', 'p=x=y'], '--param')).toEqual({
+      n: '9007199254740993',
+      o: { a: [1.5, 'x'] },
+      p: 'x=y',
+    });
+    expect(() => jsonPairs(['o={"a":[9007199254740993]}'], '--param')).toThrow(
+      /^--param o: a\[0\]: is a number that cannot be held exactly/,
+    );
+    expect(() => jsonPairs(['o={"a":1,"a":2}'], '--param')).toThrow(/a: appears more than once/);
+    expect(() => pairs(['x=1', 'y=1', 'x=2'], '--label')).toThrow(
+      '--label takes each key once; "x" is there twice.',
+    );
+    expect(pairs(['__proto__=1'], '--label')).toEqual(JSON.parse('{"__proto__":"1"}'));
+  });
+
+  test.each(['{"amount":1e-400}', '{"amount":"1","amount":"2"}'])(
+    'a file is refused by its place: %s',
+    (text) => {
+      expect(() => parsedJson(text, 'create.json')).toThrow(/^create\.json: amount: /);
+    },
+  );
 });
 
 describe('settings', () => {

@@ -1,27 +1,28 @@
 /** Calls that wait for people: how one is shown, and what a page says about its change request. */
-import { createElement, type ComponentType } from 'react';
-import { renderToStaticMarkup } from 'react-dom/server';
-import {
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-  RouterProvider,
-} from '@tanstack/react-router';
+import { createHash } from 'node:crypto';
+import { createElement } from 'react';
 import { createDashboardClient } from '../../clients/http/dashboard.ts';
 import { ChangeRequestedError } from '../../clients/http/errors.ts';
 import { afterFailure } from '../../console/data/after-failure.ts';
 import { brokenGlass, LAST_WEEK, ofLastWeek } from '../../console/data/broken-glass.ts';
 import { comparedFields } from '../../console/pages/change/compare.ts';
+import { readDocument } from '../../console/pages/change/document.ts';
 import {
+  documentProblem,
   isAuthor,
   mayApproveChange,
   outcomeOf,
   remainsOf,
+  whyNotKnown,
   type Change,
+  type Moves,
+  type NamedPlan,
 } from '../../console/pages/change/model.ts';
+import type { PlanReading } from '../../console/pages/movement/model/plan.ts';
 import { Problem } from '../../console/parts/problem.tsx';
-import { drawn } from './pages.ts';
+import { namedMovements } from '../../domain/approval/named-movements.ts';
+import * as make from './movement-fixtures.ts';
+import { drawn, linked } from './pages.ts';
 
 const ID = '01920000-0000-7000-8000-000000000001';
 const WAITS = {
@@ -44,24 +45,6 @@ const client = createDashboardClient({
     ),
 });
 
-async function shown(error: unknown): Promise<string> {
-  const root = createRootRoute();
-  const router = createRouter({
-    routeTree: root.addChildren([
-      createRoute({
-        getParentRoute: () => root,
-        path: '/',
-        component: () => createElement(Problem, { error }),
-      }),
-    ]),
-    history: createMemoryHistory({ initialEntries: ['/'] }),
-  });
-  await router.load();
-  return renderToStaticMarkup(
-    createElement(RouterProvider as ComponentType<{ router: unknown }>, { router }),
-  );
-}
-
 test.each<[string, () => Promise<unknown>]>([
   [
     'a call of the API',
@@ -83,7 +66,7 @@ test.each<[string, () => Promise<unknown>]>([
   );
   expect(error).toBeInstanceOf(ChangeRequestedError);
   expect(afterFailure(error)).toEqual({ kind: 'waits' });
-  const html = await shown(error);
+  const html = await linked(createElement(Problem, { error }));
   expect(html).toContain('Waits for approvals: change request');
   expect(html).toContain(`href="/changes/${ID}"`);
   expect(html).toContain('01920000…000001');
@@ -209,4 +192,146 @@ test('Needs you lists open change requests, and what was made alone', async () =
   expect(alone).toContain('Made alone (1)');
   expect(alone).toContain('1 change was made alone in the last seven days.');
   expect(alone).toContain('the desk is away');
+});
+
+describe('a request that leads movements on', () => {
+  const plan = make.plan({
+    nodes: [
+      make.planNode({
+        ...{ node_key: 'out', action_type: 'cex_withdrawal' },
+        config: {
+          ...{ venue: 'exchange-sub', network: 'XRPL', tag: 'memo-17', amount: '12.75' },
+          destination_address: 'rShared',
+        },
+      }),
+    ],
+  });
+  const text = JSON.stringify(plan);
+  const hash = createHash('sha256').update(text).digest('hex');
+  const named = (plan_hash: string) => ({
+    movements: [{ movement_id: make.ID, state: 'WAITING_MANUAL_ACTION', plan_hash, nodes: [] }],
+  });
+  const wanted = (before: unknown) => ({
+    ...{ kind: 'movement_action', author: 'dashboard:ada', method: 'POST', path: '/retry' },
+    ...{ subject: 'movements', body: null, before, after: { is: 'retried' } },
+  });
+  const page = (
+    before: unknown,
+    reading: object,
+    answers: Readonly<Record<string, unknown>> = {},
+  ) =>
+    drawn({
+      ...{ path: '/changes/$change_request_id', at: '/changes/one' },
+      where: {
+        'getChangeRequest.state': 'open',
+        // What the service states beside the document counts for nothing.
+        'getChangeRequest.subject': 'signers',
+        'getChangeRequest.approvals.you.may': true,
+      },
+      answers: {
+        'document-reading': { status: 'agrees', wanted: wanted(before) },
+        getMovement: make.movement({ nodes: [] }),
+        allowlist: [make.row({ chain_family: 'cex', address: 'rShared', chain_id: null })],
+        'plan-reading': reading,
+        ...answers,
+      },
+    });
+  const agrees = { status: 'agrees', text, hash, plan };
+  const approve = (html: string): string =>
+    /aria-disabled="(true|false)"[^>]*>Approve</.exec(html)?.[1] ?? 'not there';
+
+  test('shows what each moves, with a link, and may be approved', async () => {
+    const { html } = await page(named(hash), agrees);
+    for (const each of ['12.75', 'rShared', 'XRPL', 'memo-17', 'exchange-sub', 'desk', hash])
+      expect(html()).toContain(each);
+    expect(html()).toContain('treasury');
+    expect(html()).toContain(`href="/movements/${make.ID}"`);
+    expect(html()).toContain('<bdi>movements</bdi>');
+    expect(html()).toContain('made here from the document');
+    expect(approve(html())).toBe('false');
+  });
+
+  test.each<[string, string, unknown, string]>([
+    ['document', 'document-reading', null, 'The document of the change request is being read.'],
+    [
+      'document with its hash',
+      'document-reading',
+      { status: 'differs', problem: 'It is another document.' },
+      'It is another document.',
+    ],
+    ['movement', 'getMovement', null, `Movement ${make.ID} is being read.`],
+    ['allowlist', 'allowlist', null, 'The allowlist is being read.'],
+  ])('is not approved without its %s', async (_, key, answer, says) => {
+    const { html } = await page(named(hash), agrees, { [key]: answer });
+    expect(approve(html())).toBe('true');
+    expect(html()).toContain(says);
+  });
+
+  test('its document counts only where its bytes have the hash of the request', async () => {
+    const { author, kind, ...row } = wanted(named(hash));
+    const document = JSON.stringify({
+      ...{ id: ID, kind, kinds: [kind], ...row },
+      author: { client_id: author },
+    });
+    const made = (each: string) => createHash('sha256').update(each).digest('hex');
+    const reading = await readDocument(document, made(document));
+    expect(reading).toEqual({ status: 'agrees', wanted: wanted(named(hash)) });
+    expect(documentProblem({ reading, error: null })).toBeNull();
+    const other = await readDocument(document, 'f'.repeat(64));
+    expect(other.status).toBe('differs');
+    expect(documentProblem({ reading: other, error: null })).toContain('has ffffffff');
+    for (const none of ['', '[]', '{"kind":"signers"}'])
+      expect(await readDocument(none, made(none))).toMatchObject({ status: 'unreadable' });
+    const error = new Error('It is away.');
+    expect(documentProblem({ reading: null, error })).toContain('It is away.');
+  });
+
+  test.each<[string, unknown, object, string]>([
+    [
+      'another plan',
+      named('f'.repeat(64)),
+      { status: 'differs', text, hash, problem: '' },
+      'names ffffffff',
+    ],
+    [
+      'a plan that is none',
+      named(hash),
+      { status: 'unreadable', text, hash, problem: 'It cannot be read.' },
+      'It cannot be read.',
+    ],
+    ['movements that cannot be read', { movements: [{}] }, agrees, 'cannot read which movements'],
+  ])('is not approved for %s', async (_, before, reading, says) => {
+    const { html } = await page(before, reading);
+    expect(approve(html())).toBe('true');
+    expect(html()).toContain(says);
+    expect(html()).not.toContain('memo-17');
+  });
+
+  test('is not approved before all of it is read, nor where it cannot be', () => {
+    const why = (plans: readonly NamedPlan[], over: Partial<Moves> = {}) =>
+      whyNotKnown({ plans, rows: [], rowsError: null, ...over });
+    const one = { movement_id: make.ID, plan_hash: hash, reading: null, movement: null };
+    const away = new Error('It is away.');
+    expect(why([{ ...one, error: null }])).toContain('is being read');
+    expect(why([{ ...one, error: away }])).toContain('It is away.');
+    const plan = { ...one, reading: agrees as PlanReading, error: null };
+    expect(why([plan])).toBe(`Movement ${make.ID} is being read.`);
+    expect(why([{ ...plan, error: away }])).toBe(
+      `Movement ${make.ID} could not be read: It is away.`,
+    );
+    const read = { ...plan, movement: make.movement() };
+    expect(why([read, { ...one, error: null }])).toContain('is being read');
+    expect(why([read])).toBeNull();
+    expect(why([read], { rows: null })).toContain('allowlist is being read');
+    expect(why([read], { rows: null, rowsError: away })).toContain('cannot be checked');
+    expect(why([], { rows: null })).toBeNull();
+  });
+
+  test('names each by its id and the hash of its plan, or cannot be read', () => {
+    const movement = { movement_id: make.ID, plan_hash: hash };
+    expect(namedMovements('movements', { movements: [movement] })).toEqual([movement]);
+    expect(namedMovements('signers', { movements: [movement] })).toEqual([]);
+    for (const before of [null, {}, { movements: [] }, { movements: [movement, {}] }, [movement]])
+      expect(namedMovements('movements', before)).toBeNull();
+  });
 });

@@ -44,6 +44,7 @@ test('what changes without an event is read again by time, and nothing else', ()
     'getMovementGraph',
     'getMovementPlan',
     'plan-reading',
+    'document-reading',
     'listCapitalTransfers',
     'listCallbacks',
     'getCutoverMode',

@@ -30,7 +30,9 @@ test('amounts keep every digit, and nothing is read as something else', () => {
   for (const typed of ['9007199254740993', '1.0', '1e2', '0x1'])
     expect(read('integer', typed)).toMatchObject({ ok: false });
   expect(read('boolean', 'yes')).toMatchObject({ ok: false });
-  expect(read('json', '{"a":')).toMatchObject({ ok: false });
+  for (const typed of ['{"a":', '{"a":9007199254740993}', '{"a":1,"a":2}'])
+    expect(read('json', typed)).toMatchObject({ ok: false });
+  expect(read('json', '{"a":1.50}')).toEqual({ ok: true, body: { it: { a: 1.5 } } });
   expect(read('list', 'USDC, ETH\n,DAI')).toEqual({
     ok: true,
     body: { it: ['USDC', 'ETH', 'DAI'] },

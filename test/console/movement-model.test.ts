@@ -572,8 +572,11 @@ describe('a decision', () => {
       'Name what completed it, in output.message, or in mint_tx_hashes.',
     );
     expect(missing(claims, { ...word, output: ' \n' })).toContain('Name what completed it');
-    for (const text of ['{"message": ', '["0xab"]', '"0xab"', 'null', 'message'])
-      expect(missing(claims, { ...word, output: text })).toBe('The output must be a JSON object.');
+    for (const text of [
+      ...['{"message": ', '["0xab"]', '"0xab"', 'null', 'message'],
+      ...['{"message": "0xab", "message": "0xcd"}', '{"nonce": 9007199254740993}'],
+    ])
+      expect(missing(claims, { ...word, output: text })).toContain('must be a JSON object');
     expect(missing(claims, { ...word, output, mint_tx_hashes })).toContain('not both');
     expect(missing(claims, { ...word, output })).toBeNull();
     expect(missing(claims, { ...word, mint_tx_hashes })).toBeNull();

@@ -15,7 +15,11 @@ const EDGES = {
 
 const CASES: readonly PageCase[] = [
   { path: '/changes', at: '/changes' },
-  { path: '/changes/$change_request_id', at: '/changes/one' },
+  // With its document unread, the page shows the answer itself.
+  {
+    ...{ path: '/changes/$change_request_id', at: '/changes/one' },
+    answers: { 'document-reading': null },
+  },
   { path: '/balances', at: '/balances' },
   { path: '/new', at: '/new' },
   {

@@ -2,7 +2,7 @@
  * Pages of the console over made answers. What a page reads is found by rendering it, so no answer
  * of it is forgotten.
  */
-import { createElement, type ComponentType, type ReactNode } from 'react';
+import { createElement, type ComponentType, type ReactElement, type ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { QueryClientProvider, QueryClient } from '@tanstack/react-query';
 import {
@@ -26,6 +26,8 @@ export interface PageCase {
   readonly at: string;
   /** Values that the page needs to agree with each other, by the path of the leaf. */
   readonly where?: Readonly<Record<string, unknown>>;
+  /** Answers in place of made ones, by the first part of a query's key. */
+  readonly answers?: Readonly<Record<string, unknown>>;
 }
 
 export interface Drawn {
@@ -36,7 +38,7 @@ export interface Drawn {
 }
 
 /** The page as an administrator sees it, once everything that it reads has been answered. */
-export async function drawn({ path, at, where = {} }: PageCase): Promise<Drawn> {
+export async function drawn({ path, at, where = {}, answers = {} }: PageCase): Promise<Drawn> {
   // Its modules look where they run when they are loaded.
   Object.assign(globalThis, { location: { origin: 'http://localhost', hash: '' } });
   const { PAGES } = await import('../../console/routes.ts');
@@ -76,6 +78,10 @@ export async function drawn({ path, at, where = {} }: PageCase): Promise<Drawn> 
     if (open.length === 0) return { leaves, reads, html };
     for (const { queryKey } of open) {
       const id = queryKey[0] as OperationId;
+      if (id in answers) {
+        client.setQueryData(queryKey, answers[id]);
+        continue;
+      }
       const made = answerFor(responseOf(id), id);
       for (const leaf of made.leaves) if (leaf.path in where) leaf.put(where[leaf.path]);
       leaves.push(
@@ -87,6 +93,21 @@ export async function drawn({ path, at, where = {} }: PageCase): Promise<Drawn> 
       client.setQueryData(queryKey, asKept(id, made.answer));
     }
   }
+}
+
+/** An element that has links, as text. */
+export async function linked(element: ReactElement): Promise<string> {
+  const root = createRootRoute();
+  const router = createRouter({
+    routeTree: root.addChildren([
+      createRoute({ getParentRoute: () => root, path: '/', component: () => element }),
+    ]),
+    history: createMemoryHistory({ initialEntries: ['/'] }),
+  });
+  await router.load();
+  return renderToStaticMarkup(
+    createElement(RouterProvider as ComponentType<{ router: unknown }>, { router }),
+  );
 }
 
 function isEnabled(options: object): boolean {

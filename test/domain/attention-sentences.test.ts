@@ -15,6 +15,12 @@ test('a send that is under way is no unknown outcome', () => {
   expect(sentence).not.toContain('unknown');
 });
 
+test('of a send that no look can see it says what has to be put back', () => {
+  const error_message = 'the venues file says [b] now';
+  const sentence = sentenceOf({ ...facts, error_code: 'VENUE_ENTRY_CHANGED', error_message }, '');
+  expect(sentence).toContain(`no look can see it: ${error_message}. Point the entry back`);
+});
+
 test.each(['RECOVERY_INCONCLUSIVE', 'WITHDRAWAL_MISMATCH', null])(
   'after %s nothing says that it was paid',
   (error_code) => {

@@ -161,7 +161,9 @@ test('the table of refusals is what the kit answers, each provoked', async () =>
     await ask('/observe', { body: '{}' }),
   ];
   const unavailable = await ask('/observe', { body: context });
-  real.push(await ask('/observe', { body: context }), unavailable);
+  const passed = { 'x-not-after': new Date(Date.now() - 1).toISOString() };
+  const late = await ask('/observe', { body: context, headers: passed });
+  real.push(await ask('/observe', { body: context }), unavailable, late);
   const rows = [...sectionOf('Over HTTP').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)];
   expect(rows.map(([, status, code]) => `${status} ${code}`)).toEqual(real);
 });

@@ -226,6 +226,37 @@ test('with a token file every route asks for the token, and a new token holds at
   rmSync(folder, { recursive: true });
 });
 
+test('a submit knows its last moment, and one that arrives after it is not started', async () => {
+  const known: unknown[] = [];
+  const { url } = await serve(
+    memoryExecutor(() => ({
+      submit: async (_, { notAfter }) => {
+        known.push(notAfter);
+        return accepted('in time');
+      },
+    })),
+  );
+  const client = createRemoteExecutor(settingsOf(url));
+  const input = { context: contextOf(), prepared_action: { amount: '1' } };
+  const notAfter = Date.now() + 60_000;
+  await client.submit({ ...input, journal }, { ...call, notAfter });
+  // As by a host whose clock is ahead by more than the time of the call.
+  const passed = { 'x-not-after': new Date(Date.now() - 1).toISOString() };
+  await expect(
+    client.submit({ ...input, journal }, { ...call, traceHeaders: passed }),
+  ).rejects.toMatchObject({
+    ...{ kind: 'server_error', code: 'CALL_TOO_LATE' },
+    message: expect.stringContaining('1 s after its x-not-after'),
+  });
+  await client.close();
+  const late = await post(`${url}/submit`, JSON.stringify(input), {
+    'content-type': 'application/json',
+    'x-not-after': new Date(Date.now() - 1).toISOString(),
+  });
+  expect(late).toMatchObject({ status: 503, body: { error_code: 'CALL_TOO_LATE' } });
+  expect(known).toEqual([notAfter]);
+});
+
 test('a phase learns that its caller has gone', async () => {
   let reason: unknown;
   const caller = new AbortController();

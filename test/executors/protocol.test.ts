@@ -126,6 +126,12 @@ describe('parseResult', () => {
     'NODE_TIMED_OUT',
     'ABANDONED',
     'SEND_UNDER_WAY',
+    'SEND_LANE_TAKEN',
+    'RESTORED_NODE_UNASKED',
+    'RESOLVED_AS_FAILED',
+    'CONDITION_ERROR',
+    'ALREADY_CLAIMED',
+    'CLAIM_MISSING',
   ])('an executor cannot say %s, by which the service decides edges and alarms', (error_code) => {
     expect(parseResult('recover', { next_state: 'FAILED', error_code })).toEqual({
       next_state: 'FAILED',

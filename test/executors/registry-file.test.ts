@@ -221,6 +221,9 @@ describe('what an entry says of its nodes', () => {
 
 test('a file that is missing or no JSON is named', () => {
   expect(problems('{')).toEqual(['is not JSON']);
+  expect(problems('{"executors":[{"url":"https://a","url":"https://b"}]}')).toEqual([
+    'executors[0].url: appears more than once',
+  ]);
   expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(RegistryFileError);
   expect(() => readRegistryFile(join(folder, 'none.json'), signer)).toThrow(
     /none\.json cannot be used/,

@@ -22,6 +22,9 @@ test('local and remote executors stand in one list and are found by key', async 
   ]);
   expect(registry.get('team.withdrawals')?.descriptor.endpoint).toBe('http://a.example');
   expect(registry.get('unknown')).toBeUndefined();
+  // Bindings are kept for the very same list.
+  expect(registry.list()).toBe(registry.list());
+  expect(Object.isFrozen(registry.list())).toBe(true);
   await registry.close();
 });
 

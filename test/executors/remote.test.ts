@@ -87,6 +87,23 @@ describe('a call', () => {
     expect(server.seen[0]?.headers.connection).toBe('close');
   });
 
+  test('submit alone carries the last moment to send', async () => {
+    const state = { '/submit': 'SUBMITTED', '/observe': 'OBSERVING' };
+    server.answer = ({ url }, response) =>
+      json(response, 200, { next_state: state[url as keyof typeof state] });
+    const limited = { ...call(), notAfter: Date.now() + 60_000 };
+    const executor = remote();
+    await executor.submit(submitInput(), limited);
+    await executor.observe(contextOf(), limited, journal);
+    await executor.submit(submitInput(), call());
+    // As a process with an exchange's keys is called: what is set already stays.
+    const earlier = { 'x-not-after': new Date(limited.notAfter - 1).toISOString() };
+    await executor.submit(submitInput(), { ...limited, traceHeaders: earlier });
+    const carried = server.seen.map(({ headers }) => headers['x-not-after']);
+    const last = new Date(limited.notAfter).toISOString();
+    expect(carried).toEqual([last, undefined, undefined, earlier['x-not-after']]);
+  });
+
   test('204 on preflight passes, a body there is a refusal', async () => {
     server.answer = (_request, response) => void response.writeHead(204).end();
     expect(await remote().preflight(contextOf(), call())).toBeNull();

@@ -2,7 +2,9 @@
  * GET /readyz on the operations listener: 200 only while every part is ready, 503 with the part's
  * name otherwise.
  */
+import { freePort } from '../../dev/stack/ports.ts';
 import { eventually, ownStack } from '../support/own-stack.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 
 interface Readiness {
   readonly status: number;
@@ -69,6 +71,46 @@ test('without Postgres it is 503, and 200 again when Postgres is back', async ()
   await own.stack.startChild('postgres');
   await becomes(200);
 }, 120_000);
+
+test('an API that waits for Postgres at its start is alive, and then measures the database’s clock alone', async () => {
+  await own.stack.stopChild('postgres');
+  const opsPort = await freePort(Object.values(own.stack.ports));
+  const get = (path: string) => fetch(`http://127.0.0.1:${String(opsPort)}${path}`);
+  const starting = startServiceProcess(own.stack, 'api', { opsPort });
+  const alive = await eventually(() => get('/healthz').catch(() => null), {
+    timeoutMs: 60_000,
+    what: () => 'the process that waits to be alive',
+  });
+  expect(alive.status).toBe(200);
+  const waiting = await get('/readyz');
+  expect([waiting.status, await waiting.json()]).toEqual([
+    503,
+    {
+      status: 'not_ready',
+      checks: {
+        start: {
+          ok: false,
+          required: true,
+          detail: 'the process starts, and waits for the database first',
+        },
+      },
+    },
+  ]);
+  // A page without the figures of the database would pass for one of a process at work.
+  expect((await get('/metrics')).status).toBe(503);
+
+  await own.stack.startChild('postgres');
+  const api = await starting;
+  const clocks = await eventually(async () => {
+    const page = await (await get('/metrics')).text();
+    const found = [...page.matchAll(/^svc_clock_difference_seconds\{clock="([^"]+)"\}/gm)];
+    return found.length > 0 ? found.map(([, clock]) => clock) : null;
+  });
+  expect(clocks).toEqual(['database']);
+  api.signal('SIGTERM');
+  expect(await api.ended).toBe(0);
+  await becomes(200);
+}, 240_000);
 
 test('with a migration that was not applied it is 503', async () => {
   const [row] = await own.query<{ id: string; finished_at: Date }>(

@@ -696,6 +696,16 @@ describe('an authorization', () => {
     const denied = { observe: () => failed('NEVER_CAME', 'no'), recover: () => notLanded() };
     const movement = await startAuthorized(denied);
     await own.api.reaches(movement.movement_id, 'MANUAL_INTERVENTION');
+    const { message } = messageOf(movement);
+    // Nothing is over before a final block shows whether it was used: half an hour behind its end.
+    const over = Number(message['validBefore']) + 1_800;
+    const [send] = await own.query<{ until: number }>(
+      `SELECT extract(epoch FROM send_not_after)::float8 AS until FROM movement_nodes
+        WHERE movement_id = $1`,
+      [movement.movement_id],
+    );
+    expect(send?.until).toBeGreaterThanOrEqual(over);
+    expect(send?.until).toBeLessThan(over + 60);
     const resolve = () =>
       own.api.send('POST', `/movements/${movement.movement_id}/nodes/pay/actions/resolve`, {
         outcome: 'failed',
@@ -707,7 +717,6 @@ describe('an authorization', () => {
       "UPDATE movement_nodes SET send_not_after = svc_now() - interval '1 hour' WHERE movement_id = $1",
       [movement.movement_id],
     );
-    const { message } = messageOf(movement);
     expect((await resolve()).body['detail']).toMatchObject({
       error: 'payment_mined',
       chain: own.stack.chain.chainId,

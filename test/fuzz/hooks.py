@@ -64,8 +64,11 @@ def before_call(context, case, kwargs):
 # Rules that JSON Schema has no words for; the descriptions of the document tell each. By the code of the issue the
 # last names of the places where it may stand, or None for any place.
 UNSAYABLE = {
-    # Texts of any place: no NUL, no half of a surrogate pair, no name that JavaScript keeps for itself.
+    # Texts of any place: no NUL, no half of a surrogate pair, no name that JavaScript keeps for itself; of what people
+    # tell apart by looking nothing that is not seen.
     "invalid_string": None,
+    # No number that a double rounds, wherever a schema allows any object.
+    "invalid_number": None,
     "invalid_encoding": None,
     "invalid_key": None,
     # Values are not nested deeper than 32 levels, wherever a schema allows any object.

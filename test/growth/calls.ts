@@ -654,7 +654,7 @@ export const CALLS: readonly Call[] = [
       },
     ),
   ),
-  own('clearOrphans', (db) => clearOrphans(db, ['signer-1'])),
+  own('clearOrphans', (db) => clearOrphans(db, ['signer-1'], 105)),
 
   // What the phases of a movement and of a transfer ask.
   own('loadMovement', (db, samples, turn) => loadMovement(db, running(samples, turn), 'run')),

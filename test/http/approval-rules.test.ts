@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SigningKey } from '../../dev/stack/keys.ts';
+import { namedMovements } from '../../domain/approval/named-movements.ts';
 import { startApprovalDesk, type ApprovalDesk } from '../support/approval-desk.ts';
 import {
   alone,
@@ -358,6 +359,19 @@ describe('what leads a movement on waits for its people', () => {
         change_request_id,
         why: 'initiator',
       });
+      // By these hashes clients check what they show to whoever approves it.
+      const { subject, before: found } = await must(
+        200,
+        sendAs<{ readonly subject: string; readonly before: unknown }>(
+          as(fio),
+          'GET',
+          `/change-requests/${change_request_id}`,
+        ),
+      );
+      const named = namedMovements(subject, found) ?? [];
+      expect(named).not.toEqual([]);
+      for (const { movement_id, plan_hash } of named)
+        expect(await detail(movement_id)).toMatchObject({ compiled_plan_hash: plan_hash });
       expect((await must(200, approveChange(fio, change))).state).toBe('open');
       const before = await shows();
       expect((await must(200, approveChange(gil, change))).state).toBe('applied');

@@ -439,6 +439,8 @@ describe('the list', () => {
     ['time_range_start', 'yesterday'],
     ['time_range_end', '2026-01-01'],
     ['time_range_end', '2026-01-01T00:00:00'],
+    ['time_range_start', '0000-01-01T00:00:00Z'],
+    ['time_range_end', '9999-12-31T23:59:59-10:00'],
     ['action', 'movement.steal'],
     ['outcome', 'ok'],
     ['cursor', 'x'],

@@ -381,6 +381,19 @@ describe('of the topology', () => {
 });
 
 describe('a repeat of the idempotency key', () => {
+  test('is none of another key in the header, which is refused, and nothing is made', async () => {
+    const body = request();
+    const before = await count();
+    const other = { 'idempotency-key': randomUUID() };
+    expectInvalid(await post('/capital-transfers', body, other), 'idempotency_key');
+    const { idempotency_key: key, ...without } = body;
+    const same = { 'idempotency-key': key as string };
+    expectInvalid(await post('/capital-transfers', without, same), 'idempotency_key');
+    expect(await count()).toBe(before);
+    await must(201, post('/capital-transfers', body, same));
+    await must(200, post('/capital-transfers', body, same));
+  });
+
   test('with the same request answers the first transfer, whatever its reason and spelling', async () => {
     const first = request({ amount: '1.50', strategy_id: 'repeats' });
     const made = await must(201, post<View>('/capital-transfers', first));
@@ -520,6 +533,7 @@ test('reservations verify finds nothing', async () => {
   await waitFor(async () => ((await sql(open))[0]?.['n'] === 0 ? true : null));
   expect(JSON.parse((await tool(['reservations', 'verify'])).out)).toMatchObject({
     ok: true,
+    first_faults: [],
     transfers: [],
   });
 });

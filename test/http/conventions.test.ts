@@ -70,6 +70,8 @@ describe('a request body', () => {
     ['malformed JSON', '{"a":', 'invalid_json'],
     ['invalid UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'invalid_utf8'],
     ['NUL in a string', '{"template_key":"a\\u0000b"}', 'invalid_string'],
+    ['a name twice', '{"template_key":"a","template_key":"b"}', 'repeated'],
+    ['a number that is rounded', '{"template_version":9007199254740993}', 'invalid_number'],
     ['half of a surrogate pair', '{"template_key":"\\ud800"}', 'invalid_string'],
     ['more than 32 levels', `{"input_params":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`, 'too_deep'],
   ])('with %s is 422', async (_what, body, code) => {

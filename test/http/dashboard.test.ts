@@ -179,6 +179,8 @@ describe('a row', () => {
     ['of an exchange with a chain', 'chain_id', { chain_family: 'cex', chain_id: 1 }],
     ['of chain 0', 'chain_id', { chain_id: 0 }],
     ['of a chain in words', 'chain_id', { chain_id: '1' }],
+    ['with a label that is not seen whole', 'label', { label: 'desk\u200b' }],
+    ['with a label that ends with a blank', 'label', { label: 'desk ' }],
     ['without a reason', 'reason', { reason: '  ' }],
     ['with more than a row has', 'active', { active: true }],
   ])('%s is refused', async (_name, path, more) => {
@@ -462,6 +464,9 @@ describe('fundadmin allowlist', () => {
     [['add', '--family', 'cex', '--address', 'bc1q', '--chain-id', '1', '--reason', 'x']],
     [['set-chain', '--id', 'nothing', '--chain-id', '1', '--reason', 'x']],
     [['revoke', '--id', randomUUID(), '--reason', ' ']],
+    ...['', 'x'.repeat(129), 'desk\u200b', 'desk\u202e', 'desk '].map((label): [string[]] => [
+      ['add', '--family', 'cex', '--address', 'bc1q', '--label', label, '--reason', 'x'],
+    ]),
   ])('refuses %j', async (args) => {
     expect((await tool(['allowlist', ...args])).status).toBe(2);
   });

@@ -61,6 +61,21 @@ describe('an action that the state does not allow', () => {
     });
   };
 
+  test.each(['approve', 'reject', 'resume', 'retry', 'cancel', 'acknowledge'] as const)(
+    'with an idempotency key in its header is refused: %s',
+    async (verb) => {
+      const movement = await create(linear);
+      const body =
+        verb === 'approve'
+          ? approval(movement)
+          : verb === 'acknowledge'
+            ? { reason: 'a test' }
+            : undefined;
+      const headers = { 'idempotency-key': 'once' };
+      expectInvalid(await act(movement.movement_id, verb, body, headers), 'idempotency-key');
+    },
+  );
+
   test.each(['resume', 'retry'] as const)(
     'is refused with both states: %s of one that waits for approval',
     async (verb) => {
@@ -579,6 +594,13 @@ describe('an acknowledge', () => {
       current_state: 'FAILED',
       allowed_states: [],
     });
+    // Nothing was sent, so nothing of it may count as sent where the books are verified.
+    await sql(
+      `UPDATE movement_nodes SET error_code = 'AMOUNT_ABOVE_MAX', landed_late_at = NULL,
+          external_ref = NULL
+        WHERE movement_id = $1`,
+      [id],
+    );
   });
 
   test('of a movement that has ended otherwise is for a landing alone', async () => {

@@ -66,6 +66,14 @@ describe('creating a movement', () => {
     expect(Date.parse(answer.body.expires_at) - Date.parse(answer.body.created_at)).toBe(600_000);
   });
 
+  test('has as many labels as it may', async () => {
+    const labels = Object.fromEntries(
+      Array.from({ length: 50 }, (_, nr) => [String(nr).padStart(128, 'k'), 'x'.repeat(1_024)]),
+    );
+    const { movement_id } = await create(linear, { labels });
+    expect((await detail(movement_id))['labels']).toEqual(labels);
+  });
+
   test('waits two hours by default', async () => {
     const { created_at, expires_at } = await create(linear);
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(7_200_000);
@@ -244,6 +252,14 @@ describe('a create that is refused', () => {
     ['approval_ttl_seconds', { approval_ttl_seconds: 604_801 }],
     ['callback_url', { callback_url: 'ftp://example.com' }],
     ['labels.a', { labels: { a: 1 } }],
+    ['labels.a', { labels: { a: 'x'.repeat(1_025) } }],
+    [`labels.${'k'.repeat(129)}`, { labels: { ['k'.repeat(129)]: 'x' } }],
+    [
+      'labels',
+      {
+        labels: Object.fromEntries(Array.from({ length: 51 }, (_, nr) => [`k${String(nr)}`, 'x'])),
+      },
+    ],
     ['unknown', { unknown: 1 }],
   ])('for its %s names the place', async (path, change) => {
     expectInvalid(await post('/movements', movementBody(linear, change)), path);

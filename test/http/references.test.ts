@@ -187,6 +187,15 @@ test.each([
   ['external_reference', { external_reference: 'a\nb' }],
   ['external_reference', { external_reference: 'a\u0085' }],
   ['external_reference', { external_reference: '\ud800' }],
+  ['external_reference', { external_reference: 'INV-1\u200b' }],
+  ['external_reference', { external_reference: 'INV\u00ad-1' }],
+  ['external_reference', { external_reference: '\ufeffINV-1' }],
+  ['external_reference', { external_reference: 'INV-1\u3164' }],
+  ['external_reference', { external_reference: 'INV-1 ' }],
+  ['external_reference', { external_reference: ' INV-1' }],
+  ['external_reference', { external_reference: 'INV\u00a01' }],
+  ['external_reference', { external_reference: 'INV  1' }],
+  ['external_reference', { external_reference: 'Cafe\u0301 1' }],
   ['external_reference', { external_reference: 7 }],
   ['unique_reference', { unique_reference: true }],
   ['metadata', { metadata: many(21) }],
@@ -196,6 +205,8 @@ test.each([
   ['metadata.a', { metadata: { a: 1 } }],
   ['metadata.a', { metadata: { a: 'x'.repeat(257) } }],
   ['metadata.a', { metadata: { a: '\u001b[31m' } }],
+  ['metadata.a', { metadata: { a: 'x\u200b' } }],
+  ['metadata.a', { metadata: { a: 'x ' } }],
 ])('a create is refused for its %s: %j', async (path, change) => {
   expectInvalid(await made(change), path);
 });
@@ -206,6 +217,25 @@ test('the largest of all is taken', async () => {
   );
   const { movement_id } = await create(plain, { ...only(`${fresh()}${'é'.repeat(80)}`), metadata });
   expect((await detail(movement_id))['metadata']).toEqual(metadata);
+});
+
+test('a reference of before, with what is not seen, is still found and shown', async () => {
+  const { movement_id } = await create(plain);
+  const old = {
+    external_reference: `${fresh()}\u200b `,
+    metadata: { run: `${randomUUID()}\u200b` },
+  };
+  await sql('UPDATE movements SET external_reference = $2, metadata = $3 WHERE movement_id = $1', [
+    movement_id,
+    old.external_reference,
+    old.metadata,
+  ]);
+  expect(await detail(movement_id)).toMatchObject(old);
+  const list = await must<{ movements: CreatedView[] }>(
+    200,
+    get(`/movements?external_reference=${encodeURIComponent(old.external_reference)}`),
+  );
+  expect(list.movements).toMatchObject([{ movement_id, ...old }]);
 });
 
 describe('a list', () => {
@@ -358,6 +388,9 @@ describe('a list', () => {
       expect(Object.values(body as object)).toEqual(expect.arrayContaining([[], null]));
       expectInvalid(await get(`${path}?created_from=yesterday`), 'created_from');
       expectInvalid(await get(`${path}?created_to=2026-01-01`), 'created_to');
+      await must(200, get(`${path}?created_to=9999-12-31T23:59:59.999Z`));
+      for (const time of ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-10:00'])
+        expectInvalid(await get(`${path}?created_to=${time}`), 'created_to');
     },
   );
 });

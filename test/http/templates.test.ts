@@ -185,6 +185,17 @@ describe('registering a template', () => {
     });
   });
 
+  test('with a graph of more than a hundred faults lists a hundred', async () => {
+    const keys = Array.from({ length: 120 }, (_, index) => `n${String(index)}`);
+    const edges = keys
+      .slice(1)
+      .flatMap((key, index) => [edge(keys[index] ?? '', key), edge(key, 'n0')]);
+    const nodes = keys.map((key) => noop(key));
+    const { status, body } = await post<ErrorBody>('/plan-templates', template(nodes, { edges }));
+    expect([status, body.detail.error]).toEqual([422, 'graph_invalid']);
+    expect(body.detail['problems']).toHaveLength(100);
+  });
+
   test.each([
     ['linear', [noop('a')], []],
     ['split', [noop('a'), noop('b'), noop('c')], [edge('a', 'b'), edge('a', 'c')]],
@@ -235,6 +246,7 @@ describe('registering a template', () => {
       { completion_policy: { completion_assurance: 'perhaps' } },
     ],
     ['name', { name: '' }],
+    ['name', { name: 'x'.repeat(257) }],
     ['owner', { owner: 'x'.repeat(129) }],
     ['version', { version: 2_147_483_648 }],
     ['version', { version: 1.5 }],

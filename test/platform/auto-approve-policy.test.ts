@@ -89,5 +89,8 @@ test.each([{ max_amount_per_window: '5' }, { max_count_per_window: 5 }])(
 
 test('is JSON, and an object', () => {
   expect(readPolicyFile('{')).toEqual({ faults: ['the policy: must be JSON'] });
+  expect(readPolicyFile('{"is_active":false,"is_active":true}')).toEqual({
+    faults: ['is_active: appears more than once'],
+  });
   expect(readPolicyFile('[]')).toEqual({ faults: [expect.stringMatching(/^the policy: /)] });
 });

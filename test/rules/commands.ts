@@ -20,6 +20,20 @@ const CLOCK_AHEAD = 'test/store/clock-ahead.test.ts';
 
 export const commandRules: readonly Rule[] = [
   {
+    id: 'keys-in-headers-are-not-ignored',
+    section,
+    rule: 'A write that reads no idempotency key refuses the header with one, since its caller relies on a repeat that does nothing.',
+    test: {
+      file: 'test/api/http/app.test.ts',
+      name: 'is refused by a write that reads none, which would act again',
+    },
+    broken: {
+      file: 'api/http/validate.ts',
+      find: '...keyIssues(route, raw.idempotencyKey)',
+      replace: '',
+    },
+  },
+  {
     id: 'what-was-read-is-woken-again',
     section,
     rule: 'A movement that stands still after a load has read its commands is woken once more: the load may have been a frozen worker’s, which no run hears of.',
@@ -393,8 +407,22 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/phases/settle.ts',
-      find: '    saysAtVenue(error_code) || (isUnknown',
-      replace: '    (isUnknown',
+      find: '    saysAtVenue(error_code) || (error_code',
+      replace: '    (error_code',
+    },
+  },
+  {
+    id: 'a-short-history-takes-nothing-back',
+    section,
+    rule: 'That the history of a venue no longer reaches back far enough takes nothing back of what it has shown.',
+    test: {
+      file: AT_VENUE,
+      name: 'a venue whose history is over by now takes nothing back of what it has shown',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: "answer.next_state === 'UNKNOWN' && answer.error_code === HISTORY_TOO_OLD",
+      replace: "answer.next_state === 'READY' && answer.error_code === HISTORY_TOO_OLD",
     },
   },
   {
@@ -482,6 +510,48 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'an-unseen-send-is-never-called-failed',
+    section,
+    rule: 'A person can call no send failed that its last look could not see, since its venue key means another account or bridge entry by then.',
+    test: {
+      file: AT_VENUE,
+      name: 'what its last look could not see is never called failed, whoever read it before',
+    },
+    broken: {
+      file: 'prisma/functions/resolve.sql',
+      find: "      WHEN n.state = 'UNKNOWN' AND n.error_code = 'VENUE_ENTRY_CHANGED'\n",
+      replace: '      WHEN false\n',
+    },
+  },
+  {
+    id: 'an-unseen-send-is-shown-as-such',
+    section,
+    rule: 'An UNKNOWN node whose look cannot see its send says so, in place of what an executor reported before, and of nothing that its venue has.',
+    test: {
+      file: AT_VENUE,
+      name: 'once its entry is back, a look at a venue that is %s leaves the word to the person',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: 'if (isUnseen || isShownAtOnce(code)) return fault;',
+      replace: 'if (isShownAtOnce(code)) return fault;',
+    },
+  },
+  {
+    id: 'an-entry-that-is-back-leaves-the-word',
+    section,
+    rule: 'Once a venue key means the account of a send again, any answer of a look takes back that no look could see it, silence too.',
+    test: {
+      file: AT_VENUE,
+      name: 'once its entry is back, a look at a venue that is %s leaves the word to the person',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: '    return !hasCompared(fault) || fault instanceof NotBelieved;\n',
+      replace: '    return true;\n',
+    },
+  },
+  {
     id: 'completed-under-way-waits-for-its-hour',
     section,
     rule: 'A send that is under way is completed by a person only once it takes an hour longer than usual, also where it is UNKNOWN.',
@@ -501,12 +571,40 @@ export const commandRules: readonly Rule[] = [
     rule: 'A person can call no capital transfer failed that the last answer of its provider shows as pending, whoever read it before that answer.',
     test: {
       file: 'test/store/capital-transfer-resolve.test.ts',
-      name: 'not while the provider shows it as pending, also with a person, but once it %s',
+      name: 'not while the provider shows it as pending, also with a person, but once it shows no record of it',
     },
     broken: {
       file: 'prisma/functions/capital-transfers.sql',
       find: "doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider",
       replace: 'false',
+    },
+  },
+  {
+    id: 'an-unseen-transfer-is-never-called-failed',
+    section,
+    rule: 'A person can call no capital transfer failed that its last look could not see, whoever read it before that look.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'it is never said to have failed, whoever has it and read it before',
+    },
+    broken: {
+      file: 'prisma/functions/capital-transfers.sql',
+      find: "doc ->> 'states_outcome' = 'failed' AND t.error_code = 'VENUE_ENTRY_CHANGED'",
+      replace: 'false',
+    },
+  },
+  {
+    id: 'a-transfer-that-is-seen-again-is-free',
+    section,
+    rule: 'Any answer of a look at the accounts of a capital transfer takes back that no look could see it.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'any later answer ends that: %s',
+    },
+    broken: {
+      file: 'domain/capital-transfers/step.ts',
+      find: '[...SHOWN_OTHERWISE, VENUE_ENTRY_CHANGED].includes',
+      replace: 'SHOWN_OTHERWISE.includes',
     },
   },
   {
@@ -519,8 +617,9 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/look.ts',
-      find: '  if (code !== HISTORY_TOO_OLD) return silent(deps, row, nothing);\n',
-      replace: '',
+      find: '  return silent(deps, row, { why, reported: `${code}: ${message}` });\n',
+      replace:
+        '  await noteAnswer(deps, row, null);\n  return unanswered(deps, row, { why, reported: code });\n',
     },
   },
   {
@@ -529,7 +628,7 @@ export const commandRules: readonly Rule[] = [
     rule: 'A capital transfer that its provider has shown and no longer shows can be called failed once the settle time since then is over.',
     test: {
       file: 'test/store/capital-transfer-resolve.test.ts',
-      name: 'not while the provider shows it as pending, also with a person, but once it %s',
+      name: 'not while the provider shows it as pending, also with a person, but once it shows no record of it',
     },
     broken: {
       file: 'store/capital-transfer-steps.ts',
@@ -1061,6 +1160,18 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/approval.sql',
       find: 'refuse_later_node() RETURNS trigger LANGUAGE plpgsql\n  SET search_path FROM CURRENT AS $$',
       replace: 'refuse_later_node() RETURNS trigger LANGUAGE plpgsql AS $$',
+    },
+  },
+  {
+    id: 'no-node-is-added-to-an-approved-plan',
+    section,
+    rule: 'No node is added to an approved movement, whatever else its statement adds.',
+    test: { file: GUARD, name: 'nor by a statement that adds nodes to other movements too' },
+    broken: {
+      file: 'prisma/functions/approval.sql',
+      find: 'FROM added JOIN movement_approvals USING (movement_id) LIMIT 1;',
+      replace:
+        'FROM (SELECT * FROM added LIMIT 1) a JOIN movement_approvals USING (movement_id) LIMIT 1;',
     },
   },
   {

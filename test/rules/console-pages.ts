@@ -80,6 +80,76 @@ export const consolePageRules: readonly Rule[] = [
     },
   },
   {
+    id: 'several-are-shown-with-their-terms',
+    section,
+    rule: 'Each of several movements that are decided together is shown with every term of its plan, as is one that is decided alone.',
+    test: {
+      file: 'test/console/approvals.test.ts',
+      name: 'every term of it is in the sheet of one decision and of several',
+    },
+    broken: {
+      file: 'console/pages/approvals/page.tsx',
+      find: '{plan !== null && <PlanTerms plan={plan} nodes={detail.nodes} />}',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-tag-names-a-payee',
+    section,
+    rule: 'Payments to one address with different networks or tags are shown as to different payees.',
+    test: {
+      file: 'test/console/approvals.test.ts',
+      name: 'payments to one address with two tags are of two payees, each with its tag',
+    },
+    broken: {
+      file: 'console/pages/movement/model/payees.ts',
+      find: 'first.send.terms.tag === payee.send.terms.tag &&',
+      replace: '',
+    },
+  },
+  {
+    id: 'what-a-team-pays-is-decided-alone',
+    section,
+    rule: 'A movement whose payee the executor of a team decides is approved on its own page alone.',
+    test: {
+      file: 'test/console/approvals.test.ts',
+      name: 'one %s is not approved among others',
+    },
+    broken: {
+      file: 'console/pages/approvals/model.ts',
+      find: 'sends.find(({ action_type }) => !isBuiltIn(action_type))',
+      replace: "sends.find(({ action_type }) => action_type === '')",
+    },
+  },
+  {
+    id: 'a-change-is-approved-with-what-it-moves',
+    section,
+    rule: 'A change request that leads movements on is approved only where the plan of each is shown, and has the hash that the request names.',
+    test: {
+      file: 'test/console/change-requests.test.ts',
+      name: 'is not approved for %s',
+    },
+    broken: {
+      file: 'console/pages/change/model.ts',
+      find: "if (reading.status === 'agrees') return null;",
+      replace: "if (reading.status !== 'unreadable') return null;",
+    },
+  },
+  {
+    id: 'a-change-is-approved-by-its-document',
+    section,
+    rule: 'A change request is approved only where its document is read, and the hash that is made of it here is the one that the approval names.',
+    test: {
+      file: 'test/console/change-requests.test.ts',
+      name: 'its document counts only where its bytes have the hash of the request',
+    },
+    broken: {
+      file: 'console/pages/change/document.ts',
+      find: 'if (hash !== named)',
+      replace: "if (hash === '')",
+    },
+  },
+  {
     id: 'no-line-through-others',
     section,
     rule: 'In a drawn graph no node overlaps another, and no line passes through a node or a label that is not its own.',

@@ -112,6 +112,92 @@ export const laneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'decimals-take-two-endpoints',
+    section,
+    rule: 'Where two endpoints are bound, no endpoint decides alone how many decimals a token has.',
+    test: { file: ENDPOINTS, name: 'are agreed on by two endpoints, whichever says %i' },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: 'await endpoints.witnesses(question)',
+      replace: '[await endpoints.ask(question)]',
+    },
+  },
+  {
+    id: 'decimals-wait-for-a-second-endpoint',
+    section,
+    rule: 'Nothing is signed by decimals that one endpoint alone reports while a second one is silent.',
+    test: {
+      file: ENDPOINTS,
+      name: 'are not believed from one endpoint while the second is silent',
+    },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: 'if (anew || !isUnconfirmed(error)) throw error;',
+      replace: 'if (!isUnconfirmed(error)) throw error;',
+    },
+  },
+  {
+    id: 'silent-endpoints-hide-no-payment',
+    section,
+    rule: 'A payment that was sent is looked at while a second endpoint, which would confirm decimals, is silent.',
+    test: { file: ENDPOINTS, name: 'hide no payment that was sent while the second is silent' },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: '(anew || !isUnconfirmed(error))',
+      replace: '(anew || isUnconfirmed(error))',
+    },
+  },
+  {
+    id: 'unconfirmed-decimals-are-not-kept',
+    section,
+    rule: 'Decimals that one endpoint reported while a second was silent are read again at the next call.',
+    test: {
+      file: ENDPOINTS,
+      name: 'that one endpoint reports while the second is silent are not kept',
+    },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: 'if (isConfirmed) agreed.set(',
+      replace: 'agreed.set(',
+    },
+  },
+  {
+    id: 'one-wrong-endpoint-fails-no-node',
+    section,
+    rule: 'While endpoints differ in the decimals of a token, a node waits before its signature and does not fail.',
+    test: {
+      file: ENDPOINTS,
+      name: 'and %s, a wrong endpoint has the node wait and not fail',
+    },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: "anew && !isAlike ? 'unreachable' : 'rejected'",
+      replace: "'rejected'",
+    },
+  },
+  {
+    id: 'decimals-of-the-venues-file-decide',
+    section,
+    rule: 'A token that reports other decimals than the venues file lists is not moved.',
+    test: { file: ENDPOINTS, name: 'are those of the venues file, or nothing is moved' },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: 'const due = listed ?? known;',
+      replace: 'const due = known;',
+    },
+  },
+  {
+    id: 'decimals-are-read-again-before-signing',
+    section,
+    rule: 'Nothing is signed for a token whose decimals have changed since the process first read them.',
+    test: { file: ENDPOINTS, name: 'where they are %s' },
+    broken: {
+      file: 'venues/evm/decimals.ts',
+      find: 'if (known !== undefined && !anew) return known;',
+      replace: 'if (known !== undefined) return known;',
+    },
+  },
+  {
     id: 'used-nonces-are-shown',
     section,
     rule: 'A nonce counts as used by another transaction only when that transaction is shown in a final block.',
@@ -123,6 +209,48 @@ export const laneRules: readonly Rule[] = [
       file: 'venues/evm/nonce-proof.ts',
       find: "    return by === null ? { kind: 'unprovable' } : { kind: 'used', by };",
       replace: "    return { kind: 'used', by: by ?? '0x' };",
+    },
+  },
+  {
+    id: 'used-nonces-take-two-endpoints',
+    section,
+    rule: 'A nonce counts as used by another transaction only when two endpoints show it, where two are bound.',
+    test: {
+      file: ENDPOINTS,
+      name: 'is open while the other endpoint counts it as free',
+    },
+    broken: {
+      file: 'venues/evm/nonce-proof.ts',
+      find: 'connection.witnesses((one) => nonceFate(one, address, nonce))',
+      replace: 'connection.witnesses(() => nonceFate(connection, address, nonce))',
+    },
+  },
+  {
+    id: 'used-nonces-are-used-by-one-transaction',
+    section,
+    rule: 'A nonce is released only when the endpoints show the same transaction that has used it.',
+    test: {
+      file: ENDPOINTS,
+      name: 'is unprovable while the other endpoint shows another transaction of it',
+    },
+    broken: {
+      file: 'venues/evm/nonce-proof.ts',
+      find: ' || fate.by !== first.by',
+      replace: '',
+    },
+  },
+  {
+    id: 'nonces-are-used-by-their-account',
+    section,
+    rule: 'A nonce was used by the transaction of its account with that nonce, whatever else its block has.',
+    test: {
+      file: ENDPOINTS,
+      name: 'a nonce was used by its own account, and by its own transaction of a block with several',
+    },
+    broken: {
+      file: 'venues/evm/nonce-proof.ts',
+      find: 'nonce === of.nonce && isAddressEqual',
+      replace: 'nonce === of.nonce || isAddressEqual',
     },
   },
   {

@@ -145,6 +145,31 @@ export const lockRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-reference-has-no-twin-that-looks-the-same',
+    section,
+    rule: 'An external reference holds nothing that is not seen, so one invoice has one reference.',
+    test: { file: REFERENCES, name: 'a create is refused for its' },
+    broken: {
+      file: 'api/movements/schema.ts',
+      find: 'seenText(1, 128, referenceFault)',
+      replace: 'printed(1, 128)',
+    },
+  },
+  {
+    id: 'a-body-is-read-as-it-was-written',
+    section,
+    rule: 'A body with a number that parsing rounds, or with a name twice in an object, is refused.',
+    test: {
+      file: 'test/api/http/body.test.ts',
+      name: 'a number that cannot be held is refused by its place, never rounded',
+    },
+    broken: {
+      file: 'api/http/body.ts',
+      find: '  if (issues.length === 0) issues.push(...lossesIn(text).map(toIssue));\n',
+      replace: '',
+    },
+  },
+  {
     id: 'a-reference-is-no-part-of-the-plan',
     section,
     rule: 'External reference and metadata never enter the plan and its hash.',

@@ -7,6 +7,8 @@ const UNKNOWN = 'test/faults/unknown-outcomes.test.ts';
 const RUNS = 'test/http/movement-runs.test.ts';
 const EVM = 'test/venues/evm/recover.test.ts';
 const SENDS = 'test/domain/send/at-most-once.test.ts';
+const WITHDRAWALS = 'test/venues/cex/withdrawal.test.ts';
+const TRANSFERS = 'test/venues/cex/account-transfers.test.ts';
 
 export const moneyRules: readonly Rule[] = [
   {
@@ -610,6 +612,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'the-intent-names-what-the-plan-pays',
+    section,
+    rule: 'A create is refused whose intent names a payee that no node of its plan has, since built-in executors read the config alone.',
+    test: {
+      file: 'test/http/intent-fields.test.ts',
+      name: 'several others has an issue for each, and so has its preview',
+    },
+    broken: {
+      file: 'api/movements/plan.ts',
+      find: '...requestRefusals(compiled.plan, deps),',
+      replace: '',
+    },
+  },
+  {
     id: 'to-take-back-is-no-send',
     section,
     rule: 'A plan that observes and takes an allowance back sends nothing, so nothing approves it automatically.',
@@ -705,6 +721,118 @@ export const moneyRules: readonly Rule[] = [
       file: 'venues/evm/balance-observe.ts',
       find: '.reduce((rest, each) => subtract(rest, each.amount), total);',
       replace: '.reduce((rest) => rest, total);',
+    },
+  },
+  {
+    id: 'claims-before-a-baseline-take-nothing-off',
+    section,
+    rule: "A claim on a chain's own coin that ends with the block of a baseline is no part of what came since.",
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: "of the chain's own coin what came before the baseline is taken off no later increase",
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'BigInt(until) > BigInt(since)',
+      replace: 'BigInt(until) >= BigInt(since)',
+    },
+  },
+  {
+    id: 'what-was-claimed-of-a-coin-is-claimed-once',
+    section,
+    rule: "What a node has claimed of a chain's own coin completes no other node, whatever its executor reports.",
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: "a claim on the chain's own coin counts until its last block, and not behind it",
+    },
+    broken: {
+      file: 'prisma/functions/claims.sql',
+      find: 'o.until_block > c.since',
+      replace: 'o.until_block < c.since',
+    },
+  },
+  {
+    id: 'claims-on-a-coin-end-with-their-block',
+    section,
+    rule: "A claim on a chain's own coin refuses no payment of later blocks.",
+    test: {
+      file: 'test/store/payments.test.ts',
+      name: "a claim on the chain's own coin counts until its last block, and not behind it",
+    },
+    broken: {
+      file: 'prisma/functions/claims.sql',
+      find: 'o.until_block > c.since',
+      replace: 'o.until_block >= c.since',
+    },
+  },
+  {
+    id: 'reported-payments-wait-for-their-block',
+    section,
+    rule: 'A payment that another node reported completes a node once its block is as deep as required, and not before.',
+    test: {
+      file: 'test/venues/evm/balance-observe.test.ts',
+      name: 'takes what another node reported once its block is as deep as required, and not before',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'receipt.blockNumber > settled ||',
+      replace: 'receipt.blockNumber > settled &&',
+    },
+  },
+  {
+    id: 'reported-payments-are-on-the-chain',
+    section,
+    rule: 'A payment that another node reported completes no node while its block is not on the chain.',
+    test: {
+      file: 'test/venues/evm/balance-observe.test.ts',
+      name: 'takes nothing that another node reported of a block that the chain no longer has',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: '!(await isCanonical(connection, receipt))',
+      replace: '(await isCanonical(connection, receipt)) === null',
+    },
+  },
+  {
+    id: 'payments-in-blocks-that-may-go-are-not-kept',
+    section,
+    rule: 'Of a search for payments only those in final blocks are kept; newer blocks are searched again.',
+    test: {
+      file: 'test/venues/evm/balance-observe.test.ts',
+      name: 'keeps no payment of a block that is not final: the block may go, and the payment with it',
+    },
+    broken: {
+      file: 'venues/evm/balance-observe.ts',
+      find: 'to < final ? to : final',
+      replace: 'to > final ? to : final',
+    },
+  },
+  {
+    id: 'transfers-are-those-of-their-reference',
+    section,
+    rule: 'A transfer that an exchange lists beside the requested one is not taken for it.',
+    test: {
+      file: 'test/venues/cex/account-transfers.test.ts',
+      name: 'finds nothing of another reference, also where the exchange lists it',
+    },
+    broken: {
+      file: 'venues/cex/dialects/binance/dialect.ts',
+      find: 'found.push(...result.filter((each) => each.clientTranId === client));',
+      replace: 'found.push(...result);',
+    },
+  },
+  {
+    id: 'deposits-are-of-their-transaction-and-asset',
+    section,
+    rule: 'A deposit of another transaction or asset that an exchange lists completes no node.',
+    test: {
+      file: 'test/venues/cex/deposit-observe.test.ts',
+      name: 'is not one of another transaction or asset that the exchange lists beside it',
+    },
+    broken: {
+      file: 'venues/cex/dialects/binance/dialect.ts',
+      find: 'each.coin === asset && plainTransaction',
+      replace: 'each.coin === asset || plainTransaction',
     },
   },
   {
@@ -855,6 +983,34 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'failures-take-two-endpoints',
+    section,
+    rule: 'A transaction is not failed on the word of one endpoint where two are bound: a retry would pay again.',
+    test: {
+      file: 'test/venues/evm/endpoints.test.ts',
+      name: 'a revert that one endpoint alone shows fails no payment: a retry would pay again',
+    },
+    broken: {
+      file: 'venues/evm/landed.ts',
+      find: 'agreements.every(Boolean)',
+      replace: 'agreements.some(Boolean)',
+    },
+  },
+  {
+    id: 'zero-value-versions-take-two-endpoints',
+    section,
+    rule: 'A payment does not count as cancelled on the word of one endpoint where two are bound.',
+    test: {
+      file: 'test/venues/evm/endpoints.test.ts',
+      name: 'a zero-value version that one endpoint alone shows ends no payment',
+    },
+    broken: {
+      file: 'venues/evm/landed.ts',
+      find: ' ||\n    !(await isAgreed(connection, receipt))',
+      replace: '',
+    },
+  },
+  {
     id: 'aborted-sends-send-nothing',
     section,
     rule: 'Nothing is sent after `send_not_after`.',
@@ -919,6 +1075,20 @@ export const moneyRules: readonly Rule[] = [
       file: 'platform/outgoing/in-time.ts',
       find: '        check();\n',
       replace: '',
+    },
+  },
+  {
+    id: 'submits-over-http-carry-their-last-moment',
+    section,
+    rule: 'A submit over HTTP carries the last moment to send, so that an executor can hold to it.',
+    test: {
+      file: 'test/executors/remote.test.ts',
+      name: 'submit alone carries the last moment to send',
+    },
+    broken: {
+      file: 'executors/remote.ts',
+      find: "phase === 'submit' ? withLastMoment(call) : call",
+      replace: 'call',
     },
   },
   {
@@ -1362,6 +1532,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-command-is-approved-by-its-plan',
+    section,
+    rule: '`fundctl` approves a change request that leads movements on only where the plan of each has the hash that the request names.',
+    test: {
+      file: 'test/clients/fundctl-answers.test.ts',
+      name: 'is not approved where %s, but shown and rejected',
+    },
+    broken: {
+      file: 'clients/fundctl/changes-view.ts',
+      find: 'if (read.hash !== plan_hash)',
+      replace: "if (read.hash === '')",
+    },
+  },
+  {
     id: 'guards-know-the-whole-of-a-type',
     section,
     rule: 'The facts of an action type are consistent: a bridge transfer is pulled, tied to its signer and checked on the chain where it arrives.',
@@ -1401,6 +1585,92 @@ export const moneyRules: readonly Rule[] = [
       file: 'domain/plan/amount.ts',
       find: 'specOf(action_type).allowance &&',
       replace: "action_type === 'evm_erc20_approve' &&",
+    },
+  },
+  {
+    id: 'a-withdrawal-keeps-its-account',
+    section,
+    rule: 'What was prepared for an exchange account is not sent from another one that its venue key means by then.',
+    test: { file: WITHDRAWALS, name: 'gets nothing that was prepared for the account of before' },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: '    requirePreparedEntries(prepared_action[TERMS], accountEntry(account.venue));\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'another-account-proves-nothing',
+    section,
+    rule: 'A look at another account than the one that a withdrawal was sent from proves nothing.',
+    test: { file: WITHDRAWALS, name: 'proves nothing about a send of before' },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: '  requireSameEntries(context.prior?.prepared_action?.[TERMS], accountEntry(account.venue));\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-transfer-within-keeps-its-accounts',
+    section,
+    rule: 'A transfer within an exchange is looked for between the accounts that it was prepared for, or not at all.',
+    test: {
+      file: TRANSFERS,
+      name: 'is not sent, and a look proves nothing, once a key means another account',
+    },
+    broken: {
+      file: 'venues/cex/internal-transfer.ts',
+      find: '    requireSameEntries(context.prior?.prepared_action?.[TERMS], entries);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-capital-transfer-keeps-its-accounts',
+    section,
+    rule: 'A capital transfer is sent between the accounts that its venue keys meant when it was created, or not at all.',
+    test: {
+      file: TRANSFERS,
+      name: 'sends and believes nothing of a transfer once the key of %s means another account',
+    },
+    broken: {
+      file: 'venues/cex/account-transfers.ts',
+      find: 'if (!areOther(made, now(order))) return',
+      replace: 'if (!areOther(made, now(order)) || order.amount.length > 0) return',
+    },
+  },
+  {
+    id: 'a-withdrawal-is-paid-on-its-network',
+    section,
+    rule: 'A withdrawal that its exchange shows on another network than ordered is not completed.',
+    test: { file: 'test/venues/cex/dialects.test.ts', name: 'is left to a person: %s' },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: "  if (network !== null && network.toLowerCase() !== order.network.toLowerCase()) return 'network';\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'a-withdrawal-is-paid-with-its-tag',
+    section,
+    rule: 'A withdrawal that its exchange shows with another tag than ordered is not completed.',
+    test: { file: 'test/venues/cex/dialects.test.ts', name: 'is left to a person: %s' },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: "return tag !== null && tag !== order.tag ? 'tag' : null;",
+      replace: 'return null;',
+    },
+  },
+  {
+    id: 'a-withdrawal-is-paid-in-full',
+    section,
+    rule: 'A withdrawal for which another amount than ordered left the account is not completed.',
+    test: {
+      file: WITHDRAWALS,
+      name: 'of which %s was paid, which is neither the amount nor the amount less the fee, is left to a person',
+    },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: '    if (dialect.fee_on_top !== true) requireWhole(record, order);\n',
+      replace: '',
     },
   },
 ];

@@ -284,6 +284,39 @@ export const perpLaneRules: readonly Rule[] = [
     },
   },
   {
+    id: 'deposits-count-as-the-venue-does',
+    section,
+    rule: 'Nothing is deposited of a token that counts in other decimals than the venue.',
+    test: { file: DEPOSITS, name: 'of a token that counts in other decimals than the venue' },
+    broken: {
+      file: 'venues/perp/deposit.ts',
+      find: 'if (at.decimals === PERP_DECIMALS) return effect;',
+      replace: 'if (at.decimals > 0) return effect;',
+    },
+  },
+  {
+    id: 'deposits-count-as-the-venue-does-when-signed',
+    section,
+    rule: 'A deposit of a token that counts in other decimals than the venue is not signed, whoever prepared it.',
+    test: { file: DEPOSITS, name: 'is no deposit of a token with other decimals, whoever made it' },
+    broken: {
+      file: 'venues/evm/signing.ts',
+      find: 'if (planned.refusal !== undefined) throw planned.refusal;',
+      replace: '',
+    },
+  },
+  {
+    id: 'sends-without-a-last-moment-are-none',
+    section,
+    rule: 'An action of the perps venue is not sent by a call without a last moment to send.',
+    test: { file: SENT, name: 'is not sent by a call that has no last moment' },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: '  const { notAfter } = call;',
+      replace: '  const { notAfter = Infinity } = call;',
+    },
+  },
+  {
     id: 'only-deposits-pay-where-they-go-to',
     section,
     rule: 'Nothing but a deposit pays the address that deposits go to.',

@@ -4,6 +4,7 @@ import type { Rule } from './rule.ts';
 const section = 'One write path, one lock order';
 const CREATES = 'test/store/shared-creates.test.ts';
 const PLANS = 'test/store/parsed-plans.test.ts';
+const COMPILED = 'test/domain/plan/compiled-once.test.ts';
 
 export const sharingRules: readonly Rule[] = [
   {
@@ -90,7 +91,7 @@ export const sharingRules: readonly Rule[] = [
     rule: 'A plan that is kept for several reads is frozen, so no reader changes what another one sees.',
     test: { file: PLANS, name: 'a kept plan refuses every change' },
     broken: {
-      file: 'store/parsed-plans.ts',
+      file: 'domain/plan/kept.ts',
       find: '  Object.freeze(value);\n',
       replace: '',
     },
@@ -118,6 +119,45 @@ export const sharingRules: readonly Rule[] = [
       file: 'domain/plan/kept.ts',
       find: ' && known.more.every((each, at) => each === more[at])',
       replace: '',
+    },
+  },
+  {
+    id: 'plans-compiled-again-are-those-compiled-anew',
+    section,
+    rule: 'A plan of which parts were kept is, byte for byte, the plan that is compiled anew.',
+    test: {
+      file: COMPILED,
+      name: 'a plan is the one compiled anew, whatever was compiled of its template before',
+    },
+    broken: {
+      file: 'domain/plan/compile.ts',
+      find: 'shared === NO_CONFIG',
+      replace: 'Object.keys(shared).length < 2',
+    },
+  },
+  {
+    id: 'what-plans-share-cannot-be-changed',
+    section,
+    rule: 'What several plans share of their template is frozen, so none changes another one.',
+    test: { file: COMPILED, name: 'what plans share refuses every change' },
+    broken: {
+      file: 'domain/plan/compile.ts',
+      find: 'frozen(templateParts(template, bindings, { shared: NO_CONFIG, asset, chains }))',
+      replace: 'templateParts(template, bindings, { shared: NO_CONFIG, asset, chains })',
+    },
+  },
+  {
+    id: 'new-plans-have-the-present-bindings',
+    section,
+    rule: 'A plan has the bindings of its time: kept ones hide no rotation and no other executors.',
+    test: {
+      file: COMPILED,
+      name: 'a rotation, other executors and another version each make another plan',
+    },
+    broken: {
+      file: 'domain/plan/bindings.ts',
+      find: 'JSON.stringify(replaced), signer)',
+      replace: "'[]', signer)",
     },
   },
   {

@@ -146,6 +146,62 @@ export const signedRules: readonly Rule[] = [
     },
   },
   {
+    id: 'authorizations-are-usable-to-their-end',
+    section,
+    rule: 'Whoever holds an authorization can use it until its last second, however long the send itself may take.',
+    test: {
+      file: 'test/domain/signing.test.ts',
+      name: 'an authorization is over half an hour after its last second, and not before',
+    },
+    broken: {
+      file: 'domain/signing.ts',
+      find: "Number(message['validBefore'])",
+      replace: "Number(message['validAfter'])",
+    },
+  },
+  {
+    id: 'authorizations-are-over-once-a-final-block-shows-it',
+    section,
+    rule: 'An authorization is over once a final block shows whether it was used, half an hour after its end.',
+    test: {
+      file: 'test/domain/signing.test.ts',
+      name: 'an authorization is over half an hour after its last second, and not before',
+    },
+    broken: {
+      file: 'domain/signing.ts',
+      find: '+ AUTHORIZATION_SETTLE_SECONDS',
+      replace: '- AUTHORIZATION_SETTLE_SECONDS',
+    },
+  },
+  {
+    id: 'sends-last-as-long-as-their-signature',
+    section,
+    rule: 'No person can call a node failed while somebody may still use its authorization.',
+    test: {
+      file: TEAMS,
+      name: 'that is used cannot be called failed by a person either',
+    },
+    broken: {
+      file: 'activities/phases/fence.ts',
+      find: 'Math.max(window, usable)',
+      replace: 'window',
+    },
+  },
+  {
+    id: 'authorizations-are-short-by-both-clocks',
+    section,
+    rule: 'An authorization is signed for an hour at most, by the earlier of the chain’s clock and the service’s.',
+    test: {
+      file: AUTHORIZATIONS,
+      name: 'an authorization is good for an hour at most, by the earlier of chain and own clock',
+    },
+    broken: {
+      file: 'venues/evm/authorization.ts',
+      find: 'now < clock ? now : clock',
+      replace: 'now > clock ? now : clock',
+    },
+  },
+  {
     id: 'mined-is-not-resolved-as-failed',
     section,
     rule: 'A node whose authorization is mined cannot be resolved as failed.',

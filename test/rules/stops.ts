@@ -160,4 +160,46 @@ export const stopRules: readonly Rule[] = [
       replace: 'stored.kind !== null\n      ? NO_STOPS',
     },
   },
+  {
+    id: 'stops-that-were-read-count-for-half-a-minute',
+    section,
+    rule: 'A process that was suspended after it had read the stops sends no signed bytes before it reads them again.',
+    test: {
+      file: 'test/venues/evm/broadcast.test.ts',
+      name: 'a broadcast is not made where the process was suspended after it had read the stops',
+    },
+    broken: {
+      file: 'venues/evm/broadcast.ts',
+      find: 'checkLimits(limits);',
+      replace: 'checkLimits(connection.call);',
+    },
+  },
+  {
+    id: 'perps-repeats-have-a-last-moment',
+    section,
+    rule: 'A process that was suspended after it had read the stops repeats no action of the perps venue before it reads them again.',
+    test: {
+      file: 'test/venues/perp/user-signed.test.ts',
+      name: 'is not sent again by a process that was suspended after it had read the stops',
+    },
+    broken: {
+      file: 'venues/perp/user-signed.ts',
+      find: 'signature }), limited)',
+      replace: 'signature }), { ...limited, notAfter: Infinity })',
+    },
+  },
+  {
+    id: 'approvals-have-a-last-moment',
+    section,
+    rule: 'The approval of an agent is sent within half a minute after mode and signer were read.',
+    test: {
+      file: 'test/activities/agent-wallets.test.ts',
+      name: 'has half a minute at most, however long the worker is suspended before it sends',
+    },
+    broken: {
+      file: 'venues/perp/agent-wallets.ts',
+      find: 'const call = limitedByStops(turn.call);',
+      replace: 'const call = { ...turn.call, notAfter: Infinity };',
+    },
+  },
 ];

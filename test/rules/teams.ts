@@ -31,6 +31,21 @@ export const teamRules: readonly Rule[] = [
     },
   },
   {
+    id: 'faults-of-teams-name-no-code',
+    section,
+    rule: "The code of a fault of a team's worker follows from its kind: the one that arrives over Temporal is not read.",
+    test: {
+      file: 'test/store/sends-at-venue.test.ts',
+      name: 'a fault of a team’s worker has the code of its kind, whatever arrives (%s)',
+    },
+    broken: {
+      file: 'activities/phases/team.ts',
+      find: 'return { fault: failedCall(outcome.fault.kind) };',
+      replace:
+        "return { fault: new ExecutorFault('server_error', outcome.fault.code, 'the worker failed') };",
+    },
+  },
+  {
     id: 'answers-need-a-question',
     section,
     rule: "A team's answer counts only for a question that was put and is still open, in the node's attempt, epoch and state.",

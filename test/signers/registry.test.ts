@@ -173,6 +173,9 @@ describe('the registry', () => {
     expect(registry.list()).toEqual([
       { signer_key: 'none', chain_family: 'solana', profile: 'cold', backend: 'noop' },
     ]);
+    // Bindings are kept for the very same list.
+    expect(registry.list()).toBe(registry.list());
+    expect(Object.isFrozen(registry.list())).toBe(true);
     expect(registry.get('none')).toBe(signers[0]);
     expect(registry.get('other')).toBeUndefined();
   });

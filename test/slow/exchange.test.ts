@@ -179,6 +179,10 @@ test('a capital transfer whose answer was lost is submitted once, and ends as th
   const id = await transfer('25.5');
   const ended = await transferReaches(id, 'COMPLETED');
   expect(books().transfers).toHaveLength(before + 1);
+  const created = 'SELECT venue_entries FROM capital_transfers WHERE transfer_id = $1';
+  expect(await own.query(created, [id])).toEqual([
+    { venue_entries: expect.stringMatching(/^cex-main: binance account .+; cex-sub: .+ of /) },
+  ]);
   expect(
     desk.exchange.requests.filter(
       ({ method, path }) => method === 'POST' && path.endsWith('universalTransfer'),

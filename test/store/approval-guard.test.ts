@@ -159,6 +159,24 @@ test('no node is added to what was approved', async () => {
   await owner.query('DROP TABLE pg_temp.movement_approvals');
 });
 
+test('nor by a statement that adds nodes to other movements too', async () => {
+  const { movement_id: open } = await bench.movement();
+  const { movement_id: id } = await bench.movement();
+  const { movement_id: last } = await bench.movement();
+  await bench.approve(id);
+  const add = (ids: readonly string[]) =>
+    own(
+      `INSERT INTO movement_nodes (movement_id, node_key, position, node_kind, action_type, state,
+         executor_binding, updated_at, own_plan, ${FACTS})
+       SELECT movement_id, 'more', 1, node_kind, action_type, 'BLOCKED', executor_binding,
+         updated_at, own_plan, ${FACTS} FROM movement_nodes WHERE movement_id = ANY ($1::uuid[])`,
+      ids,
+    );
+  expect(await add([open, id, last])).toBe(immutable(id));
+  expect(await add([])).toBe(0);
+  expect(await add([open, last])).toBe(2);
+});
+
 test('no node is made of whose action type nothing is known', async () => {
   const { movement_id: id } = await bench.movement();
   const all = FACTS.split(', ');

@@ -25,6 +25,7 @@ export interface NewTransferOfTest {
   /** Refused when the pool's snapshot does not cover it. */
   readonly covered?: boolean;
   readonly callback_url?: string;
+  readonly venue_entries?: string;
 }
 
 export interface TransferDesk {
@@ -108,6 +109,7 @@ function create(
     idempotency_key = randomUUID(),
     covered = false,
     callback_url = null,
+    venue_entries = null,
   } = of;
   const hold = { venue_key: source, account_type, asset: 'USDC', amount };
   return createTransfer(
@@ -122,6 +124,7 @@ function create(
       reason: 'a test',
       strategy_id: null,
       provider: 'test',
+      venue_entries,
       callback_url,
       client_scope: 'tests',
       idempotency_key,

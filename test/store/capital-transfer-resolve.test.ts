@@ -1,19 +1,27 @@
 /** A person may say that a transfer has failed only when that can be known. */
 import { pino } from 'pino';
+import { createApi } from '../../api/app.ts';
 import { resolve } from '../../api/capital-transfers/resolve.ts';
+import { capitalTransferRoutes } from '../../api/capital-transfers/routes.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import { transferAttention } from '../../domain/capital-transfers/attention.ts';
 import type { TransferProvider } from '../../domain/capital-transfers/provider.ts';
 import { resolved, submitting, takenOver } from '../../domain/capital-transfers/step.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
 import { readTransfer, readTransferEvents } from '../../store/capital-transfers.ts';
+import { dependencies, post, serve } from '../api/support.ts';
+import { started } from '../support/started.ts';
 import { storeBench } from './support.ts';
 import { transferDesk, type NewTransferOfTest } from './capital-transfer-desk.ts';
 
 type Find = TransferProvider['find'];
 
 const bench = storeBench();
+const api = started(() =>
+  serve(createApi({ ...dependencies(), db: bench.db }, capitalTransferRoutes)),
+);
 
 const SETTLE_SECONDS = 60;
 const REQUESTER = {
@@ -103,40 +111,36 @@ async function pendingOne() {
   };
 }
 
-test.each<[string, Find]>([
-  ['shows no record of it', () => Promise.resolve(null)],
-  ['shows nothing of that time', fault('HISTORY_TOO_OLD')],
-])(
-  'not while the provider shows it as pending, also with a person, but once it %s',
-  async (_what, otherwise) => {
-    const { desk, id, looks, isOpen } = await pendingOne();
-    await isOpen();
-    await looks(otherwise);
-    const before = await desk.row(id);
-    expect(before).toMatchObject({ acknowledged: true, pending_at_provider: false });
-    await looks(() => Promise.resolve(PENDING));
-    // Whoever has read the row before that look.
-    const word = resolved(before, { resolution: 'failed', reason: 'x' }, REQUESTER);
-    expect(await applyTransferStep(bench.db, word)).toMatchObject({ ok: false });
-    await resolveAs(id, 'manual_intervention');
-    await isOpen();
-    // The send was over long ago.
-    await earlier(id, 3_600);
-    await looks(otherwise);
-    // A list may lag, so what was shown once may appear again.
-    await expect(resolveAs(id, 'failed')).rejects.toMatchObject({
-      code: 'invalid_state',
-      message: expect.stringMatching(/in (59|60) s/),
-    });
-    await looks(otherwise);
-    await earlier(id, 61);
-    expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
-  },
-);
+test('not while the provider shows it as pending, also with a person, but once it shows no record of it', async () => {
+  const nothing: Find = () => Promise.resolve(null);
+  const { desk, id, looks, isOpen } = await pendingOne();
+  await isOpen();
+  await looks(nothing);
+  const before = await desk.row(id);
+  expect(before).toMatchObject({ acknowledged: true, pending_at_provider: false });
+  await looks(() => Promise.resolve(PENDING));
+  // Whoever has read the row before that look.
+  const word = resolved(before, { resolution: 'failed', reason: 'x' }, REQUESTER);
+  expect(await applyTransferStep(bench.db, word)).toMatchObject({ ok: false });
+  await resolveAs(id, 'manual_intervention');
+  await isOpen();
+  // The send was over long ago.
+  await earlier(id, 3_600);
+  await looks(nothing);
+  // A list may lag, so what was shown once may appear again.
+  await expect(resolveAs(id, 'failed')).rejects.toMatchObject({
+    code: 'invalid_state',
+    message: expect.stringMatching(/in (59|60) s/),
+  });
+  await looks(nothing);
+  await earlier(id, 61);
+  expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+});
 
 test.each<[string, Find]>([
   ['that is unreachable', away],
   ['that breaks', () => Promise.reject(new TypeError('a bug'))],
+  ['that keeps no history of that time', fault('HISTORY_TOO_OLD')],
 ])('not once it was shown as pending, by a look at a provider %s', async (_what, broken) => {
   const { desk, id, looks, isOpen } = await pendingOne();
   await earlier(id, 3_600);
@@ -198,9 +202,9 @@ describe('what the provider shows otherwise than ordered', () => {
         message: expect.stringContaining(code),
       });
     await isOpen();
-    // Neither the same answer nor silence changes anything.
+    // Neither the same answer nor silence nor the end of its history changes anything.
     const events = (await readTransferEvents(bench.db, id)).length;
-    for (const next of [find, away]) {
+    for (const next of [find, away, fault('HISTORY_TOO_OLD')]) {
       find = next;
       await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
       expect(await shownBy(id)).toMatchObject(error);
@@ -231,6 +235,118 @@ describe('what the provider shows otherwise than ordered', () => {
     expect(await resolveAs(id, 'completed')).toMatchObject({
       body: { request_state: 'COMPLETED', error_code: null },
     });
+  });
+});
+
+describe('while its venue keys mean other accounts than at its creation', () => {
+  const words = 'the venues file says [b] now, but the send was made under [a]';
+  const elsewhere: Find = () =>
+    Promise.reject(new ExecutorFault('not_yet', VENUE_ENTRY_CHANGED, words));
+  const isRefused = (id: string) =>
+    expect(resolveAs(id, 'failed')).rejects.toMatchObject({
+      code: 'venue_entry_changed',
+      message: expect.stringContaining('Point the entries back to [a]'),
+    });
+  /** One that no look can see. `next` is its next look, and `meets` one that changes nothing. */
+  async function unseen({ same_key_safe = false } = {}) {
+    let find = elsewhere;
+    const { desk, id } = await unanswered(
+      { venue_entries: 'a' },
+      { same_key_safe, find: (order, call) => find(order, call) },
+    );
+    await earlier(id, 3_600);
+    const before = await desk.row(id);
+    const next = (answer: Find) => {
+      find = answer;
+      return desk.look(id);
+    };
+    const meets = (answer: Find): Promise<void> =>
+      expect(next(answer)).rejects.toMatchObject({ type: 'NOT_YET' });
+    await meets(elsewhere);
+    return { desk, id, before, next, meets };
+  }
+
+  test('it is never said to have failed, whoever has it and read it before', async () => {
+    const { desk, id, before, meets } = await unseen();
+    const shown = {
+      error_code: VENUE_ENTRY_CHANGED,
+      error_message: expect.stringContaining(words),
+    };
+    expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', ...shown });
+    await isRefused(id);
+    const word = resolved(before, { resolution: 'failed', reason: 'x' }, REQUESTER);
+    expect(await applyTransferStep(bench.db, word)).toMatchObject({ ok: false });
+    await bench.sql(
+      "UPDATE capital_transfers SET pending_until = svc_now() - interval '1 second' WHERE transfer_id = $1::uuid",
+      id,
+    );
+    expect(await desk.look(id)).toMatchObject({ next: 'load' });
+    const record = await readTransfer(bench.db, id);
+    expect(record).toMatchObject({ request_state: 'MANUAL_INTERVENTION', ...shown });
+    expect(transferAttention(record!)).toMatchObject({
+      message: expect.stringContaining('mean other accounts'),
+    });
+    await isRefused(id);
+    await meets(elsewhere);
+    // A worker that is not bound to its accounts has compared none.
+    await bench.sql(
+      "UPDATE capital_transfers SET provider = 'another' WHERE transfer_id = $1::uuid",
+      id,
+    );
+    await meets(away);
+    expect(await desk.row(id)).toMatchObject({ error_code: VENUE_ENTRY_CHANGED });
+    await isRefused(id);
+    expect(await resolveAs(id, 'completed')).toMatchObject({
+      body: { request_state: 'COMPLETED', error_code: null },
+    });
+  });
+
+  test('the API says so, and what to do', async () => {
+    const { id } = await unseen();
+    const path = `/v3/capital-transfers/${id}/actions/resolve`;
+    const body = { resolution: 'failed', reason: 'the statement shows none' };
+    expect(await post(`${api.url}${path}`, body)).toMatchObject({
+      status: 409,
+      body: {
+        detail: {
+          error: 'venue_entry_changed',
+          message: expect.stringMatching(/Point the entries back to \[a\].*completed/),
+        },
+      },
+    });
+  });
+
+  test.each<[string, Find]>([
+    ['silence', away],
+    ['no record', () => Promise.resolve(null)],
+  ])('any later answer ends that: %s', async (_what, next) => {
+    const waiting = await unseen();
+    await waiting.meets(next);
+    expect(await waiting.desk.row(waiting.id)).toMatchObject({
+      state: 'PENDING_PROVIDER_CONFIRMATION',
+      error_code: null,
+      error_message: null,
+    });
+    expect(await resolveAs(waiting.id, 'failed')).toMatchObject({
+      body: { request_state: 'FAILED' },
+    });
+    const { desk, id, meets } = await unseen();
+    await resolveAs(id, 'manual_intervention');
+    await meets(elsewhere);
+    await isRefused(id);
+    await meets(next);
+    expect(await desk.row(id)).toMatchObject({
+      state: 'MANUAL_INTERVENTION',
+      error_code: 'PROVIDER_CONFIRMATION_TIMEOUT',
+      error_message: expect.not.stringContaining(words),
+    });
+    expect(await resolveAs(id, 'failed')).toMatchObject({ body: { request_state: 'FAILED' } });
+  });
+
+  test('so does one that a send follows', async () => {
+    const { desk, id, next } = await unseen({ same_key_safe: true });
+    expect(await next(() => Promise.resolve(null))).toMatchObject({ next: 'submit' });
+    expect(await desk.row(id)).toMatchObject({ error_code: null });
   });
 });
 

@@ -1,6 +1,6 @@
 /** What providers say, and how they break, may neither strand a transfer nor end it wrongly. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
+import type { TransferAnswer, TransferOrder } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { resolved, submitting } from '../../domain/capital-transfers/step.ts';
 import { applyTransferStep } from '../../store/capital-transfer-steps.ts';
@@ -150,6 +150,26 @@ test.each([
   expect(send_left_ms).toBeGreaterThan(500_000);
   await expect(desk.look(id)).rejects.toMatchObject({ type: 'NOT_YET' });
   expect(await desk.row(id)).toMatchObject({ state: 'PENDING_PROVIDER_CONFIRMATION', sends: 1 });
+});
+
+test('a provider is called about the accounts for which the transfer was created', async () => {
+  const orders: TransferOrder[] = [];
+  const desk = transferDesk(bench, {
+    submit: (order) => {
+      orders.push(order);
+      return Promise.reject(lost);
+    },
+    find: (order) => {
+      orders.push(order);
+      return Promise.resolve(null);
+    },
+  });
+  const named = await desk.made({ venue_entries: 'a: x account 1' });
+  await desk.submit(named);
+  await desk.look(named);
+  await desk.submit(await desk.made());
+  const of = (order: TransferOrder | undefined) => order?.venue_entries;
+  expect(orders.map(of)).toEqual(['a: x account 1', 'a: x account 1', undefined]);
 });
 
 test('a transfer neither goes to nor reads a provider that was bound after it', async () => {

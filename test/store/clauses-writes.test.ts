@@ -967,6 +967,18 @@ holds('a transition of nodes', [
     apply({ ...over }),
     'send_still_open',
   ]),
+  ...(
+    [
+      ['UNKNOWN', 'venue_entry_changed'],
+      ['READY', null],
+    ] as const
+  ).map(([state, reason]): Clause => [
+    `of a send that its last look could not see (${state})`,
+    sentBefore(9) +
+      `UPDATE movement_nodes SET state = '${state}', error_code = 'VENUE_ENTRY_CHANGED' WHERE node_key = 'n';`,
+    apply({ ...over }),
+    reason,
+  ]),
   [
     'of a send whose nonce is open',
     sentBefore(9) + signedTx(),

@@ -1,6 +1,7 @@
 /**
  * What a process is bound to is written down soon after its start, whatever fails at first, and the
- * log says why an executor is down. One process that cannot reach it calls it down for no other.
+ * log says why an executor is down. One process that cannot reach it calls it down for no other,
+ * and one whose registry file lacks a signer takes no address from those that have it.
  */
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
@@ -9,7 +10,7 @@ import { createHealthRefresher } from '../../activities/relays/health.ts';
 import type { ExecutorDescriptor, ExecutorHealth } from '../../domain/executor.ts';
 import { createNoopExecutor } from '../../executors/local/noop.ts';
 import { noteAttention, readEndedBadly, readReasonsForRuns } from '../../store/attention.ts';
-import { saveExecutorHealth } from '../../store/registry.ts';
+import { saveExecutorHealth, saveObservedIdentity } from '../../store/registry.ts';
 import { eventually } from '../support/eventually.ts';
 import { turnSecondsOf } from '../support/loop-figures.ts';
 import { storeBench } from './support.ts';
@@ -98,6 +99,36 @@ test('a refresh that waits for its answers is shown as a turn until it has ended
   } finally {
     await health.stop();
   }
+});
+
+test('a signer that only another worker has keeps its address until that has not seen it for three turns', async () => {
+  const address = `0x${'a1'.repeat(20)}`;
+  const signer_key = randomUUID();
+  const declared = { signer_key, backend: 'remote', chain_family: 'evm', profile: 'p' } as const;
+  const older = createHealthRefresher({
+    db: bench.db,
+    log: pino({ level: 'silent' }),
+    intervalSeconds: 30,
+    checkedBy: 'older',
+    signers: { list: () => [], get: () => null },
+    executors: { list: () => [], get: () => undefined },
+    temporal: { hasPollers: () => Promise.resolve(true) },
+  });
+  const after = async (seconds: number): Promise<string | null | undefined> => {
+    await saveObservedIdentity(bench.db, declared, address);
+    await bench.sql(
+      `UPDATE signers SET observed_at = observed_at - make_interval(secs => $2::double precision)
+       WHERE signer_key = $1`,
+      signer_key,
+      seconds,
+    );
+    expect(await older.refreshOnce()).toBe(true);
+    return (await bench.db.signer.findUnique({ where: { signer_key } }))?.observed_signer_address;
+  };
+  expect(await after(0)).toBe(address);
+  // A turn is the interval and the 5 seconds of an answer.
+  expect(await after(100)).toBe(address);
+  expect(await after(106)).toBeNull();
 });
 
 interface StoredHealth {

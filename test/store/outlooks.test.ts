@@ -1,4 +1,5 @@
 /** What a fetch of balances stores of a venue's withdrawals, and until when it counts. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchedBalances, PoolBalance } from '../../domain/balances.ts';
 import type { WithdrawalOutlook } from '../../domain/withdrawal-outlook.ts';
 import { readBalances, refreshBalances } from '../../store/balances.ts';
@@ -97,6 +98,8 @@ test('a fetch that fails stores neither', async () => {
 test('what began earlier and ends later replaces nothing', async () => {
   // The younger fetch starts and ends while the older one is under way.
   await stored(async () => {
+    // Times are compared in milliseconds.
+    await sleep(2);
     await refresh(OUTLOOK);
     return { pools: [], outlook: { quota: null, closed: [] } };
   });

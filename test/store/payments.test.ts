@@ -189,6 +189,44 @@ test("of the chain's own coin what another has claimed counts no more", async ()
   expect(await received(two)).toBe('2');
 });
 
+test("of the chain's own coin what came before the baseline is taken off no later increase", async () => {
+  const address = newAddress();
+  const set = async (eth: string) => {
+    await chain.client.setBalance({ address, value: parseUnits(eth, 18) });
+    await chain.client.mine({ blocks: 1 });
+  };
+  await set('1');
+  const first = await waits(address, '2');
+  await set('3');
+  expect(await look(first)).toEqual(['COMPLETED', null]);
+  // No block since: the claim ends with the block that the next baseline is of.
+  const later = await waits(address, '2');
+  expect(await look(later)).toEqual(['OBSERVING', null]);
+  await set('5');
+  expect(await look(later)).toEqual(['COMPLETED', null]);
+  expect(await received(later)).toBe('2');
+});
+
+test("a claim on the chain's own coin counts until its last block, and not behind it", async () => {
+  const source = `evm:${String(CHAIN_ID)}:coin`;
+  const reference = newAddress();
+  /** The state of a node, and what it shows, once its executor reports 5 in these blocks. */
+  const completes = async (since: string, until: string) => {
+    const movement_id = await waits(newAddress(), '5');
+    const row = (await readPhase(bench.db, movement_id, 'look'))!;
+    const payments = [{ source, reference, amount: '5', total: '5', since, until }];
+    const answer = { next_state: 'COMPLETED', output: { payments } } as const;
+    await observe
+      .finish(deps, { movement_id, node_key: 'look', attempt: 1 }, row, { answer })
+      .catch(() => null);
+    const after = await readPhase(bench.db, movement_id, 'look');
+    return [after?.state, after?.error_code];
+  };
+  expect(await completes('10', '20')).toEqual(['COMPLETED', null]);
+  expect(await completes('10', '21')).toEqual(['OBSERVING', 'ALREADY_CLAIMED']);
+  expect(await completes('20', '30')).toEqual(['COMPLETED', null]);
+});
+
 test('what the match_from of a node reported is that node’s, also where its amount differs', async () => {
   const address = newAddress();
   const config = { token_address: chain.token };

@@ -1,24 +1,30 @@
 /**
- * An UNKNOWN node of which its executor last reported that the venue has the send, or has paid it:
- * what a person may state of it, and until when.
+ * An UNKNOWN node of which its executor last reported that the venue has the send, or has paid it,
+ * or whose last look could not see it: what a person may state of it, and until when.
  */
 import { pino } from 'pino';
 import { observe } from '../../activities/phases/observe.ts';
 import { recover } from '../../activities/phases/recover.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
 import { record } from '../../activities/phases/team.ts';
+import { createApi } from '../../api/app.ts';
+import { movementRoutes } from '../../api/movements/routes.ts';
 import { openOutcomes, resolve, type Outcome } from '../../domain/commands/resolve.ts';
 import { resume } from '../../domain/commands/resume.ts';
 import { retry } from '../../domain/commands/retry.ts';
 import { ExecutorFault, type ExecutionResult } from '../../domain/executor.ts';
 import type { RecoverArgs } from '../../domain/messages.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import type { MovementSnapshot } from '../../domain/snapshot.ts';
 import { readSnapshot } from '../../store/movements.ts';
 import { openQuestion } from '../../store/questions.ts';
 import { applyTransition } from '../../store/transition.ts';
+import { dependencies, post, serve } from '../api/support.ts';
+import { started } from '../support/started.ts';
 import { approvalOf, storeBench } from './support.ts';
 
 const bench = storeBench();
+const api = started(() => serve(createApi({ ...dependencies(), db: bench.db }, movementRoutes)));
 
 const PERSON = {
   caller: { client_id: null, key_id: null, role: 'operator' as const },
@@ -249,6 +255,51 @@ test('a FAILED that is not believed takes nothing back, and is shown beside what
   expect(await says(args, 'failed')).toMatchObject(OPEN);
 });
 
+test.each(['LANE_STUCK', 'WITHDRAWAL_MISMATCH'])(
+  'a fault of a team’s worker has the code of its kind, whatever arrives (%s)',
+  async (code) => {
+    const args = await late();
+    await finish(args, SILENCE);
+    const team = deps({ kind: 'task_queue' });
+    const row = await phaseRow(team, args);
+    const question = (await openQuestion(bench.db, 'recover', row)) ?? '';
+    const given = { fault: { kind: 'server_error', code } } as const;
+    const { epoch } = row;
+    await record(team, { ...args, phase: 'recover', from_unknown: true, epoch, question, given });
+    expect(await nodeOf(args)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: 'RECOVERY_INCONCLUSIVE',
+      error_message: expect.stringContaining('EXECUTOR_UNAVAILABLE'),
+    });
+  },
+);
+
+test('a venue whose history is over by now takes nothing back of what it has shown', async () => {
+  const over = {
+    answer: { next_state: 'UNKNOWN', error_code: 'HISTORY_TOO_OLD', error_message: 'too old' },
+  } as const;
+  for (const shown of [UNDER_WAY, SHORT]) {
+    const args = await late();
+    await finish(args, shown);
+    const before = await nodeOf(args);
+    await looks(args, over);
+    expect(await nodeOf(args)).toEqual(before);
+    await lookedAgain(args, 'resume');
+    await finish(args, over);
+    expect(await nodeOf(args)).toEqual(before);
+    await lookedAgain(args, 'resume');
+    const { from_observe: _recovers, ...looked } = args;
+    await observe.finish(deps(), looked, await phaseRow(deps(), looked), over);
+    expect(await nodeOf(args)).toEqual(before);
+    expect(await says(args, 'failed')).toMatchObject(OPEN);
+  }
+  const silent = await late();
+  await finish(silent, SILENCE);
+  await looks(silent, over);
+  expect(await nodeOf(silent)).toMatchObject({ error_code: 'HISTORY_TOO_OLD' });
+  expect(await says(silent, 'failed')).toMatchObject({ ok: true });
+});
+
 /** What an observing look finds of the node after a resume. */
 async function observes(args: RecoverArgs, said: Said): Promise<void> {
   const { from_observe: _recovers, ...looked } = args;
@@ -400,3 +451,124 @@ test.each([
     expect(await says(args, 'completed')).toMatchObject({ ok: true });
   },
 );
+
+/** The venue key of the node means another account, as its next look finds. */
+const ELSEWHERE = {
+  fault: new ExecutorFault('not_yet', VENUE_ENTRY_CHANGED, 'says [b] now, but was made under [a]'),
+};
+const UNSEEN = { ok: false, reason: 'venue_entry_changed' };
+const UNBOUND = { fault: new ExecutorFault('rejected', 'VENUE_NOT_BOUND', 'no such account') };
+
+test('what its last look could not see is never called failed, whoever read it before', async () => {
+  const args = await late();
+  await finish(args, SILENCE);
+  const before = await readSnapshot(bench.db, args.movement_id);
+  await looks(args, ELSEWHERE);
+  const shown = { state: 'UNKNOWN', error_code: VENUE_ENTRY_CHANGED };
+  expect(await nodeOf(args)).toMatchObject({ ...shown, error_message: ELSEWHERE.fault.message });
+  const word = { node_key: 'pay', outcome: 'failed', reason: 'r', evidence: {} } as const;
+  const said = resolve(before, { ...word, settle_seconds: 0, ahead_seconds: 0 }, PERSON);
+  expect(await applyTransition(bench.db, said!)).toMatchObject(UNSEEN);
+  expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+  expect(await offered(args)).toEqual(['completed', 'abandoned']);
+  // Without an entry there is none to compare.
+  await looks(args, UNBOUND);
+  expect(await nodeOf(args)).toMatchObject(shown);
+  expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+  expect(await says(args, 'abandoned')).toMatchObject({ ok: true });
+});
+
+test('a send that no look could see is so in UNKNOWN, too, after a look without an entry', async () => {
+  const args = await late();
+  await expect(finish(args, ELSEWHERE)).rejects.toThrow('no result');
+  expect(await nodeOf(args)).toMatchObject({ state: 'OBSERVING', error_code: VENUE_ENTRY_CHANGED });
+  await finish(args, UNBOUND);
+  expect(await nodeOf(args)).toMatchObject({
+    state: 'UNKNOWN',
+    error_code: VENUE_ENTRY_CHANGED,
+    error_message: ELSEWHERE.fault.message,
+  });
+  expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+});
+
+test('the API says why it takes no failed of what no look can see, and what to do', async () => {
+  const args = await late();
+  await finish(args, SILENCE);
+  await looks(args, ELSEWHERE);
+  await bench.sql(
+    "UPDATE movements SET request_state = 'MANUAL_INTERVENTION' WHERE movement_id = $1::uuid",
+    args.movement_id,
+  );
+  const answer = await post(
+    `${api.url}/v3/movements/${args.movement_id}/nodes/pay/actions/resolve`,
+    { outcome: 'failed', reason: 'the statement', evidence: { by: 'me' } },
+  );
+  expect(answer).toMatchObject({
+    status: 409,
+    body: {
+      detail: {
+        error: 'venue_entry_changed',
+        message: expect.stringMatching(/Point the entry back.*abandoned/),
+      },
+    },
+  });
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN' });
+});
+
+test.each<[string, Said, string]>([
+  ['silent', SILENCE, 'RECOVERY_INCONCLUSIVE'],
+  ['without a record', { answer: { next_state: 'READY' } }, 'RECOVERY_INCONCLUSIVE'],
+  ['in doubt', { answer: { next_state: 'UNKNOWN', error_code: 'CLOSED' } }, 'CLOSED'],
+])(
+  'once its entry is back, a look at a venue that is %s leaves the word to the person',
+  async (_what, said, code) => {
+    const args = await late();
+    await finish(args, { answer: { next_state: 'UNKNOWN', error_code: 'HELD' } });
+    await looks(args, ELSEWHERE);
+    expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+    await looks(args, said);
+    expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: code });
+    expect(await offered(args)).toEqual(['completed', 'failed', 'abandoned']);
+    expect(await says(args, 'failed')).toMatchObject({ ok: true });
+  },
+);
+
+test('a look that cannot see a send takes back nothing of what its venue has', async () => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await looks(args, ELSEWHERE);
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: 'SEND_UNDER_WAY' });
+  await looks(args, SILENCE);
+  expect(await says(args, 'failed')).toMatchObject(OPEN);
+});
+
+test.each([
+  ['resume', 'OBSERVING'],
+  ['retry', 'READY'],
+] as const)(
+  'a %s of what no look can see lets nothing be called failed',
+  async (command, state) => {
+    const args = await late();
+    const { from_observe: _observed, ...recovered } = args;
+    await finish(args, SILENCE);
+    await looks(args, ELSEWHERE);
+    await lookedAgain(args, command);
+    await expect(finish(command === 'retry' ? recovered : args, ELSEWHERE)).rejects.toThrow(
+      'no result',
+    );
+    expect(await nodeOf(args)).toMatchObject({ state, error_code: VENUE_ENTRY_CHANGED });
+    expect(await says(args, 'failed')).toBeNull();
+  },
+);
+
+test('what failed before it was sent, since its entry had changed, is retried', async () => {
+  const args = await late();
+  await bench.sql(
+    `UPDATE movement_nodes SET state = 'FAILED', error_code = $2, submitted_at = NULL,
+       completed_at = now() WHERE movement_id = $1::uuid`,
+    args.movement_id,
+    VENUE_ENTRY_CHANGED,
+  );
+  await lookedAgain(args, 'retry');
+  expect(await nodeOf(args)).toMatchObject({ state: 'READY', error_code: null });
+});

@@ -139,6 +139,12 @@ test.each([
   'NODE_TIMED_OUT',
   'ABANDONED',
   'SEND_UNDER_WAY',
+  'SEND_LANE_TAKEN',
+  'RESTORED_NODE_UNASKED',
+  'RESOLVED_AS_FAILED',
+  'CONDITION_ERROR',
+  'ALREADY_CLAIMED',
+  'CLAIM_MISSING',
 ])('a code by which the service acts is none of an executor: %s', async (reserved) => {
   const args = await lost();
   await finish(args, { answer: { ...ABOVE, error_code: reserved } });

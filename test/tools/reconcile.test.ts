@@ -326,6 +326,9 @@ describe('wrong usage', () => {
     [`--venue main ${TIME} --venues-file ${file}.gone`, 'cannot be read'],
     ['--venue main --from 2026-01-02 --to 2026-01-01', '--from must be before'],
     ['--venue main --from yesterday --to 2026-01-02', 'ISO 8601'],
+    ['--venue main --from 2026-02-31 --to 2026-03-04', 'a day that exists'],
+    ['--venue main --from 2026-01-01 --to 2026-02-29T00:00:00Z', 'a day that exists'],
+    ['--venue main --from 0000-01-01 --to 2026-01-02', 'a day that exists'],
     [`--venue main ${TIME} --format xml`, 'Allowed choices are json, csv'],
     [TIME, '--venue'],
   ])('%s ends with 2: %s', async (line, reason) => {

@@ -194,6 +194,8 @@ describe('loading it', () => {
     expect(await loadVenueBindings(file)).toHaveLength(1);
     await writeFile(file, '{');
     await expect(loadVenueBindings(file)).rejects.toThrow('is not valid JSON');
+    await writeFile(file, '{"venues":[],"venues":[]}');
+    await expect(loadVenueBindings(file)).rejects.toThrow('venues: appears more than once');
     await expect(loadVenueBindings(join(folder, 'none.json'))).rejects.toThrow(
       'cannot be read (ENOENT)',
     );

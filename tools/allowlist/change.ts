@@ -11,6 +11,8 @@ import {
 import { coolingSeconds } from '../../platform/config.ts';
 import { isId } from '../../platform/ids.ts';
 import { readEvmAddress } from '../../platform/evm-address.ts';
+import { issuesLine } from '../../platform/issues.ts';
+import { allowlistLabel } from '../../platform/seen-text.ts';
 import {
   allowAddress,
   readAlike,
@@ -41,7 +43,8 @@ const LONGEST = 1_000;
  * alike on standard error.
  */
 export async function add(options: AddOptions, io: ToolIo): Promise<Allowed> {
-  const { family: chain_family, label = null } = options;
+  const { family: chain_family } = options;
+  const label = labelOf(options);
   const normal = normalAddress(chain_family, options.address, readEvmAddress);
   if (!normal.ok)
     throw new ToolError(`The address ${ADDRESS_PROBLEMS[normal.problem]}.`, { exitCode: 2 });
@@ -107,6 +110,14 @@ function changeOf({ reason }: ChangeOptions, io: ToolIo): AllowlistChange {
       details: { tool: 'fundadmin' },
     }),
   };
+}
+
+function labelOf({ label }: AddOptions): string | null {
+  if (label === undefined) return null;
+  const read = allowlistLabel.safeParse(label);
+  if (!read.success)
+    throw new ToolError(`${issuesLine(read.error, { whole: '--label' })}.`, { exitCode: 2 });
+  return read.data;
 }
 
 function chainOf(text: string): number | null {

@@ -235,11 +235,10 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     unit: 'seconds',
     labels: { clock: 'open' },
-    servedBy: 'worker',
     condition:
       'while the clock can be read, and after that as long as its last difference stops sends; `/readyz` names those that cannot be read',
     meaning:
-      'How far a clock (`database`, `perp`, the venue key of a chain or of an account of an exchange) is ahead of the worker. Beyond 60 either way new sends to that venue wait (`CLOCK_DIFFERENCE`), of the database all sends. 0 for a difference that stops nothing: a chain’s newest block that is behind, and any of a developer’s own chain.',
+      'How far a clock is ahead of the process: the `database`’s, and on workers those of venues (`perp`, the venue key of a chain or of an account of an exchange). Beyond 60 either way new sends to that venue wait (`CLOCK_DIFFERENCE`), of the database all sends. 0 for a difference that stops nothing: a chain’s newest block that is behind, and any of a developer’s own chain.',
   },
   svc_signer_native_balance: {
     type: 'gauge',

@@ -73,10 +73,10 @@ const running: Section = {
       ],
     },
     {
-      title: 'Clocks against the worker',
+      title: 'Clocks against the processes',
       unit: 'seconds',
       rising:
-        'Beyond a minute either way new sends to that venue wait; of the database all sends. A difference that stops nothing is 0.',
+        'Beyond a minute either way new sends to that venue wait; of the database all sends. An API whose own clock is off refuses its callers. A difference that stops nothing is 0.',
       alert: 'ClockOff',
       queries: [
         query('max by (clock) (svc_clock_difference_seconds)', '{{clock}} most'),

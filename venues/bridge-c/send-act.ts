@@ -12,6 +12,7 @@ import { actDescriptor, type Act, type Did, type Effect, type PathEnd } from '..
 import type { EvmCall } from '../evm/call.ts';
 import type { EvmConnection } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
+import type { TokenDecimals } from '../evm/decimals.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { padded } from '../evm/words.ts';
 import { rejected } from '../node-plan.ts';
@@ -52,7 +53,7 @@ export async function unitsOf(connection: EvmConnection, plan: SendPlan): Promis
 /** Returns the amount from decimals that are already read. Throws as {@link unitsOf}. */
 export function inUnits(
   plan: Pick<SendPlan, 'amount'>,
-  decimals: number,
+  decimals: TokenDecimals,
   digits: number,
 ): SendUnits {
   const units = baseUnits(plan, decimals);

@@ -11,6 +11,7 @@ import { fromBaseUnits } from '../../domain/money.ts';
 import { actDescriptor, type Act, type Did, type PathEnd } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
 import type { EvmVenue } from '../evm/config.ts';
+import type { TokenDecimals } from '../evm/decimals.ts';
 import { baseUnits } from '../evm/plan.ts';
 import { padded } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
@@ -54,7 +55,7 @@ function endOf(venue: LaneVenue): PathEnd {
   return { venue, contracts: [token_messenger, message_transmitter] };
 }
 
-function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
+function burnCall(plan: BurnPlan, units: bigint, decimals: TokenDecimals): EvmCall {
   return {
     to: plan.source.cctp.token_messenger,
     value: 0n,
@@ -80,7 +81,7 @@ function burnCall(plan: BurnPlan, units: bigint, decimals: number): EvmCall {
  */
 export function didBurn(
   plan: BurnPlan,
-  decimals: number,
+  decimals: TokenDecimals,
   from: Address,
   receipt: TransactionReceipt,
 ): Did {
@@ -112,7 +113,7 @@ export function didBurn(
  */
 function emittedOf(
   plan: BurnPlan,
-  decimals: number,
+  decimals: TokenDecimals,
   from: Address,
   receipt: TransactionReceipt,
 ): Hex | null {
@@ -135,7 +136,7 @@ function emittedOf(
 }
 
 /** Returns whether a message is the planned burn, whoever burnt the tokens. */
-export function isPlanned(plan: BurnPlan, decimals: number, message: BurnMessage): boolean {
+export function isPlanned(plan: BurnPlan, decimals: TokenDecimals, message: BurnMessage): boolean {
   const { source, destination } = plan;
   const wanted: Partial<BurnMessage> = {
     source_domain: source.cctp.domain,

@@ -14,10 +14,11 @@ import {
 } from 'viem';
 import type { EvmUnsignedTransaction } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import type { Did } from '../evm/act.ts';
 import type { EvmCall } from '../evm/call.ts';
+import { exactUnits, type TokenDecimals } from '../evm/decimals.ts';
 import { padded, unpaddedWord } from '../evm/words.ts';
 import { MESSAGE_TRANSMITTER, TOKEN_MESSENGER } from './contracts.ts';
 import { ANYBODY, differs, readMessage, type BurnMessage } from './message.ts';
@@ -54,7 +55,7 @@ export function mintCall(plan: MintPlan, message: Hex, attestation: Hex): EvmCal
 export function mintProblem(
   plan: MintPlan,
   from: Address,
-  decimals: number,
+  decimals: TokenDecimals,
   unsigned: EvmUnsignedTransaction,
 ): string | null {
   const { destination, emitted } = plan;
@@ -68,7 +69,7 @@ export function mintProblem(
   if (why !== null) return `the message is not the burn's own: ${why}`;
   if (brought.message.nonce !== plan.nonce)
     return `the message has nonce ${brought.message.nonce}, and the burn has ${plan.nonce}`;
-  if (toBaseUnits(plan.amount, decimals) !== emitted.amount)
+  if (exactUnits(plan.amount, decimals) !== emitted.amount)
     return `the message mints ${emitted.amount} base units, and the plan ${plan.amount}`;
   return emitted.destination_caller === ANYBODY || emitted.destination_caller === padded(from)
     ? null

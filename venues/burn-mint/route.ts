@@ -6,6 +6,7 @@ import { encodeFunctionData, isAddressEqual, type Address } from 'viem';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { requireUnpaused } from '../evm/act-executor.ts';
 import type { EvmConnection } from '../evm/client.ts';
+import type { TokenDecimals } from '../evm/decimals.ts';
 import { requireCode } from '../evm/draft.ts';
 import { isRevert, rpcMessage } from '../evm/errors.ts';
 import { baseUnits } from '../evm/plan.ts';
@@ -132,7 +133,7 @@ export async function requireFee(
   connection: EvmConnection,
   plan: BurnPlan,
   units: bigint,
-  decimals: number,
+  decimals: TokenDecimals,
 ): Promise<void> {
   const least = await connection.read({
     address: plan.source.cctp.token_messenger,

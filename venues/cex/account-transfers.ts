@@ -2,6 +2,7 @@
  * Moves funds between the accounts of one master, for capital transfers and for
  * `cex_internal_transfer` nodes.
  */
+import { transferEntries, type TransferAccount } from '../../domain/capital-transfers/topology.ts';
 import type {
   TransferAnswer,
   TransferEnd,
@@ -10,6 +11,8 @@ import type {
 } from '../../domain/capital-transfers/provider.ts';
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
+import { areOther, requireSameEntries } from '../evm/same-entries.ts';
 import { rejected } from '../node-plan.ts';
 import type { CexAccount, CexAccounts } from './accounts.ts';
 import { requireBoundKey } from './binding.ts';
@@ -26,6 +29,7 @@ import { recordFault, toFault, UnsentFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
 import type { ServedExchange } from './served/client.ts';
 import { QUESTIONS } from './served/protocol.ts';
+import { memberEntry } from './venue-entry.ts';
 
 const POLL_SECONDS = 2;
 
@@ -56,25 +60,52 @@ function providerOf(
   const { venue } = master;
   const scope = scopeOf(master) ?? venue.venue_key;
   const members = accounts.list().filter((each) => scopeOf(each) === scope);
+  const ends = members.map((each) => ({
+    venue_key: each.venue.venue_key,
+    provider: 'ccxt',
+    scope,
+    role: each.venue.account_role,
+    entry: memberEntry(each),
+  }));
+  const calls =
+    master.served === null
+      ? callsOf(master, accounts, scope)
+      : servedCallsOf(master.served, { venue, members });
   return {
     provider: 'ccxt',
     scope,
-    accounts: members.map((each) => ({
-      venue_key: each.venue.venue_key,
-      provider: 'ccxt',
-      scope,
-      role: each.venue.account_role,
-    })),
+    accounts: ends,
     ...guarantee,
     timeout_seconds: venue.timeout_seconds + 5,
     in_process: master.served === null,
-    ...(master.served === null
-      ? callsOf(master, accounts, scope)
-      : servedCallsOf(master.served, { venue, members })),
+    ...ofSameAccounts(calls, ends),
   };
 }
 
 type Calls = Pick<TransferProvider, 'submit' | 'find'>;
+
+/**
+ * Returns the calls without those of a transfer that was created for other accounts than its venue
+ * keys mean now: it is not sent, and what another account shows of it proves nothing.
+ */
+function ofSameAccounts(calls: Calls, ends: readonly TransferAccount[]): Calls {
+  const now = ({ source, destination }: TransferOrder): string | null => {
+    const endAt = (key: string) => ends.find(({ venue_key }) => venue_key === key) ?? {};
+    return transferEntries(endAt(source.venue_key), endAt(destination.venue_key));
+  };
+  return {
+    submit: async (order, call) => {
+      const { venue_entries: made } = order;
+      if (!areOther(made, now(order))) return calls.submit(order, call);
+      const why = `the transfer was created for [${made}], and the venues file says [${String(now(order))}] now`;
+      return unsent(VENUE_ENTRY_CHANGED, `${why}; check the entries, and create it again`);
+    },
+    find: async (order, call) => {
+      requireSameEntries(order.venue_entries, now(order));
+      return calls.find(order, call);
+    },
+  };
+}
 
 /** The calls of a provider whose keys are in another process, which checks the orders itself. */
 function servedCallsOf(

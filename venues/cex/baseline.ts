@@ -10,7 +10,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { sameAddress } from '../../domain/allowlist/address.ts';
 import { add, compare } from '../../domain/money.ts';
 import type { CexAccount } from './accounts.ts';
-import type { ListedWithdrawal, WithdrawalOrder } from './dialect.ts';
+import type { ListedWithdrawal, WithdrawalOrder, WithdrawalRecord } from './dialect.ts';
 import { lifetimeOf } from './plan.ts';
 
 export interface Planned {
@@ -87,12 +87,15 @@ export function ownRecord(
   );
 }
 
-/** Each of them counts: a candidate too many goes to a person, one too few hides a payment. */
-function grossAmounts({
+/**
+ * Returns every amount that may have left the account. Each of them counts: a candidate too many
+ * goes to a person, one too few hides a payment.
+ */
+export function grossAmounts({
   gross_amounts,
   net_amount,
   fee,
-}: Pick<ListedWithdrawal, 'gross_amounts' | 'net_amount' | 'fee'>): readonly string[] {
+}: Pick<WithdrawalRecord, 'gross_amounts' | 'net_amount' | 'fee'>): readonly string[] {
   return gross_amounts ?? [add(net_amount, fee)];
 }
 

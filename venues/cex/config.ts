@@ -150,7 +150,6 @@ export const withdrawalConfigSchema = z.object({
   venue: venueKeySchema,
   network: networkName,
   destination_address: plainText(256),
-  chain_id: z.number().int().positive().optional(),
   tag: plainText(128).optional(),
   /** The most that the exchange's fee may be, in units of the asset. */
   fee_limit: decimalText('must be a text with a decimal amount').optional(),

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
+import { lossesIn } from '../../domain/json-text.ts';
 import { describeIssues } from '../../platform/issues.ts';
 import { secretOf, type Secret } from './secret.ts';
 
@@ -77,6 +78,9 @@ function parse(text: string, path: string): CexCredentials {
     // The parser's message is not used: it quotes the file's text.
     throw new CredentialsError(`${path} is not valid JSON`);
   }
+  // Without the name, which may be a misplaced secret.
+  if (lossesIn(text).some(({ kind }) => kind === 'repeated'))
+    throw new CredentialsError(`${path} has a name more than once`);
   const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
   throw new CredentialsError(`${path}: ${namesOnly(parsed.error).join('; ')}`);

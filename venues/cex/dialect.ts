@@ -89,17 +89,17 @@ export interface WithdrawalRecord {
   readonly tx_hash: string | null;
   /** The transaction hash, or the exchange's id of the booking; null: neither exists yet. */
   readonly transaction: string | null;
+  /**
+   * What may have left the account, where the exchange's words leave open whether its amount
+   * includes the fee; absent: `net_amount` and `fee` together.
+   */
+  readonly gross_amounts?: readonly string[];
 }
 
 /** A withdrawal in a list of the account's withdrawals. */
 export interface ListedWithdrawal extends WithdrawalRecord {
   /** ISO 8601, by the exchange's clock: when it was requested. */
   readonly at: string;
-  /**
-   * What may have left the account, where the exchange's words leave open whether its amount
-   * includes the fee; absent: `net_amount` and `fee` together.
-   */
-  readonly gross_amounts?: readonly string[];
 }
 
 export interface WithdrawalQuery {

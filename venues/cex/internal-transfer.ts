@@ -2,7 +2,11 @@
  * `ccxt.internal_transfer`: moves funds within the exchange, between accounts of one master or
  * between an account's pools.
  */
-import { brokenRule, TOPOLOGY_RULES } from '../../domain/capital-transfers/topology.ts';
+import {
+  brokenRule,
+  TOPOLOGY_RULES,
+  transferEntries,
+} from '../../domain/capital-transfers/topology.ts';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import {
   type CallOptions,
@@ -13,6 +17,8 @@ import {
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
+import { TERMS } from '../../domain/signing.ts';
+import { requirePreparedEntries, requireSameEntries } from '../evm/same-entries.ts';
 import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
@@ -30,6 +36,7 @@ import {
   stillObserving,
 } from './plan.ts';
 import { connectMaster, endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
+import { memberEntry } from './venue-entry.ts';
 
 const POLL_SECONDS = 2;
 
@@ -39,7 +46,8 @@ const POLL_SECONDS = 2;
  */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
   const look = async (context: ExecutionContext, call: CallOptions) => {
-    const { source, transfer } = plan(accounts, context);
+    const { source, transfer, entries } = plan(accounts, context);
+    requireSameEntries(context.prior?.prepared_action?.[TERMS], entries);
     const answer = await findTransfer(source, { transfer, period: lifetimeOf(context) }, call);
     return answer === null ? null : report(answer, context);
   };
@@ -54,10 +62,11 @@ export function createCexInternalTransferExecutor(accounts: CexAccounts): Execut
         return null;
       }),
     prepare: (context) =>
-      failWhenRefused(async () => ({
-        next_state: 'SUBMITTING' as const,
-        prepared_action: preparedOf(plan(accounts, context)),
-      })),
+      failWhenRefused(async () => {
+        const planned = plan(accounts, context);
+        const prepared_action = { ...preparedOf(planned), [TERMS]: planned.entries };
+        return { next_state: 'SUBMITTING' as const, prepared_action };
+      }),
     submit: (input, call) => submit(accounts, input, call),
     observe: async (context, call) =>
       (await look(context, call)) ?? stillObserving(context, POLL_SECONDS),
@@ -77,6 +86,8 @@ interface Planned {
   readonly config: InternalTransferConfig;
   readonly source: CexAccount;
   readonly transfer: ExchangeTransfer;
+  /** Which accounts both ends are. */
+  readonly entries: string | null;
   readonly guarantee: SendGuarantee;
 }
 
@@ -113,7 +124,11 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
     asset: readAsset(context),
     amount: readAmount(context),
   };
-  return { config, source, transfer, guarantee };
+  const entries = transferEntries(
+    { entry: memberEntry(source) },
+    { entry: memberEntry(destination) },
+  );
+  return { config, source, transfer, entries, guarantee };
 }
 
 async function check(
@@ -159,8 +174,9 @@ async function submit(
   call: CallOptions,
 ): Promise<ExecutionResult> {
   const planned = plan(accounts, context);
-  requirePrepared(prepared_action, preparedOf(planned));
   return failWhenRefused(async (): Promise<ExecutionResult> => {
+    requirePreparedEntries(prepared_action[TERMS], planned.entries);
+    requirePrepared(prepared_action, preparedOf(planned));
     // The node may have waited at its fence for long.
     checkHistory(context, planned.guarantee);
     const answer = await sendTransfer(planned.source, planned.transfer, call);

@@ -15,8 +15,10 @@ import type {
 import type { JsonObject } from '../../domain/json.ts';
 import { sameAddress } from '../../domain/allowlist/address.ts';
 import { add, compare, isPositive, subtract } from '../../domain/money.ts';
+import { TERMS } from '../../domain/signing.ts';
+import { requirePreparedEntries, requireSameEntries } from '../evm/same-entries.ts';
 import { readConfig, readAmount } from '../node-plan.ts';
-import { baselineOf, ownRecord, type Planned } from './baseline.ts';
+import { baselineOf, grossAmounts, ownRecord, type Planned } from './baseline.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
 import { withdrawalConfigSchema } from './config.ts';
 import { sendingDescriptor } from './descriptor.ts';
@@ -37,6 +39,7 @@ import {
   requirePrepared,
   stillObserving,
 } from './plan.ts';
+import { accountEntry } from './venue-entry.ts';
 import { checkWithdrawal, networkUnknown } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
@@ -134,6 +137,7 @@ async function prepare(
     next_state: 'SUBMITTING',
     prepared_action: {
       ...preparedOf(account, order),
+      [TERMS]: accountEntry(account.venue),
       quote: { ...quote },
       ...(isFeeChecked ? { fee_read_at } : {}),
       ...(await baselineOf(account, { order, context }, call)),
@@ -165,15 +169,20 @@ const sendTermsSchema = z.object({
   fee_read_at: z.iso.datetime().optional(),
 });
 
-/** Sends the prepared withdrawal, the only one approved; throws if the config has changed. */
+/**
+ * Sends the prepared withdrawal, the only one approved. Throws if the config has changed; FAILED if
+ * the venue key means another account since.
+ */
 async function submit(
   accounts: CexAccounts,
   { context, prepared_action }: SubmitInput,
   call: CallOptions,
 ): Promise<ExecutionResult> {
   const { account, order } = plan(accounts, context);
-  requirePrepared(prepared_action, preparedOf(account, order));
   return failWhenNotSent(async () => {
+    // Before the order: another exchange makes another client id of the same key.
+    requirePreparedEntries(prepared_action[TERMS], accountEntry(account.venue));
+    requirePrepared(prepared_action, preparedOf(account, order));
     // The node may have waited at its fence for long.
     checkHistory(context, account.dialect.withdrawals);
     const { quote, fee_read_at } = sendTermsSchema.parse(prepared_action);
@@ -190,7 +199,8 @@ async function submit(
  *
  * @throws ExecutorFault `WITHDRAWAL_DUPLICATED` for several under one client id,
  *   `WITHDRAWAL_MISMATCH` for one that is not as planned, `WITHDRAWAL_AMBIGUOUS` if something may
- *   be ours and nothing proves it: a person must decide.
+ *   be ours and nothing proves it: a person must decide. `VENUE_ENTRY_CHANGED` if the venue key
+ *   means another account than when the send was prepared.
  */
 async function find(
   account: CexAccount,
@@ -199,6 +209,7 @@ async function find(
 ): Promise<WithdrawalRecord | null> {
   const { search } = account.dialect;
   const { order, context } = planned;
+  requireSameEntries(context.prior?.prepared_action?.[TERMS], accountEntry(account.venue));
   const { client_id, asset } = order;
   const period = lifetimeOf(context);
   const reference = context.prior?.external_ref;
@@ -211,18 +222,31 @@ async function find(
           planned,
           await search.list(await account.own(), { asset, period }, call),
         );
-  if (record === null) return null;
+  const difference = record === null ? null : differenceOf(record, order, search.by);
+  if (record === null || difference === null) return record;
+  throw recordFault(
+    'WITHDRAWAL_MISMATCH',
+    `the exchange's record of this withdrawal is of another ${difference}`,
+    [record],
+  );
+}
+
+/** Returns in what a record of the send differs from the order; null: in nothing that it shows. */
+function differenceOf(
+  { asset, address, network, tag, tx_hash }: WithdrawalRecord,
+  order: WithdrawalOrder,
+  foundBy: Dialect['search']['by'],
+): 'asset' | 'address' | 'network' | 'tag' | null {
+  if (asset !== order.asset) return 'asset';
   const isToPayee =
     // Found by its own id, it may show no address so far. A booking within the exchange may never
     // show one, since it has left no address.
-    (record.address === '' && (search.by === 'baseline' || record.tx_hash === null)) ||
-    sameAddress(record.address, order.address);
-  if (record.asset === asset && isToPayee) return record;
-  throw recordFault(
-    'WITHDRAWAL_MISMATCH',
-    "the exchange's record of this withdrawal is of another asset or address",
-    [record],
-  );
+    (address === '' && (foundBy === 'baseline' || tx_hash === null)) ||
+    sameAddress(address, order.address);
+  if (!isToPayee) return 'address';
+  // Orders and records have the exchange's own names; no two of its networks differ in case alone.
+  if (network !== null && network.toLowerCase() !== order.network.toLowerCase()) return 'network';
+  return tag !== null && tag !== order.tag ? 'tag' : null;
 }
 
 function onlyOne(found: readonly WithdrawalRecord[]): WithdrawalRecord | null {
@@ -308,11 +332,30 @@ function checkFigures(
     );
   const isAboveLimit = fee_limit !== null && compare(fee, fee_limit) > 0;
   const isBeyondAmount = dialect.fee_on_top && compare(leftBy(record), amount) > 0;
-  if (!isAboveLimit && !isBeyondAmount) return;
+  if (!isAboveLimit && !isBeyondAmount) {
+    if (dialect.fee_on_top !== true) requireWhole(record, order);
+    return;
+  }
   const charged = `the exchange charged a fee of ${fee} ${asset}, and config.fee_limit is ${fee_limit ?? 'not set'}`;
   throw new RecordFault(
     WITHDRAWAL_FEE_ABOVE_LIMIT,
     `${charged}; ${effectOfFee(dialect, record, order)}`,
+    id,
+  );
+}
+
+/**
+ * Checks that the amount of the order left the account, with the fee that is kept from it.
+ *
+ * @throws RecordFault `WITHDRAWAL_MISMATCH` if it is none of the amounts that the record may mean.
+ */
+function requireWhole(record: WithdrawalRecord, { amount }: WithdrawalOrder): void {
+  const gross = grossAmounts(record);
+  if (gross.some((each) => compare(each, amount) === 0)) return;
+  const { id, asset } = record;
+  throw new RecordFault(
+    'WITHDRAWAL_MISMATCH',
+    `the exchange's record shows that ${gross.join(' or ')} ${asset} left the account, not ${amount}`,
     id,
   );
 }

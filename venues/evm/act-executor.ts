@@ -14,7 +14,7 @@ import {
   type SubmitJournal,
 } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { fromBaseUnits, toBaseUnits } from '../../domain/money.ts';
+import { fromBaseUnits } from '../../domain/money.ts';
 import { TERMS } from '../../domain/signing.ts';
 import { rejected, failWhenRejected } from '../node-plan.ts';
 import {
@@ -34,6 +34,7 @@ import {
   type EvmChains,
   type EvmConnection,
 } from './client.ts';
+import { exactUnits } from './decimals.ts';
 import { requireBalance, requireCode, requireGas, unsignedOf } from './draft.ts';
 import { isContractRefusal } from './errors.ts';
 import { quoteGas, type GasQuote } from './fees.ts';
@@ -102,9 +103,10 @@ export interface ActParts<Plan> {
  * Returns an executor that stores nothing: the journal and the chains hold all state. Preflight and
  * prepare return FAILED with the code of the refusal: `CONFIG_INVALID`, `SIGNER_MISSING`,
  * `CHAIN_NOT_CONFIGURED`, `CHAIN_ID_MISMATCH`, `TOKEN_MISSING`, `TOKEN_INVALID`,
- * `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT`, `FEE_MARKET_MISSING`,
- * `L1_FEE_UNKNOWN`; over a bridge also `BRIDGE_ROUTE_MISSING`, `BRIDGE_PAUSED`,
- * `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`; and the codes of the act's own checks.
+ * `TOKEN_DECIMALS_MISMATCH`, `AMOUNT_PRECISION`, `INSUFFICIENT_FUNDS`, `TRANSACTION_WOULD_REVERT`,
+ * `FEE_MARKET_MISSING`, `L1_FEE_UNKNOWN`; over a bridge also `BRIDGE_ROUTE_MISSING`,
+ * `BRIDGE_PAUSED`, `BRIDGE_PATH_NOT_READY` and `BRIDGE_FEE_OVER_BUDGET`; and the codes of the act's
+ * own checks.
  */
 export function createActExecutor<Plan>(
   chains: EvmChains,
@@ -218,7 +220,9 @@ async function draft<Plan>(
   };
   const ready = (await parts.ready?.(plan, at)) ?? {};
   const drafted = { plan, move, at, ready };
-  const call = await callOf(await act.effect(plan, at), drafted);
+  const effect = await act.effect(plan, at);
+  if (effect.refusal !== undefined) throw effect.refusal;
+  const call = await callOf(effect, drafted);
   if (call === null) return { ...drafted, sends: null };
   const holds = await (outflow.leaves_signer
     ? requireBalance(connection, { token, from, units, decimals })
@@ -266,7 +270,7 @@ function bridgeFee({ connection, context }: Drafting, charged: bigint): bigint {
       `the bridge charges ${fee} ${connection.venue.native_asset}, and the bridge path allows at most ${bridge_path.fee_native_budget}`,
     );
   const more = charged + charged / 10n;
-  const budget = toBaseUnits(bridge_path.fee_native_budget, NATIVE_DECIMALS);
+  const budget = exactUnits(bridge_path.fee_native_budget, NATIVE_DECIMALS);
   return budget === null || more <= budget ? more : budget;
 }
 

@@ -20,6 +20,7 @@ import { rejected } from '../node-plan.ts';
 import type { EvmCall } from './call.ts';
 import type { EvmConnection } from './client.ts';
 import type { EvmVenue } from './config.ts';
+import type { TokenDecimals } from './decimals.ts';
 import { baseUnits } from './plan.ts';
 import { payeeProblem } from './payee-problem.ts';
 import { callProblem } from './verify-call.ts';
@@ -49,6 +50,8 @@ export interface ChainAct {
    * fails or its nonce is freed.
    */
   instead?(connection: EvmConnection): Promise<ExecutionResult | null>;
+  /** Why it may not be signed on this chain; an already sent transaction is still settled. */
+  readonly refusal?: ExecutorFault;
 }
 
 /** Makes the act of a node; may read the chain for it (the token's decimals). */
@@ -100,13 +103,13 @@ export interface At {
   readonly from: Address;
   /** The outflow in base units of its token; `decimals` are the token's. */
   readonly units: bigint;
-  readonly decimals: number;
+  readonly decimals: TokenDecimals;
   readonly of: ActInput;
   readonly phase: 'observe' | 'recover';
 }
 
 /** The parts of an act that depend on its chain. */
-export interface Effect extends Pick<ChainAct, 'did' | 'instead'> {
+export interface Effect extends Pick<ChainAct, 'did' | 'instead' | 'refusal'> {
   /**
    * Returns the act's only call, with `fee` wei for the bridge; null: `problem` decides what may be
    * signed.
@@ -201,6 +204,7 @@ export function chainAct<Plan>(
     },
     did: (from, receipt) => effect.did(from, receipt),
     ...(effect.instead === undefined ? {} : { instead: effect.instead.bind(effect) }),
+    ...(effect.refusal === undefined ? {} : { refusal: effect.refusal }),
   };
 }
 

@@ -5,10 +5,10 @@
 import { isAddress, parseAbi, type Address, type Hex } from 'viem';
 import { z } from 'zod';
 import type { SignRequest } from '../../domain/executor.ts';
-import { toBaseUnits } from '../../domain/money.ts';
 import { LONGEST_AUTHORIZATION_SECONDS } from '../../domain/signing.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { issuesLine } from '../../platform/issues.ts';
+import { exactUnits, type TokenDecimals } from './decimals.ts';
 import type { TransferPlan } from './plan.ts';
 import type { Verdict } from './act.ts';
 
@@ -121,7 +121,7 @@ export function verifyAuthorization(
   authorization: Authorization,
   planned: {
     readonly plan: TransferPlan;
-    readonly decimals: number;
+    readonly decimals: TokenDecimals;
     readonly from: string;
     readonly now: bigint;
     readonly clock: bigint;
@@ -142,7 +142,7 @@ export function verifyAuthorization(
     return no(`the authorization is of ${authorization.from}, and the signer is ${from}`);
   if (!sameEvmAddress(authorization.to, plan.destination_address))
     return no(`the authorization pays ${authorization.to}, the plan ${plan.destination_address}`);
-  const wanted = toBaseUnits(plan.amount, decimals);
+  const wanted = exactUnits(plan.amount, decimals);
   if (wanted === null || wanted <= 0n || units !== wanted)
     return no(
       `the authorization moves ${units} base units, the plan ${plan.amount} with ${decimals} decimals`,

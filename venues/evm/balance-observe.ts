@@ -40,6 +40,7 @@ import {
   type EvmConnection,
 } from './client.ts';
 import { balanceObserveConfigSchema, type BalanceObserveConfig } from './config.ts';
+import type { TokenDecimals } from './decimals.ts';
 import { checkChains } from './health.ts';
 import { isCanonical, settledNumber } from './landed.ts';
 import { baseUnits } from './plan.ts';
@@ -91,7 +92,7 @@ interface Look {
    * `min_increase`.
    */
   readonly amount: string;
-  readonly decimals: number;
+  readonly decimals: TokenDecimals;
   readonly settled: bigint;
   readonly final: bigint;
   readonly arrivals: Arrivals | undefined;

@@ -1,7 +1,7 @@
 /** Sends signed bytes to the network, once. */
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { Held } from '../../domain/send/stops.ts';
-import { checkLimits } from '../../platform/deadline.ts';
+import { checkLimits, limitedByStops } from '../../platform/deadline.ts';
 import type { EvmConnection } from './client.ts';
 import { isAlreadyKnown, isRpcAnswer, rpcMessage, toFault } from './errors.ts';
 import type { SignedTransaction } from './signed-bytes.ts';
@@ -21,8 +21,9 @@ export const NO_STOPS: AskStops = () => Promise.resolve(null);
 
 /**
  * Sends one `eth_sendRawTransaction`, repeated at the next endpoint if one does not answer. Reads
- * the stops right before each send. "Already known" counts as accepted. Throws
- * {@link ExecutorFault} when the answer is lost: the network may have received the bytes.
+ * the stops right before each send, and sends nothing if that took too long. "Already known" counts
+ * as accepted. Throws {@link ExecutorFault} when the answer is lost: the network may have received
+ * the bytes.
  */
 export async function broadcast(
   connection: EvmConnection,
@@ -33,12 +34,13 @@ export async function broadcast(
   try {
     checkLimits(connection.call);
     const hash = await connection.raw(async (client) => {
+      const limits = limitedByStops(connection.call);
       const held = await stops().catch((error: unknown) => {
         stopsFault = error;
         throw error;
       });
       if (held !== null) throw new HeldBack(held);
-      checkLimits(connection.call);
+      checkLimits(limits);
       return client.sendRawTransaction({ serializedTransaction: signed.raw_tx });
     });
     if (hash.toLowerCase() === signed.tx_hash) return { kind: 'accepted' };

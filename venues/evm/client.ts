@@ -14,13 +14,14 @@ import {
 import type { CallOptions } from '../../domain/executor.ts';
 import { rejected } from '../node-plan.ts';
 import type { EvmVenue } from './config.ts';
+import { readDecimals, type AgreedDecimals, type TokenDecimals } from './decimals.ts';
 import { openEndpoints, type Endpoints, type Question, type Silences } from './endpoints.ts';
-import { isContractRefusal, toFault } from './errors.ts';
+import { toFault } from './errors.ts';
 
 type View = 'pure' | 'view';
 
 /** Decimals of the chain's own coin, the same on every EVM chain. */
-export const NATIVE_DECIMALS = 18;
+export const NATIVE_DECIMALS = 18 as TokenDecimals;
 
 /** A chain whose endpoints have confirmed its id, for the duration of one call. */
 export interface EvmConnection {
@@ -49,16 +50,24 @@ export interface EvmConnection {
   witnesses<T>(question: (connection: EvmConnection) => Promise<T>): Promise<readonly T[]>;
   /**
    * Returns the decimals of the token, or of the chain's own coin for null. Throws `rejected`
-   * faults: `TOKEN_INVALID` when the token reports none, `TOKEN_DECIMALS_MISMATCH` when the venues
-   * file lists others.
+   * faults: `TOKEN_INVALID` when the token reports none, `TOKEN_DECIMALS_MISMATCH` when endpoints
+   * differ, or report others than the venues file lists or than before. Opened with `anew`, it
+   * throws `unreachable` instead while endpoints differ or too few answer.
    */
-  decimals(token: Address | null): Promise<number>;
+  decimals(token: Address | null): Promise<TokenDecimals>;
 }
 
 export interface EvmChains {
   chainIds(): readonly number[];
-  /** Opens the chain. Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and `CHAIN_ID_MISMATCH`. */
-  open(chainId: number, call: CallOptions): Promise<EvmConnection>;
+  /**
+   * Opens the chain. With `anew`, decimals that are known are compared with the chain's again.
+   * Throws `rejected` faults `CHAIN_NOT_CONFIGURED` and `CHAIN_ID_MISMATCH`.
+   */
+  open(
+    chainId: number,
+    call: CallOptions,
+    decimals?: { readonly anew: boolean },
+  ): Promise<EvmConnection>;
 }
 
 /**
@@ -67,15 +76,17 @@ export interface EvmChains {
  */
 export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
   const byId = new Map(venues.map((venue) => [venue.chain_id, venue]));
-  const decimals = new Map<string, number>();
+  const agreed: AgreedDecimals = new Map();
   const silences: Silences = new Map();
   return {
     chainIds: () => [...byId.keys()],
-    async open(chainId, call) {
+    async open(chainId, call, { anew } = { anew: false }) {
       const venue = byId.get(chainId);
       if (venue === undefined)
         throw rejected('CHAIN_NOT_CONFIGURED', `no evm venue is bound to chain ${chainId}`);
       const endpoints = await openEndpoints(venue, call, silences);
+      const decimals = (token: Address): Promise<TokenDecimals> =>
+        readDecimals(token, { venue, endpoints, agreed, anew });
       return connect({ venue, call, decimals, endpoints });
     },
   };
@@ -84,7 +95,8 @@ export function createEvmChains(venues: readonly EvmVenue[]): EvmChains {
 function connect(of: {
   readonly venue: EvmVenue;
   readonly call: CallOptions;
-  readonly decimals: Map<string, number>;
+  /** Reads from the endpoints of the chain, also for a connection to one of them alone. */
+  readonly decimals: (token: Address) => Promise<TokenDecimals>;
   readonly endpoints: Endpoints;
 }): EvmConnection {
   const { venue, call, decimals, endpoints } = of;
@@ -108,15 +120,8 @@ function connect(of: {
       faults(
         endpoints.witnesses((client) => question(connect({ ...of, endpoints: only(client) }))),
       ),
-    async decimals(token) {
-      if (token === null) return NATIVE_DECIMALS;
-      const known = decimals.get(`${venue.chain_id}:${token}`);
-      if (known !== undefined) return known;
-      const reported = await ask((client) => readDecimals(client, token));
-      checkDecimals(venue, token, reported);
-      decimals.set(`${venue.chain_id}:${token}`, reported);
-      return reported;
-    },
+    decimals: (token) =>
+      token === null ? Promise.resolve(NATIVE_DECIMALS) : faults(decimals(token)),
   };
 }
 
@@ -128,28 +133,6 @@ function only(client: PublicClient): Endpoints {
     all: async (question) => [await question(client)],
     witnesses: async (question) => [await question(client)],
   };
-}
-
-async function readDecimals(client: PublicClient, token: Address): Promise<number> {
-  try {
-    return await client.readContract({ address: token, abi: erc20Abi, functionName: 'decimals' });
-  } catch (error) {
-    if (!isContractRefusal(error)) throw error;
-    throw rejected(
-      'TOKEN_INVALID',
-      `${token} is not an ERC-20 token: it does not report its decimals`,
-    );
-  }
-}
-
-/** Throws if the venues file and the token differ: amounts would be wrong by powers of ten. */
-function checkDecimals({ tokens, venue_key }: EvmVenue, token: Address, reported: number): void {
-  const listed = tokens.find(({ address }) => address.toLowerCase() === token.toLowerCase());
-  if (listed?.decimals === undefined || listed.decimals === reported) return;
-  throw rejected(
-    'TOKEN_DECIMALS_MISMATCH',
-    `${token} reports ${reported} decimals, and venue ${venue_key} lists it with ${listed.decimals}`,
-  );
 }
 
 export interface Block {

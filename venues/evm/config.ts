@@ -57,7 +57,7 @@ export const symbol = z
 const tokenSchema = z.strictObject({
   asset: symbol,
   address: addressSchema,
-  /** If set, a token that reports other decimals is not moved. Absent: no such check. */
+  /** A token that reports others is not moved. Absent: two endpoints must agree, if bound. */
   decimals: z.number().int().min(0).max(255).optional(),
 });
 

@@ -2,10 +2,10 @@
 import { encodeFunctionData, erc20Abi, type Address } from 'viem';
 import type { z } from 'zod';
 import type { ExecutionContext } from '../../domain/executor.ts';
-import { toBaseUnits } from '../../domain/money.ts';
 import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import type { EvmCall } from './call.ts';
 import { erc20TransferConfigSchema, nativeTransferConfigSchema } from './config.ts';
+import { exactUnits, type TokenDecimals } from './decimals.ts';
 
 export const TRANSFER_ACTIONS = ['evm_native_transfer', 'evm_erc20_transfer'] as const;
 export type TransferAction = (typeof TRANSFER_ACTIONS)[number];
@@ -55,8 +55,8 @@ export function readSigner(context: ExecutionContext): Address {
  * Returns the amount in base units. Throws `rejected` `AMOUNT_PRECISION` when the token has fewer
  * decimals.
  */
-export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: number): bigint {
-  const units = toBaseUnits(plan.amount, decimals);
+export function baseUnits(plan: Pick<TransferPlan, 'amount'>, decimals: TokenDecimals): bigint {
+  const units = exactUnits(plan.amount, decimals);
   if (units !== null) return units;
   throw rejected(
     'AMOUNT_PRECISION',

@@ -95,6 +95,9 @@ function plannedBy(
 
 type Checked = Parameters<Signing['check']>[1];
 
+/** Nothing is signed by decimals that the token no longer has, such as those of the prepare. */
+const ANEW = { anew: true };
+
 const NO_CHAIN =
   'the node signs a message that goes to no chain, and only our own executor can settle it';
 
@@ -124,7 +127,7 @@ async function checkTransfer(
   const planned = plannedTransfer(signed);
   if (!planned.ok) return planned.problem;
   const { plan } = planned;
-  const connection = await chains.open(plan.chain_id, call);
+  const connection = await chains.open(plan.chain_id, call, ANEW);
   const token = assetOf([connection.venue], plan.chain_id, plan.token_address);
   if (token !== signed.node.asset)
     return `the plan moves ${signed.node.asset}, and its token is ${token ?? 'not listed'}`;
@@ -163,12 +166,14 @@ async function checkTransaction(
   const reading = readUnsignedTransaction(request.payload);
   if (!reading.ok) return `the transaction is malformed: ${reading.problem}`;
   const { unsigned } = reading;
-  const connection = await chains.open(chain_id, call);
+  const connection = await chains.open(chain_id, call, ANEW);
   const { max_gas_cost_wei } = connection.venue;
   // The fees are checked first, since this check needs no call.
   const fees = verifyFees(unsigned, { max_gas_cost_wei });
   if (!fees.ok) return fees.problem;
-  const verdict = (await act(connection)).verify(unsigned);
+  const planned = await act(connection);
+  if (planned.refusal !== undefined) throw planned.refusal;
+  const verdict = planned.verify(unsigned);
   if (!verdict.ok) return verdict.problem;
   const layer1_fee_wei = await layer1Fee(connection, unsigned);
   const whole = verifyFees(unsigned, { max_gas_cost_wei, layer1_fee_wei });

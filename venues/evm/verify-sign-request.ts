@@ -3,10 +3,10 @@
  * plan. It is pure, so that the fence can call it inside its database transaction.
  */
 import type { SignRequest } from '../../domain/executor.ts';
-import { toBaseUnits } from '../../domain/money.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { readUnsignedTransaction } from '../../signers/unsigned-transaction.ts';
 import type { Verdict } from './act.ts';
+import { exactUnits, type TokenDecimals } from './decimals.ts';
 
 /**
  * The planned transfer. `amount` is a decimal string in asset units; `decimals` is 18 for native.
@@ -17,7 +17,7 @@ export interface EvmTransferExpectation {
   readonly token_address?: string | null;
   readonly destination_address: string;
   readonly amount: string;
-  readonly decimals: number;
+  readonly decimals: TokenDecimals;
   /**
    * Most that the transaction may cost, in wei; absent for bytes that were checked before signing.
    */
@@ -47,7 +47,7 @@ export function verifyEvmTransfer(request: SignRequest, plan: EvmTransferExpecta
     return problem(
       `the transaction is for chain ${unsigned.chain_id}, the plan for ${plan.chain_id}`,
     );
-  const units = toBaseUnits(plan.amount, plan.decimals);
+  const units = exactUnits(plan.amount, plan.decimals);
   if (units === null || units <= 0n)
     return problem(
       `the planned amount ${plan.amount} cannot be sent with ${plan.decimals} decimals`,

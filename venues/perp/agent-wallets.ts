@@ -3,12 +3,13 @@
  * the venue's own list proves an approval; its answer to the request does not.
  */
 import type { Logger } from 'pino';
-import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { ExecutorFault, type CallOptions, type SendOptions } from '../../domain/executor.ts';
 import type { AuditAction } from '../../domain/events.ts';
 import { SignerFault, type Signer } from '../../domain/signer.ts';
 import { AGENT_WALLET_TABLE, type AgentWalletState } from '../../domain/states/agent-wallet.ts';
 import { assertMove } from '../../domain/states/table.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
+import { limitedByStops } from '../../platform/deadline.ts';
 import { sameEvmAddress } from '../../platform/evm-address.ts';
 import { startLoop, type Loop } from '../../platform/loop.ts';
 import type { Database } from '../../prisma/client.ts';
@@ -219,9 +220,9 @@ function listing(agents: readonly ListedAgent[], wallet: DueWallet): string {
 
 /** Sends the approval, always the same bytes; the venue's list shows whether it took effect. */
 async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
-  const body = await approvalOf(turn, wallet);
-  if (typeof body !== 'string') return body;
-  const answer = await turn.perp.client.send(body, turn.call);
+  const approval = await approvalOf(turn, wallet);
+  if (!('body' in approval)) return approval;
+  const answer = await turn.perp.client.send(approval.body, approval.call);
   if (answer.kind === 'refused')
     // With a used nonce these bytes can never be carried out; otherwise they still may be.
     return answer.consumed
@@ -237,11 +238,17 @@ async function approve(turn: Turn, wallet: DueWallet): Promise<Finding> {
     : { error: `${seen} yet, though it accepted the approval` };
 }
 
+/** An approval as it may be sent now. */
+interface Approval {
+  readonly body: string;
+  readonly call: SendOptions;
+}
+
 /**
- * Returns the body to send, or why there is none. Stores the signature before the body is sent, and
+ * Returns what to send, or why nothing is sent. Stores the signature before the body is sent, and
  * reads mode and signer again after a remote signer, which may be slow.
  */
-async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Finding> {
+async function approvalOf(turn: Turn, wallet: DueWallet): Promise<Approval | Finding> {
   const { db, perp, signers } = turn;
   const { signer_key, signer_status, master_address, nonce } = wallet;
   if (!SIGNING.includes(signer_status))
@@ -266,9 +273,12 @@ async function approvalOf(turn: Turn, wallet: DueWallet): Promise<string | Findi
     const verified = await verifiedTypedData(request, returned.signature);
     signature = verified.signature;
   }
+  const call = limitedByStops(turn.call);
   // Also for a stored signature: mode and signer may have changed since they were read above.
   const first = await saveApprovalSignature(db, wallet.wallet_id, signature);
-  return first === null ? { error: STOPPED } : bodyOf(act, { nonce, signature: first });
+  return first === null
+    ? { error: STOPPED }
+    : { body: bodyOf(act, { nonce, signature: first }), call };
 }
 
 /** Not shown for a wallet that another worker has settled meanwhile. */

@@ -7,7 +7,7 @@
 import { HyperliquidError, InfoClient, type IRequestTransport } from '@nktkas/hyperliquid';
 import { Agent } from 'undici';
 import { z } from 'zod';
-import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
+import { ExecutorFault, type CallOptions, type SendOptions } from '../../domain/executor.ts';
 import { isDecimal } from '../../domain/money.ts';
 import { callOnce, CallError, type OutgoingAnswer } from '../../platform/outgoing/call.ts';
 import type { PerpVenue } from './config.ts';
@@ -73,8 +73,8 @@ export interface LedgerLook {
  * Calls of the venue. Every call throws a retryable `ExecutorFault` if the answer is not readable.
  */
 export interface PerpClient {
-  /** Sends the request body once. */
-  send(body: string, call: CallOptions): Promise<PerpAnswer>;
+  /** Sends the request body once, and nothing after the last moment of `call`. */
+  send(body: string, call: SendOptions): Promise<PerpAnswer>;
   /** Returns the account's rows since a time (milliseconds since 1970), oldest first. */
   ledger(
     user: string,

@@ -18,7 +18,9 @@ import { checkChains } from '../evm/health.ts';
 import { TRANSFER_ASSURANCES } from '../evm/landed.ts';
 import type { TransferPlan } from '../evm/plan.ts';
 import { TRANSFER, transferReady } from '../evm/transfer.ts';
+import { rejected } from '../node-plan.ts';
 import { requireMode, requireRail, requireRoom } from './account.ts';
+import { PERP_DECIMALS } from './config.ts';
 import { checkVenue } from './health.ts';
 import { depositRows, rowsSince } from './ledger.ts';
 import { depositRefusal, readDepositPlan, requireMaster, type PerpLane } from './plan.ts';
@@ -36,6 +38,16 @@ export function depositAct(lane: Pick<PerpLane, 'venue' | 'evmVenues'>): Act<Tra
     ...TRANSFER,
     descriptor: PERP_DEPOSIT_DESCRIPTOR,
     read: readDepositPlan,
+    async effect(plan, at) {
+      const effect = await TRANSFER.effect(plan, at);
+      if (at.decimals === PERP_DECIMALS) return effect;
+      // The venue would credit another amount than the token moves.
+      const refusal = rejected(
+        'TOKEN_DECIMALS_MISMATCH',
+        `the token has ${String(at.decimals)} decimals, and deposits of ${lane.venue.venue_key} count in ${String(PERP_DECIMALS)}`,
+      );
+      return { ...effect, refusal };
+    },
     refusal: (plan, of) => depositRefusal(plan, of, lane),
   };
 }

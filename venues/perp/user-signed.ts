@@ -18,6 +18,7 @@ import type { PerpTerms } from '../../domain/actions/terms.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { compare } from '../../domain/money.ts';
 import { ageOf, nextLookSeconds } from '../../domain/perps/nonce-window.ts';
+import { limitedByStops } from '../../platform/deadline.ts';
 import type { ActReader } from '../evm/act.ts';
 import { heldBack } from '../evm/held.ts';
 import { stillUnderWay } from '../evm/send-signed.ts';
@@ -139,7 +140,14 @@ async function submit<Plan>(
   const perp = termsOf(context);
   const { nonce } = actionOf(perp);
   const built = builtAs(of, context, prepared_action, nonce);
-  const answer = await client.send(bodyOf(built, { nonce, signature }), call);
+  const { notAfter } = call;
+  if (notAfter === undefined)
+    throw new ExecutorFault(
+      'protocol',
+      'SEND_UNLIMITED',
+      'the call has no last moment to send, so the action is not sent',
+    );
+  const answer = await client.send(bodyOf(built, { nonce, signature }), { ...call, notAfter });
   if (answer.kind === 'refused' && answer.proves) return refused(answer.message);
   if (answer.kind === 'refused')
     throw new ExecutorFault(
@@ -207,10 +215,11 @@ async function recover<Plan>(
   if (journal.unknownNonces !== undefined) return unknown('ACTION_FORGOTTEN', LATER_FORGOTTEN);
   switch (age) {
     case 'repeatable': {
+      const limited = limitedByStops(call);
       const held = await journal.held({ address: perp.master_address, accepted: false });
       if (held !== null) return heldBack('ACTION_HELD', held);
       const built = builtAs(of, context, prior?.prepared_action ?? {}, nonce);
-      const answer = await lane.client.send(bodyOf(built, { nonce, signature }), call);
+      const answer = await lane.client.send(bodyOf(built, { nonce, signature }), limited);
       if (answer.kind !== 'refused') return underWay;
       if (answer.consumed) return refused(answer.message);
       return unknown(

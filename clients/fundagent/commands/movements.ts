@@ -1,5 +1,6 @@
 /** `movements` and `wait`. The service limits these commands to the agent's namespace. */
 import { readFileSync } from 'node:fs';
+import { describeLosses } from '../../../domain/json-text.ts';
 import { MOVEMENT_STATES } from '../../agent/states.ts';
 import type { Group, OptionValues } from '../../command-line/command.ts';
 import { usageError } from '../../command-line/exit.ts';
@@ -26,10 +27,10 @@ const create = {
   templateVersion: required(whole('n', 'its version')),
   asset: required(text('code', 'what is to move')),
   amount: required(amount('how much')),
-  destinationAddress: text('address', 'where to, where the template leaves it open'),
-  chainId: whole('id', 'on which chain, where the template leaves it open'),
-  sourceVenue: text('key', 'where from'),
-  destinationVenue: text('key', 'where to'),
+  destinationAddress: text('address', 'the payee, as the plan names it: this chooses none'),
+  chainId: whole('id', 'the chain, as the plan names it'),
+  sourceVenue: text('key', 'where from, as the plan names it'),
+  destinationVenue: text('key', 'where to, as the plan names it'),
   strategyId: text('id', 'a strategy'),
   inputParams: file('a JSON object, - for standard input'),
   approvalTtlSeconds: whole('seconds', 'how long it waits for its approval'),
@@ -43,25 +44,24 @@ async function bodyOf(options: OptionValues<typeof create>, session: Session): P
     ...namedForApi({ templateKey, templateVersion, strategyId, approvalTtlSeconds, callbackUrl }),
     intent: namedForApi(intent),
     input_params: await paramsIn(inputParams, session),
-    labels: Object.fromEntries(label.map(labelOf)),
+    labels: pairs(label, '--label'),
   };
 }
 
 async function paramsIn(path: string | undefined, { io }: Session): Promise<Json | undefined> {
   if (path === undefined) return undefined;
+  let text: string;
+  let read: unknown;
   try {
-    const read: unknown = JSON.parse(path === '-' ? await io.read() : readFileSync(path, 'utf8'));
-    if (isObject(read)) return read;
+    text = path === '-' ? await io.read() : readFileSync(path, 'utf8');
+    read = JSON.parse(text);
   } catch (error) {
     throw usageError(`--input-params cannot be read as JSON: ${path}`, { cause: error });
   }
+  const [loss] = describeLosses(text, 'the value');
+  if (loss !== undefined) throw usageError(`--input-params: ${loss}.`);
+  if (isObject(read)) return read;
   throw usageError('--input-params must be a JSON object.');
-}
-
-function labelOf(text: string): readonly [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw usageError('A label is written name=value.');
-  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 const MOVEMENT = wordsAt({

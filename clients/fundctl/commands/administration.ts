@@ -196,11 +196,14 @@ function time(about: string): OptionSpec<string | undefined> {
   return {
     ...text('time', `${about}, as in 2026-11-25T10:00:00Z`),
     check: (word) => {
+      const [day = ''] = word.split('T');
+      // `Date` reads the 31st of February as the 3rd of March.
       if (
         !/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(word) ||
-        Number.isNaN(Date.parse(word))
+        Number.isNaN(Date.parse(word)) ||
+        new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) !== day
       )
-        throw new InvalidArgumentError('It must be a time with its zone.');
+        throw new InvalidArgumentError('It must be a time with its zone, of a day that exists.');
     },
   };
 }

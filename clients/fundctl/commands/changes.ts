@@ -48,16 +48,16 @@ export const changes: Group = {
     }),
     operation('getChangeRequest', {
       name: 'show',
-      about: 'Show a change request: the call, each field that changes, and who approved',
+      about: 'Show a change request: the call, what changes and what moves, and who approved',
       args: CHANGE,
       input: ofChange,
-      show: ({ view }, change) => changeText(view, change),
+      show: (session, change) => changeText(session, session.view, change),
     }),
     command({
       name: 'approve',
       about: 'Read what a change request would change, and approve exactly that',
       details:
-        'Shows the call and each field that changes from the bytes of the document; makes the hash of those bytes here, asks, and approves that hash. The last approval that is needed makes the change. With --yes it does not ask, so the hash of what was read must be named.',
+        'Shows the call and each field that changes from the bytes of the document, and what the movements move that it leads on; makes the hash of those bytes here, asks, and approves that hash. The last approval that is needed makes the change. With --yes it does not ask, so the hash of what was read must be named.',
       examples: [
         'fundctl changes approve <change-request-id>',
         'fundctl changes approve <change-request-id> --hash <hash> --reason "checked" --yes',
@@ -85,7 +85,7 @@ export const changes: Group = {
           throw failure(`The request's hash is ${read.hash}, which differs from --hash.`);
         await session.confirm('Approve this?', {
           yes,
-          what: await changeText(session.aside, read.change, read),
+          what: await changeText(session, session.aside, read.change, read),
         });
         const answer = await session.call('approveChangeRequest', {
           ...ofChange({ args }),
@@ -134,5 +134,6 @@ function ofChange({ args }: Pick<With<{ readonly changeRequestId: string }>, 'ar
 
 /** Returns the request as it is now: the text shown before each confirmation. */
 async function standing({ session, args }: With<{ readonly changeRequestId: string }>) {
-  return changeText(session.aside, await session.call('getChangeRequest', ofChange({ args })));
+  const change = await session.call('getChangeRequest', ofChange({ args }));
+  return changeText(session, session.aside, change);
 }

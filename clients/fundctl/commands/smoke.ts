@@ -67,7 +67,7 @@ export const smoke: Leaf = command({
     template: required(text('template', '<key>@<version>, or a key alone for its newest version')),
     asset: required(text('asset', `one of ${SMOKE_ASSETS.join(', ')}`)),
     amount: required(amount(`at most ${SMOKE_MOST}`)),
-    destination: text('address', "the intent's destination, where the template leaves it open"),
+    destination: text('address', "the intent's payee: one of the plan's, which chooses none"),
     strategy: text('strategy-id', 'whose movement it is'),
     timeout: whole('seconds', `how long it is followed (${String(SMOKE_SECONDS)})`),
     ...IDEMPOTENCY,

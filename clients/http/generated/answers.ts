@@ -771,7 +771,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
     ]
    },
    "chain_id": {
-    "description": "The chain that it leaves, or on which a venue pays.",
+    "description": "The chain that it leaves, or on which a venue pays; null for an exchange.",
     "type": [
      "string",
      "null"

@@ -86,6 +86,7 @@ export const ERRORS = {
   nonce_open: { status: 409, retry: 'after_change' },
   payment_mined: { status: 409, retry: 'never' },
   send_still_open: { status: 409, retry: 'safe' },
+  venue_entry_changed: { status: 409, retry: 'after_change' },
   nothing_signed: { status: 409, retry: 'never' },
   no_on_cancel_edge: { status: 409, retry: 'never' },
   node_differs: { status: 409, retry: 'never' },

@@ -87,7 +87,7 @@ export interface components {
             readonly destination_account_type: string | null;
             /** @description The sub-account at the perps venue that a top-up pays. */
             readonly sub_account_address: string | null;
-            /** @description The chain that it leaves, or on which a venue pays. */
+            /** @description The chain that it leaves, or on which a venue pays; null for an exchange. */
             readonly chain_id: string | null;
             /** @description The chain on which a bridge pays. */
             readonly destination_chain_id: string | null;
@@ -1794,11 +1794,14 @@ export interface components {
             readonly callback_url?: string;
             /** @description May be sent as the header `Idempotency-Key` instead; both must be equal. */
             readonly idempotency_key?: string;
-            /** @default {} */
+            /**
+             * @description At most 50 pairs, of keys to 128 and values to 1,024 characters; no part of the plan.
+             * @default {}
+             */
             readonly labels?: {
                 readonly [key: string]: string;
             };
-            /** @description What your own books name the movement by. Lists and the search find it; it is no part of the plan. */
+            /** @description What your own books name the movement by: NFC text without characters that cannot be seen, its only blanks single spaces between words. Lists and the search find it; it is no part of the plan. */
             readonly external_reference?: string;
             /**
              * @description Refuses the create (`external_reference_exists`) where another movement of this client holds the reference with this flag; needs an `external_reference`.
@@ -1820,12 +1823,16 @@ export interface components {
              */
             readonly asset: string;
             readonly amount: components["schemas"]["PositiveDecimal"];
+            /** @description Whom the plan pays. A template does not take it from here: it must be in a node's config. Only a team's executor may read it. */
             readonly destination_address?: string;
+            /** @description Must be one that the plan names, if it names any. Only conditions and a team's executor read it. */
             readonly chain_id?: number;
+            /** @description Must be one that the plan names, if it names any. Only conditions and a team's executor read it. */
             readonly source_venue?: string;
+            /** @description Must be one that the plan names, if it names any. Only conditions and a team's executor read it. */
             readonly destination_venue?: string;
         };
-        /** @description Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins. It takes at most 64 KiB, and none of `completion_assurance`, `amount_ref`, `match_from`, `burn_from`, `tag`, `baseline`, `baseline_amount`, `destination_caller`, `max_fee`, `finality`, `fee_limit`. */
+        /** @description Part of the compiled plan. The keys of `node_config`, when an object, supplement every node's `config`; the template's value wins, and an `amount` is a decimal text. It takes at most 64 KiB, and none of `completion_assurance`, `amount_ref`, `match_from`, `burn_from`, `tag`, `baseline`, `baseline_amount`, `destination_caller`, `max_fee`, `finality`, `fee_limit`. */
         readonly InputParams: components["schemas"]["JsonObject"];
         /**
          * @example {
@@ -2643,7 +2650,7 @@ export interface components {
     parameters: {
         /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
         readonly RequestId: string;
-        /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
+        /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
         readonly IdempotencyKey: string;
         /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
         readonly DryRunQuery: "true" | "false";
@@ -2738,7 +2745,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
                 readonly "Dry-Run"?: components["parameters"]["DryRun"];
@@ -4829,7 +4836,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {
@@ -4871,7 +4878,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {

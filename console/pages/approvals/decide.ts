@@ -4,6 +4,7 @@
  */
 import { ApiError, ClientUsageError } from '../../../clients/http/errors.ts';
 import { mayRepeat } from '../../../clients/http/retry.ts';
+import type { CompiledPlan } from '../../../domain/plan/types.ts';
 import { plannedSends } from '../../../domain/send/planned-sends.ts';
 import { afterFailure } from '../../data/after-failure.ts';
 import { paced } from '../../data/pace.ts';
@@ -20,8 +21,8 @@ export interface Candidate {
   /** Outflow from the plan's bytes; null when the plan does not say, or does not match its hash. */
   readonly outflow: readonly AssetAmount[] | null;
   readonly payees: readonly PayeeView[];
-  /** Whether the plan's text has the hash that would be approved. */
-  readonly agrees: boolean;
+  /** The plan, whose text has the hash that would be approved; null when it has not. */
+  readonly plan: CompiledPlan | null;
   /** Why the movement cannot be decided here; null when it can. */
   readonly refused: string | null;
 }
@@ -36,7 +37,7 @@ export async function candidateOf(
   rows: readonly ListedRow[] | null,
 ): Promise<Candidate> {
   const params = { movement_id };
-  const nothing = { movement_id, outflow: null, payees: [], agrees: false };
+  const nothing = { movement_id, outflow: null, payees: [], plan: null };
   try {
     await paced();
     const detail = await theClient().call('getMovement', { params });
@@ -47,8 +48,8 @@ export async function candidateOf(
     const sends = plannedSends(reading.plan);
     const payees = payeesOf({ sends, movement: detail, rows, now: Date.now() });
     const about = { outflow: outflowOf(reading.plan), payees };
-    const refused = refusalOf(verb, detail, { ...about, isListed: rows !== null });
-    return { movement_id, detail, ...about, agrees: true, refused };
+    const refused = refusalOf(verb, detail, { ...about, sends, isListed: rows !== null });
+    return { movement_id, detail, ...about, plan: reading.plan, refused };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { ...nothing, detail: null, refused: `It could not be read. ${why}` };

@@ -15,6 +15,7 @@ import { Id } from '../../parts/values.tsx';
 import { readRows } from '../movement/data.ts';
 import { PayeeList } from '../movement/parts/money.tsx';
 import { WouldFail } from '../movement/parts/now.tsx';
+import { PlanTerms } from '../movement/parts/terms.tsx';
 import { candidateOf, decide, type Candidate, type Outcome } from './decide.ts';
 import type { Detail, Verb } from './model.ts';
 
@@ -183,7 +184,7 @@ function DecisionSheet({
           <h3>Together at most</h3>
           <Outflow entries={sumByAsset(ready.flatMap(({ outflow }) => outflow ?? []))} />
           {candidates.map((each) => (
-            <One
+            <CandidateView
               key={each.movement_id}
               candidate={each}
               outcome={outcomes.find(({ movement_id }) => movement_id === each.movement_id)}
@@ -218,8 +219,9 @@ function DecisionSheet({
   );
 }
 
-function One({
-  candidate: { movement_id, detail, outflow, payees, agrees, refused },
+/** Shows all that one decision of several would bind, and what has become of it. */
+export function CandidateView({
+  candidate: { movement_id, detail, outflow, payees, plan, refused },
   outcome,
 }: {
   candidate: Candidate;
@@ -235,8 +237,9 @@ function One({
           <Text>{detail.template_key}</Text> version {detail.template_version}
           {outflow === null ? <p>What it moves is not known.</p> : <Outflow entries={outflow} />}
           <PayeeList payees={payees} />
+          {plan !== null && <PlanTerms plan={plan} nodes={detail.nodes} />}
           <WouldFail of={detail} />
-          {agrees && (
+          {plan !== null && (
             <div className="small">
               Plan <Id>{detail.compiled_plan_hash}</Id>, hashed here
             </div>

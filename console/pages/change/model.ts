@@ -1,9 +1,40 @@
 /** What may be done about a change request, and what its state means. Pure. */
 import type { ResultOf } from '../../../clients/http/operations.ts';
+import type { NamedMovement } from '../../../domain/approval/named-movements.ts';
 import type { WhyNot } from '../../../domain/approval/rule.ts';
 import { mayApproveSentence } from '../../../domain/approval/why-not.ts';
+import type { ListedRow, Movement } from '../movement/model/answers.ts';
+import type { PlanReading } from '../movement/model/plan.ts';
+import type { DocumentReading } from './document.ts';
 
 export type Change = ResultOf<'getChangeRequest'>;
+
+/** The document of a change request, checked against the request's hash. */
+export interface ReadDocument {
+  /** Null while it is not read. */
+  readonly reading: DocumentReading | null;
+  /** Why it could not be read; null without an error. */
+  readonly error: Error | null;
+}
+
+/** A movement that a change request leads on, with its plan checked against the request's hash. */
+export interface NamedPlan extends NamedMovement {
+  /** Null while it is not read. */
+  readonly reading: PlanReading | null;
+  /** Why the plan or the movement could not be read; null without an error. */
+  readonly error: Error | null;
+  /** The movement as it is now; null while it is not read. */
+  readonly movement: Movement | null;
+}
+
+/** What the movements move that a change request leads on. */
+export interface Moves {
+  /** Null when this release cannot read which movements would be led on. */
+  readonly plans: readonly NamedPlan[] | null;
+  readonly rows: readonly ListedRow[] | null;
+  /** Why the allowlist could not be read; null when it was read. */
+  readonly rowsError: Error | null;
+}
 
 /** Sentences that differ from those about movements. */
 const SENTENCES: Readonly<Partial<Record<WhyNot, string>>> = {
@@ -14,6 +45,47 @@ const SENTENCES: Readonly<Partial<Record<WhyNot, string>>> = {
 /** Returns whether the caller may approve a change request, and else why not, as a sentence. */
 export function mayApproveChange(why: WhyNot | null): string {
   return (why === null ? undefined : SENTENCES[why]) ?? mayApproveSentence(why);
+}
+
+/** Returns why it is not known what a request changes; null when its document has its hash. */
+export function documentProblem({ reading, error }: ReadDocument): string | null {
+  if (reading === null)
+    return error === null
+      ? 'The document of the change request is being read.'
+      : `The document of the change request could not be read: ${error.message}`;
+  return reading.status === 'agrees' ? null : reading.problem;
+}
+
+/**
+ * Returns why a request must not be approved, by the movements that it leads on; null when each is
+ * read, its plan has the hash that the request names, and its payees can be checked.
+ */
+export function whyNotKnown({ plans, rows, rowsError }: Moves): string | null {
+  if (plans === null)
+    return 'This version of the console cannot read which movements would be led on. Reload the page, or use fundctl of the release that runs.';
+  const problem = plans.map(planProblem).find((why) => why !== null) ?? null;
+  if (problem !== null || plans.length === 0 || rows !== null) return problem;
+  return rowsError === null
+    ? 'The allowlist is being read.'
+    : 'The allowlist could not be read, so the payees cannot be checked.';
+}
+
+/**
+ * Returns why it is not known what a movement moves; null when it is read, and its plan agrees with
+ * the request.
+ */
+export function planProblem(named: NamedPlan): string | null {
+  const { movement_id, plan_hash, reading, error, movement } = named;
+  if (reading === null || (reading.status === 'agrees' && movement === null)) {
+    const what = reading === null ? 'The plan of movement' : 'Movement';
+    return error === null
+      ? `${what} ${movement_id} is being read.`
+      : `${what} ${movement_id} could not be read: ${error.message}`;
+  }
+  if (reading.status === 'agrees') return null;
+  return reading.status === 'differs'
+    ? `The plan of movement ${movement_id} has the hash ${reading.hash}, but the change request names ${plan_hash}: approve nothing, and report it.`
+    : reading.problem;
 }
 
 /** Returns how many approvals are missing. */

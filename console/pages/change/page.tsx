@@ -14,14 +14,18 @@ import { Text } from '../../parts/text.tsx';
 import { Id, State } from '../../parts/values.tsx';
 import { WriteButton, type Write } from '../../parts/write.tsx';
 import { comparedFields } from './compare.ts';
+import { useDocument, useMoves } from './data.ts';
 import {
+  documentProblem,
   isAuthor,
   isOfFundadmin,
   mayApproveChange,
   outcomeOf,
   remainsOf,
+  whyNotKnown,
   type Change,
 } from './model.ts';
+import { WhatMoves } from './moves.tsx';
 
 export default function ChangePage() {
   const { change_request_id = '' } = useParams({ strict: false });
@@ -40,28 +44,37 @@ function OneChange({ params }: { params: { readonly change_request_id: string } 
   return (
     <>
       <h1>Change request</h1>
-      <Reading of={read}>
-        {(change) => (
-          <>
-            <p>
-              <State>{change.state}</State> <Id>{change.change_request_id}</Id>
-            </p>
-            <Notices change={change} />
-            <Section title="Actions">
-              <Actions change={change} />
-            </Section>
-            <WhatChanges change={change} />
-            <Call change={change} />
-            <Approvals
-              approvals={change.approvals}
-              says={mayApproveChange(change.approvals.you.why_not)}
-            />
-            <Section title="About it">
-              <AllFields of={change} without={SHOWN_ABOVE} />
-            </Section>
-          </>
-        )}
-      </Reading>
+      <Reading of={read}>{(change) => <ChangeView change={change} />}</Reading>
+    </>
+  );
+}
+
+function ChangeView({ change: read }: { change: Change }) {
+  const document = useDocument(read);
+  const { reading } = document;
+  const problem = documentProblem(document);
+  // What is approved is the document, so it is shown once it has the hash.
+  const change = reading?.status === 'agrees' ? { ...read, ...reading.wanted } : read;
+  const moves = useMoves(change);
+  return (
+    <>
+      <p>
+        <State>{change.state}</State> <Id>{change.change_request_id}</Id>
+      </p>
+      <Notices change={change} />
+      <Section title="Actions">
+        <Actions change={change} unknown={problem ?? whyNotKnown(moves)} />
+      </Section>
+      <WhatMoves moves={moves} />
+      <WhatChanges change={change} />
+      <Call change={change} problem={problem} />
+      <Approvals
+        approvals={change.approvals}
+        says={mayApproveChange(change.approvals.you.why_not)}
+      />
+      <Section title="About it">
+        <AllFields of={change} without={SHOWN_ABOVE} />
+      </Section>
     </>
   );
 }
@@ -115,7 +128,13 @@ function WhatChanges({ change: { subject, before, after } }: { change: Change })
   );
 }
 
-function Call({ change: { method, path, body, hash } }: { change: Change }) {
+function Call({
+  change: { method, path, body, hash },
+  problem,
+}: {
+  change: Change;
+  problem: string | null;
+}) {
   return (
     <Section title="The call that makes it">
       <p>
@@ -126,12 +145,18 @@ function Call({ change: { method, path, body, hash } }: { change: Change }) {
       {body !== null && <Json value={body} />}
       <p>
         An approval names the hash <Id>{hash}</Id>
+        {problem === null && ', made here from the document that this page shows'}
       </p>
+      {problem !== null && (
+        <p className="warning">
+          <Text most={600}>{problem}</Text>
+        </p>
+      )}
     </Section>
   );
 }
 
-function Actions({ change }: { change: Change }) {
+function Actions({ change, unknown }: { change: Change; unknown: string | null }) {
   const { approvals, state } = change;
   const session = useSession();
   const { data } = useRead('listApprovalRules', {});
@@ -144,7 +169,9 @@ function Actions({ change }: { change: Change }) {
     <div className="actions">
       <WriteButton
         write={approveOf(change, needsReason)}
-        disabledBecause={approvals.you.may ? ended : mayApproveChange(approvals.you.why_not)}
+        disabledBecause={
+          approvals.you.may ? (ended ?? unknown) : mayApproveChange(approvals.you.why_not)
+        }
       />
       <WriteButton
         write={withdrawApprovalOf(change)}

@@ -24,8 +24,9 @@ import { GraphDrawing } from './parts/graph.tsx';
 import { About, Allowances, Artifacts, Attention, Failure } from './parts/more.tsx';
 import { Outflow, Payees } from './parts/money.tsx';
 import { Edges, Nodes } from './parts/nodes.tsx';
-import { Terms, WouldHappen } from './parts/now.tsx';
+import { WouldHappen } from './parts/now.tsx';
 import { Plan } from './parts/plan.tsx';
+import { PlanTerms } from './parts/terms.tsx';
 import { Section } from '../../parts/section.tsx';
 import { Timeline } from './parts/timeline.tsx';
 
@@ -113,7 +114,11 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
         {drawn !== null && <Edges edges={drawn.edges} />}
       </Section>
       <Allowances open={movement.open_allowances} />
-      <Terms sends={sends} />
+      {read !== null && sends.length > 0 && (
+        <Section title="Terms of each send">
+          <PlanTerms plan={read} nodes={movement.nodes} />
+        </Section>
+      )}
       <Problem error={errors.timeline} />
       {timeline !== null && <Timeline events={timeline} />}
       <Problem error={errors.plan} />

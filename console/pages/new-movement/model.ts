@@ -32,7 +32,7 @@ export function commonEntries(chosen: Readonly<Record<string, string | undefined
       'Pays to',
       'text',
       'left_out',
-      'Where the template leaves the payee open. It must be in the allowlist.',
+      'One that the plan pays, by its template or input parameters; this field chooses none.',
     ),
     intent('chain_id', 'On chain', 'integer', 'left_out'),
     intent('source_venue', 'From venue', 'text', 'left_out'),

@@ -184,15 +184,19 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- Refuses to add a node to an approved movement. Its search path is as in require_approval.
+-- Refuses a statement that adds a node to an approved movement; `added` has all nodes that it adds.
+-- Its search path is as in require_approval.
 CREATE OR REPLACE FUNCTION refuse_later_node() RETURNS trigger LANGUAGE plpgsql
   SET search_path FROM CURRENT AS $$
+DECLARE
+  approved uuid;
 BEGIN
-  IF EXISTS (SELECT FROM movement_approvals WHERE movement_id = NEW.movement_id) THEN
-    RAISE EXCEPTION 'the plan of movement % cannot be changed', NEW.movement_id
+  SELECT movement_id INTO approved FROM added JOIN movement_approvals USING (movement_id) LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'the plan of movement % cannot be changed', approved
       USING ERRCODE = 'insufficient_privilege';
   END IF;
-  RETURN NEW;
+  RETURN NULL;
 END $$;
 
 -- prisma/functions/attention.sql
@@ -475,7 +479,7 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'destination_venue', t.destination_venue,
       'destination_account_type', t.destination_account_type,
     'asset', t.asset, 'amount', trim_scale(t.amount)::text, 'strategy_id', t.strategy_id,
-      'provider', t.provider,
+      'provider', t.provider, 'venue_entries', t.venue_entries,
     'provider_transfer_id', t.provider_transfer_id, 'acknowledged', t.acknowledged,
       'pending_at_provider', t.pending_at_provider, 'epoch', t.submit_epoch, 'sends', t.sends,
     'error_code', t.error_code, 'error_message', t.error_message,
@@ -485,6 +489,43 @@ CREATE OR REPLACE FUNCTION transfer_row(t capital_transfers, at timestamptz) RET
     'send_left_ms', ceil(extract(epoch FROM t.send_not_after - at) * 1000),
     'pending_left_ms', ceil(extract(epoch FROM t.pending_until - at) * 1000))
 $$;
+
+-- Writes a new transfer with its hold, history and audit. For a used idempotency key, returns the
+-- transfer that used it; that is read in a later statement than the insert, which waited for the
+-- other create.
+CREATE OR REPLACE FUNCTION create_transfer(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  t capital_transfers;
+  at timestamptz := svc_now();
+  mode text := cutover_now();
+BEGIN
+  t := jsonb_populate_record(NULL::capital_transfers, doc -> 'transfer');
+  INSERT INTO capital_transfers (transfer_id, client_scope, idempotency_key, request,
+    request_state, source_venue, source_account_type,
+    destination_venue, destination_account_type, asset, amount, reason, strategy_id, provider,
+      venue_entries, callback_url, created_by, next_sequence, claimed_until,
+    created_at, updated_at)
+  VALUES (t.transfer_id, t.client_scope, t.idempotency_key, t.request, t.request_state,
+    t.source_venue, t.source_account_type,
+    t.destination_venue, t.destination_account_type, t.asset, t.amount, t.reason, t.strategy_id,
+      t.provider, t.venue_entries, t.callback_url, t.created_by, 2,
+    at + interval '2 seconds', at, at)
+  ON CONFLICT (client_scope, idempotency_key) DO NOTHING;
+  IF NOT FOUND THEN
+    SELECT * INTO t FROM capital_transfers
+    WHERE client_scope = doc -> 'transfer' ->> 'client_scope'
+      AND idempotency_key = doc -> 'transfer' ->> 'idempotency_key';
+    RETURN jsonb_build_object('created', false, 'transfer_id', t.transfer_id, 'request', t.request);
+  END IF;
+  IF mode <> 'normal' THEN
+    RAISE EXCEPTION 'cutover_mode_active' USING ERRCODE = 'FM013', DETAIL = mode;
+  END IF;
+  t.next_sequence := 1;
+  PERFORM take_transfer_hold(t.transfer_id, doc -> 'hold', doc -> 'take', at);
+  PERFORM write_transfer_event(t, NULL, doc -> 'event', at);
+  PERFORM write_audit(doc -> 'audit', at);
+  RETURN jsonb_build_object('created', true, 'transfer_id', t.transfer_id);
+END $$;
 
 -- Applies one step of a transfer; see store/capital-transfer-steps.ts for the shape of `doc`. If
 -- the id of its event is stored, the step was applied before and changes nothing. State and epoch
@@ -525,6 +566,10 @@ BEGIN
   END IF;
   -- What its provider shows as pending, or otherwise than ordered, may still move or has moved.
   IF doc ->> 'states_outcome' = 'failed' AND t.pending_at_provider THEN
+    RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
+  END IF;
+  -- No look can see a transfer whose venue keys mean other accounts by now.
+  IF doc ->> 'states_outcome' = 'failed' AND t.error_code = 'VENUE_ENTRY_CHANGED' THEN
     RETURN jsonb_build_object('ok', false, 'row', transfer_row(t, at));
   END IF;
   -- The rules that held for its create hold for what a person says of its outcome, too.
@@ -1184,7 +1229,8 @@ $$;
 -- still be under way, its signed transaction may still be mined, the perps venue may still
 -- execute its signed action (`WINDOW_MS` of domain/perps/nonce-window.ts), or the venue has it: the
 -- node's run observes it all the time, and would have ended the node if the venue had ended the
--- send, or it is UNKNOWN and the last answer says that the venue has or has paid it. The
+-- send, or it is UNKNOWN and the last answer says that the venue has or has paid it, or the last
+-- look could not see it (VENUE_ENTRY_CHANGED of domain/send/at-venue.ts). The
 -- caller has locked movement and node. The remaining time follows `unsettledSeconds` in
 -- domain/send/not-found.ts, and is computed here too since it must be checked under these locks; if
 -- it is null, no send can be under way. `asked`: {"node_key", "settle_seconds", "nonces_closed",
@@ -1236,7 +1282,9 @@ BEGIN
     GROUP BY t.chain_id, t.address, t.nonce ORDER BY t.chain_id, t.nonce LIMIT 1),
     CASE WHEN n.state IN ('SUBMITTED', 'OBSERVING')
       OR n.state = 'UNKNOWN' AND is_at_venue(n.error_code)
-      THEN jsonb_build_object('reason', 'send_still_open') END);
+      THEN jsonb_build_object('reason', 'send_still_open')
+      WHEN n.state = 'UNKNOWN' AND n.error_code = 'VENUE_ENTRY_CHANGED'
+      THEN jsonb_build_object('reason', 'venue_entry_changed') END);
 END $$;
 
 -- prisma/functions/restore.sql
@@ -1951,6 +1999,16 @@ BEGIN
   ), command AS (
     INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
     VALUES ((doc ->> 'command_id')::uuid, id, 'create', at, at + interval '2 seconds')
+  ), audit AS (
+    -- As write_audit writes them, without a call of its own.
+    INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
+      namespace, action, entity_type, entity_key, outcome, request_id, reason, details, mac)
+    SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type,
+      entity_key, outcome, request_id, reason, coalesce(details, '{}'), decode(mac, 'hex')
+    FROM jsonb_to_recordset(coalesce(doc -> 'audit', '[]')) AS e (event_id uuid,
+      actor_client_id text, actor_key_id text, actor_role text, namespace text, action text,
+      entity_type text, entity_key text, outcome text, request_id text, reason text, details jsonb,
+      mac text)
   )
   SELECT joined_plan(p.plan_frame, compiled -> 'intent', p.input_params, (
       SELECT jsonb_agg(node_plan(n.own_plan, p.input_params) ORDER BY n.position) FROM nodes n))
@@ -1960,7 +2018,6 @@ BEGIN
   END IF;
   IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM keep_rules_of(id, at);
-  PERFORM write_audit(doc -> 'audit', at);
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;

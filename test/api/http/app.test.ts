@@ -434,6 +434,25 @@ describe('a dry run', () => {
   });
 });
 
+describe('an idempotency key in the header', () => {
+  const headers = { 'idempotency-key': 'k' };
+
+  it('is refused by a write that reads none, which would act again', async () => {
+    for (const path of ['echo', 'act', 'crash', 'dry']) {
+      const { status, body } = await post(`${api}/${path}`, {}, headers);
+      expect([status, body.detail.error, body.detail.issues]).toEqual([
+        422,
+        'invalid_request',
+        [expect.objectContaining({ path: 'idempotency-key', code: 'unsupported' })],
+      ]);
+    }
+  });
+
+  it('changes no read', async () => {
+    expect((await send(`${api}/whoami`, { headers })).status).toBe(200);
+  });
+});
+
 describe('plain text', () => {
   it('is sent as such and never sniffed', async () => {
     const response = await fetch(`${api}/text`);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { drawTerms, flowsOf } from '../../../domain/plan/flow.ts';
 import { kept } from '../../../domain/plan/kept.ts';
 import type { CompiledPlan } from '../../../domain/plan/types.ts';
-import { plans } from './flow-arbitrary.ts';
+import { planOfNodes, plans } from './flow-arbitrary.ts';
 
 test('a result is computed again as soon as one argument is another object', () => {
   const calls: unknown[] = [];
@@ -52,4 +52,23 @@ test('kept flows and terms are those computed anew, whichever part of a plan cha
     { numRuns: 300 },
   );
   expect(seen.changed).toBeGreaterThan(150);
+});
+
+test('plans that share all but their intent each keep their own', () => {
+  const node = { node_key: 'n0', node_kind: 'action' as const, action_type: 'acme_payout' };
+  const plan = planOfNodes(
+    [
+      {
+        ...{ ...node, has_side_effect: true, sends: true, asset: 'USDC', config: {} },
+        ...{ executor_binding: { executor_key: 'e' }, signer_binding: null },
+      },
+    ],
+    [],
+  );
+  const other: CompiledPlan = { ...plan, intent: { ...plan.intent, amount: '7' } };
+  const flows = flowsOf(plan);
+  expect(flowsOf(other).get('n0')?.amount).toBe('7');
+  expect(flows.get('n0')?.amount).toBe('3');
+  // A create comes back to its plan after others of its template were compiled.
+  expect(flowsOf(plan)).toBe(flows);
 });

@@ -13,8 +13,13 @@ test('a burn has the terms that it is sent with, said or not', () => {
 
 test('a withdrawal has venue, network and tag, leaves its spot account, and has nothing of a burn', () => {
   const config = { venue: 'main', network: 'XRP', tag: '17' };
-  expect(sendTerms({ action_type: 'cex_withdrawal', config })).toMatchObject({
+  // The exchange pays on the network, whatever chain the config names.
+  const shared = { chain_id: 1, source_chain_id: 1 };
+  expect(
+    sendTerms({ action_type: 'cex_withdrawal', config: { ...config, ...shared } }),
+  ).toMatchObject({
     ...config,
+    chain_id: null,
     account_type: 'SPOT',
     destination_venue: null,
     destination_account_type: null,

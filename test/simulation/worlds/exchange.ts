@@ -14,7 +14,7 @@ import {
   type Withdrawal,
 } from '../../venues/cex/support/books.ts';
 import type { Format, WireAnswer } from '../../venues/cex/support/format.ts';
-import type { Fault, FaultKind } from '../../venues/cex/support/misbehaviour.ts';
+import type { Fault, FaultKind, OtherThanOrdered } from '../../venues/cex/support/misbehaviour.ts';
 import { seenOf, serve, type Arrived } from '../../venues/cex/support/serve.ts';
 import { inProcess, type Machine, type Process } from '../machine/machine.ts';
 import { PAYEES, TRANSFERS } from '../payees.ts';
@@ -24,7 +24,7 @@ export type ExchangeFault =
   | 'lost request' // it never arrives
   | 'lost answer' // it is served, and the caller does not hear of it
   | 'late request' // it arrives after a while, and the caller does not hear of it
-  | Exclude<FaultKind, 'status' | 'refuse' | 'slow'>;
+  | Exclude<FaultKind, 'status' | 'refuse' | 'slow' | OtherThanOrdered>;
 
 export interface ExchangeOptions {
   readonly machine: Machine;

@@ -18,6 +18,7 @@ import { packetOfRecord, packetRecord, readPacket } from '../../../venues/bridge
 import { readSendPlan } from '../../../venues/bridge-c/plan.ts';
 import { inUnits, sendAct, sendEffect } from '../../../venues/bridge-c/send-act.ts';
 import { chainAct } from '../../../venues/evm/act.ts';
+import type { TokenDecimals } from '../../../venues/evm/decimals.ts';
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [OFT, FAR_OFT, TOKEN, SIGNER, TO, ENDPOINT] = ['1', '2', '3', '4', '5', '6'].map(address) as [
@@ -45,7 +46,9 @@ const PLAN = readSendPlan(
   VENUES,
 );
 const UNITS = parseUnits('2.5', 18);
-const act = chainAct(sendAct(VENUES), PLAN, UNITS, sendEffect(PLAN, SIGNER, inUnits(PLAN, 18, 6)));
+const EIGHTEEN = 18 as TokenDecimals;
+const SENT = inUnits(PLAN, EIGHTEEN, 6);
+const act = chainAct(sendAct(VENUES), PLAN, UNITS, sendEffect(PLAN, SIGNER, SENT));
 
 /** The published signatures, written out once more. */
 const ABI = parseAbi([
@@ -217,7 +220,7 @@ describe('what a receipt shows of a send', () => {
 
 describe('an amount', () => {
   it('is counted in the decimals that both ends share', () => {
-    expect(inUnits({ amount: '2.5' }, 18, 6)).toEqual({
+    expect(inUnits({ amount: '2.5' }, EIGHTEEN, 6)).toEqual({
       ...{ units: UNITS, decimals: 18, shared: 2_500_000n },
     });
   });
@@ -227,13 +230,13 @@ describe('an amount', () => {
     ['more than one message can hold', '18446744073709.551616', 18, 6],
     ['a token with fewer decimals than are shared', '1', 5, 6],
   ])('is refused with %s', (_what, amount, decimals, digits) => {
-    expect(() => inUnits({ amount }, decimals, digits)).toThrow(
+    expect(() => inUnits({ amount }, decimals as TokenDecimals, digits)).toThrow(
       expect.objectContaining({ code: 'AMOUNT_PRECISION' }),
     );
   });
 
   it('may be the most that a message can hold', () => {
-    expect(inUnits({ amount: '18446744073709.551615' }, 18, 6).shared).toBe(2n ** 64n - 1n);
+    expect(inUnits({ amount: '18446744073709.551615' }, EIGHTEEN, 6).shared).toBe(2n ** 64n - 1n);
   });
 });
 

@@ -3,6 +3,7 @@ import type {
   TransferOrder,
   TransferProvider,
 } from '../../../domain/capital-transfers/provider.ts';
+import { transferEntries } from '../../../domain/capital-transfers/topology.ts';
 import { isLanding } from '../../../domain/commands/landed-late.ts';
 import type { Executor } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -20,6 +21,7 @@ import {
   send,
   SUB,
 } from './support/desk.ts';
+import { prepareOnce } from './support/run.ts';
 import { started } from '../../support/started.ts';
 
 let provider: TransferProvider;
@@ -111,6 +113,38 @@ describe('a provider of transfers', () => {
   test('finds nothing under a reference that was never sent', async () => {
     await provider.submit(order(), call());
     expect(await provider.find(order(), call())).toBeNull();
+  });
+
+  test('finds nothing of another reference, also where the exchange lists it', async () => {
+    const [placed, unsent] = [order(), order()];
+    await provider.submit(placed, call());
+    const { id } = books().transfers[0]!;
+    const record = {
+      tranId: Number(id),
+      fromEmail: 'master@example.com',
+      toEmail: SUB,
+      fromAccountType: 'SPOT',
+      toAccountType: 'USDT_FUTURE',
+      clientTranId: placed.reference.replaceAll('-', ''),
+      asset: 'USDC',
+      amount: '12.5',
+      status: 'SUCCESS',
+      createTimeStamp: Date.now(),
+    };
+    // As an exchange that ignores the filter.
+    desk.exchange.fail({
+      path: 'universalTransfer',
+      method: 'GET',
+      kind: 'status',
+      status: 200,
+      body: { result: [record], totalCount: 1 },
+      times: 2,
+    });
+    expect(await provider.find(unsent, call())).toBeNull();
+    expect(await provider.find(placed, call())).toEqual({
+      status: 'completed',
+      provider_transfer_id: id,
+    });
   });
 
   test('finds what a lost answer left behind, once', async () => {
@@ -218,6 +252,32 @@ describe('a provider of transfers', () => {
     expect(desk.exchange.requests).toEqual([]);
   });
 
+  test.each<[string, object, object]>([
+    ['the master', { account: 'another@example.com' }, {}],
+    ['the sub-account', {}, { account: 'sub-b@example.com' }],
+  ])(
+    'sends and believes nothing of a transfer once the key of %s means another account',
+    async (_, ...changes) => {
+      const [main, sub] = provider.accounts;
+      const venue_entries = transferEntries(main!, sub!) ?? '';
+      expect(venue_entries).toContain(`cex-sub: binance sub-account ${SUB} of `);
+      const placed = order({ venue_entries });
+      const [moved] = createCexTransfers(desk.accounts(...changes));
+      expect(await moved!.submit(placed, call())).toMatchObject({
+        status: 'failed',
+        error_code: 'VENUE_ENTRY_CHANGED',
+        error_message: expect.stringContaining('nothing was sent'),
+      });
+      await expect(moved!.find(placed, call())).rejects.toMatchObject({
+        kind: 'not_yet',
+        code: 'VENUE_ENTRY_CHANGED',
+      });
+      expect(desk.exchange.requests).toEqual([]);
+      expect(await provider.submit(placed, call())).toMatchObject({ status: 'pending' });
+      expect(await provider.find(placed, call())).toMatchObject({ status: 'completed' });
+    },
+  );
+
   test('names an account by its address however that is written', async () => {
     const odd = 'sub+a%26toEmail@example.com';
     const [main, sub] = [desk.bindings()[0]!, { ...desk.bindings()[1]!, account: odd }];
@@ -271,6 +331,22 @@ describe('a node that transfers within the exchange', () => {
       next_state: 'FAILED',
       error_code: code,
     });
+  });
+
+  test('is not sent, and a look proves nothing, once a key means another account', async () => {
+    const accounts = desk.accounts({}, { account: 'sub-b@example.com' });
+    const moved = createCexInternalTransferExecutor(accounts);
+    const input = await prepareOnce(executor, transfer());
+    expect(await moved.submit(input, call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'VENUE_ENTRY_CHANGED',
+    });
+    const changed = { kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' };
+    await expect(recover(moved, input.context)).rejects.toMatchObject(changed);
+    await expect(moved.cancel(input.context, call())).rejects.toMatchObject(changed);
+    expect(desk.exchange.requests).toEqual([]);
+    expect(await executor.submit(input, call())).toMatchObject({ next_state: 'SUBMITTED' });
+    expect(await recover(executor, input.context)).toMatchObject({ next_state: 'COMPLETED' });
   });
 
   test('is found after a lost answer, and READY where nothing arrived', async () => {

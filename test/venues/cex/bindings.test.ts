@@ -247,6 +247,11 @@ describe('a key file', () => {
 
   test.each<[string, unknown, string]>([
     ['no JSON', '{"api_key": "the-secret-itself', 'is not valid JSON'],
+    [
+      'a field twice',
+      '{"api_key":"one-itself","secret":"it-itself","secret":"another-itself"}',
+      'has a name more than once',
+    ],
     ['a field short', { api_key: 'the-api-key-itself' }, ': secret: must be a string'],
     ['an empty field', { ...KEY, secret: '' }, ': secret: must not be empty'],
     [

@@ -55,6 +55,28 @@ describe('a deposit', () => {
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'OBSERVING' });
   });
 
+  test('is not one of another transaction or asset that the exchange lists beside it', async () => {
+    const listed = (coin: string, txId: string) => ({
+      ...{ id: '1', coin, network: 'ETH', amount: '7', txId },
+      ...{ insertTime: Date.now(), status: 1 },
+    });
+    const foreign = listed('USDC', `0x${'c5'.repeat(32)}`);
+    const inUsdt = listed('USDT', HASH);
+    arrives();
+    // As an exchange that ignores a filter.
+    for (const body of [[foreign], [inUsdt], [foreign, inUsdt]]) {
+      desk.exchange.fail({ path: 'hisrec', kind: 'status', status: 200, body });
+      expect(await observe(executor, looking())).toEqual({
+        next_state: 'OBSERVING',
+        retry_after_seconds: expect.any(Number),
+      });
+    }
+    expect(await observe(executor, looking())).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '100.25', deposits: 1 },
+    });
+  });
+
   test('is matched however the hash is written, by the reference too when the node has no output', async () => {
     arrives({ tx: HASH.toUpperCase().replace('0X', '0x') });
     expect(await observe(executor, looking())).toMatchObject({ next_state: 'COMPLETED' });

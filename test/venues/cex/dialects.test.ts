@@ -17,11 +17,16 @@ import { ADDRESS, call, NO_JOURNAL, observe } from './support/desk.ts';
 import { shows } from './support/format.ts';
 import { FORMATS } from './support/formats/index.ts';
 import { madeWithdrawal } from './support/made.ts';
+import type { OtherThanOrdered } from './support/misbehaviour.ts';
 import { prepareOnce, recovered, runOnce, submitOnce } from './support/run.ts';
 import { DONE, EXCHANGES, NOT_DONE, startWorlds, type World } from './support/world.ts';
 
 const worlds = started(() => startWorlds());
 
+/** The exchanges whose records show the tag of a withdrawal to an EVM address. */
+const SHOW_TAGS = ['binance', 'bybit', 'okx'];
+
+const OTHERWISE: readonly OtherThanOrdered[] = ['other_network', 'other_tag', 'other_amount'];
 const HASH = `0x${'c4'.repeat(32)}`;
 /** Longer than any test. */
 const LATER_MS = 3_600_000;
@@ -212,6 +217,26 @@ describe.each(EXCHANGES)('a withdrawal at %s', (_exchange, format) => {
     expect(await executor.health(call())).toMatchObject({ state: 'down' });
     world.books.permissions.withdraw = true;
     expect(await executor.health(call())).toEqual({ state: 'up' });
+  });
+});
+
+describe.each(EXCHANGES)('what %s pays otherwise than ordered', (exchange, format) => {
+  const shown = (kind: OtherThanOrdered) => kind !== 'other_tag' || SHOW_TAGS.includes(exchange);
+
+  test.each(OTHERWISE.filter(shown))('is left to a person: %s', async (kind) => {
+    const world = worlds.open(format);
+    const executor = world.executorOf('cex_withdrawal');
+    world.fail(kind);
+    const { reported, context } = await runOnce(executor, world.node());
+    expect(reported).toMatchObject({ next_state: 'SUBMITTED', external_ref: world.only().id });
+    expect(await recovered(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+    });
+    await expect(observe(executor, context)).rejects.toMatchObject({
+      code: 'WITHDRAWAL_MISMATCH',
+    });
+    expect(world.sends()).toBe(1);
   });
 });
 

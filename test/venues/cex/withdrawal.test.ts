@@ -19,6 +19,7 @@ import {
   withdrawal,
 } from './support/desk.ts';
 import { withdrawalView } from './support/formats/binance.ts';
+import { prepareOnce, runOnce } from './support/run.ts';
 import { started } from '../../support/started.ts';
 
 let executor: Executor;
@@ -170,29 +171,36 @@ describe('a withdrawal', () => {
     expect(books().withdrawals[0]).toMatchObject({ tag: '1234' });
   });
 
-  test('tells no received amount when the figures of the exchange do not agree', async () => {
-    const context = withdrawal();
-    await send(executor, context);
-    Object.assign(books().withdrawals[0]!, { net_amount: '99' });
-    const { output } = await observe(executor, context);
-    expect(output).toMatchObject({ reported_amount: '99', fee_amount: '0.25' });
-    expect(output).not.toHaveProperty('received_amount');
-  });
+  test.each(['99', '101'])(
+    'of which %s was paid, which is neither the amount nor the amount less the fee, is left to a person',
+    async (net_amount) => {
+      const context = withdrawal();
+      await send(executor, context);
+      Object.assign(books().withdrawals[0]!, { net_amount });
+      expect(await recover(executor, context)).toMatchObject({
+        next_state: 'UNKNOWN',
+        error_code: 'WITHDRAWAL_MISMATCH',
+        error_message: expect.stringContaining('USDC left the account, not 100.5'),
+        external_ref: books().withdrawals[0]!.id,
+      });
+      await expect(observe(executor, context)).rejects.toMatchObject({
+        code: 'WITHDRAWAL_MISMATCH',
+      });
+    },
+  );
 
-  test('within the exchange has no transaction hash', async () => {
+  test.each([
+    ['100.5', '0'],
+    // The fee of a booking within Binance goes back to the account.
+    ['100.5', '0.25'],
+    ['100.25', '0.25'],
+  ])('within the exchange of %s with a fee of %s has no hash', async (net_amount, fee) => {
     const context = withdrawal();
     await send(executor, context);
-    Object.assign(books().withdrawals[0]!, {
-      within: true,
-      tx: 'Internal transfer 51376627901',
-      net_amount: '100.5',
-      fee: '0',
-    });
+    const tx = 'Internal transfer 51376627901';
+    Object.assign(books().withdrawals[0]!, { within: true, tx, net_amount, fee });
     const { output } = await observe(executor, context);
-    expect(output).toMatchObject({
-      received_amount: '100.5',
-      exchange_transaction: 'Internal transfer 51376627901',
-    });
+    expect(output).toMatchObject({ received_amount: net_amount, exchange_transaction: tx });
     expect(output).not.toHaveProperty('tx_hash');
   });
 
@@ -248,6 +256,49 @@ describe('a withdrawal', () => {
       });
     },
   );
+});
+
+describe('a venue key that means another account since', () => {
+  const moved = () =>
+    createCexWithdrawalExecutor(desk.accounts({ account: 'another@example.com' }));
+
+  test('gets nothing that was prepared for the account of before', async () => {
+    const { context, prepared_action, journal } = await prepareOnce(executor, withdrawal());
+    const input = { context, prepared_action, journal };
+    expect(await moved().submit(input, call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'VENUE_ENTRY_CHANGED',
+      error_message: expect.stringContaining('another@example.com'),
+    });
+    expect(applied()).toBe(0);
+    expect(await executor.submit(input, call())).toMatchObject({ next_state: 'SUBMITTED' });
+  });
+
+  test('proves nothing about a send of before', async () => {
+    desk.exchange.fail({ path: 'apply', kind: 'done_then_hangup' });
+    const { context } = await runOnce(executor, withdrawal());
+    const paid = books().withdrawals.splice(0);
+    for (const phase of [recover, observe])
+      await expect(phase(moved(), context)).rejects.toMatchObject({
+        kind: 'not_yet',
+        code: 'VENUE_ENTRY_CHANGED',
+      });
+    await expect(moved().cancel(context, call())).rejects.toMatchObject({
+      code: 'VENUE_ENTRY_CHANGED',
+    });
+    books().withdrawals.push(...paid);
+    expect(await recover(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  test('is not compared with what an earlier release prepared', async () => {
+    const prepared = await prepareOnce(executor, withdrawal());
+    const { venue_entries, ...prepared_action } = prepared.prepared_action;
+    expect(venue_entries).toEqual(expect.stringContaining('cex-main: binance account '));
+    const context = { ...prepared.context, prior: { prepared_action } };
+    const input = { context, prepared_action, journal: NO_JOURNAL };
+    expect(await moved().submit(input, call())).toMatchObject({ next_state: 'SUBMITTED' });
+    expect(await recover(moved(), context)).toMatchObject({ next_state: 'COMPLETED' });
+  });
 });
 
 describe('the limit of the fee in the plan', () => {

@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { hashTypedData, numberToHex, pad, toEventSelector, type Hex } from 'viem';
 import type { ExecutionResult } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
-import { readAuthorization } from '../../../venues/evm/authorization.ts';
+import { readAuthorization, verifyAuthorization } from '../../../venues/evm/authorization.ts';
+import type { TokenDecimals } from '../../../venues/evm/decimals.ts';
 import { createEvmSigning } from '../../../venues/evm/signing.ts';
 import { call, chainsOf, MemoryJournal } from './support/node.ts';
 
@@ -254,6 +255,35 @@ describe('what it has moved', () => {
     expect(await look({ ...state, finalized: 4 })).toEqual(waits);
     expect(await look({ ...state, finalized: 5 })).toMatchObject({ next_state: 'COMPLETED' });
   });
+});
+
+test('an authorization is good for an hour at most, by the earlier of chain and own clock', () => {
+  const verdict = (now: number, clock: number, until: number) => {
+    const read = readAuthorization(typed({ message: { validBefore: String(until) } }));
+    if (!read.ok) throw new Error(read.problem);
+    return verifyAuthorization(read.authorization, {
+      plan: {
+        action_type: 'evm_erc20_transfer',
+        chain_id: 31_337,
+        token_address: TOKEN,
+        destination_address: TO,
+        amount: '1',
+      },
+      decimals: 6 as TokenDecimals,
+      from: FROM,
+      now: BigInt(now),
+      clock: BigInt(clock),
+    });
+  };
+  const tooLong = {
+    ok: false,
+    problem: expect.stringContaining('valid for more than 3600 seconds'),
+  };
+  expect(verdict(1_000_000, 1_000_000, 1_003_600)).toEqual({ ok: true });
+  expect(verdict(1_000_000, 1_000_000, 1_003_601)).toEqual(tooLong);
+  // Either clock may be ahead.
+  expect(verdict(1_003_000, 1_000_000, 1_004_000)).toEqual(tooLong);
+  expect(verdict(1_000_000, 1_003_000, 1_004_000)).toEqual(tooLong);
 });
 
 test('what is read as an authorization is hashed with its whole domain', () => {

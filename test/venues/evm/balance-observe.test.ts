@@ -160,6 +160,79 @@ describe('an observed balance', () => {
     });
   });
 
+  it('takes what another node reported once its block is as deep as required, and not before', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const context = contextFor(
+      { token_address: chain.token, match_from: 'pay' },
+      { amount: '7', completion_assurance: 'destination_finalized' },
+    );
+    const block = await observe(context);
+    await chain.finalize();
+    const whole = await observe(context, block);
+    expect(whole.output).toMatchObject({ baseline_amount: '0' });
+    const tx_hash = await payToken(chain, payer.key, { to: address, tokens: '7' });
+    const reported = { ...context, matched: { node_key: 'pay', output: { tx_hash } } };
+    expect(await observe(reported, whole)).toMatchObject({ next_state: 'OBSERVING' });
+    await chain.finalize();
+    expect(await observe(reported, whole)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '7', tx_hash },
+    });
+  });
+
+  it('takes nothing that another node reported of a block that the chain no longer has', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const context = contextFor({ token_address: chain.token, match_from: 'pay' }, { amount: '7' });
+    const first = await observe(context);
+    const tx_hash = await payToken(chain, payer.key, { to: address, tokens: '7' });
+    const reported = { ...context, matched: { node_key: 'pay', output: { tx_hash } } };
+    // As an endpoint that lags behind a reorganisation.
+    const blockHash = `0x${'0'.repeat(64)}`;
+    chain.tellReceipts((receipt) => receipt && { ...receipt, blockHash });
+    try {
+      expect(await observe(reported, first)).toMatchObject({ next_state: 'OBSERVING' });
+    } finally {
+      chain.tellReceipts(asTheyAre);
+    }
+    expect(await observe(reported, first)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '7', tx_hash },
+    });
+  });
+
+  it('keeps no payment of a block that is not final: the block may go, and the payment with it', async () => {
+    const payer = await chain.account({ tokens: '100' });
+    const second = await chain.account({ tokens: '100' });
+    const context = contextFor({ token_address: chain.token }, { amount: '7' });
+    const first = await observe(context);
+    const hash = await payToken(chain, payer.key, { to: address, tokens: '7' });
+    const rival = { amount: '7', baseline_block: null, tx_hash: null };
+    const arrivals = { claimed: async () => [], waiting: async () => [rival] };
+    const found = await fresh().observe(
+      { ...context, prior: { output: first.output! } },
+      call(),
+      Object.assign(new MemoryJournal(), { arrivals }),
+    );
+    expect(found).toMatchObject({
+      next_state: 'OBSERVING',
+      error_code: 'PAYMENT_AMBIGUOUS',
+      output: { candidates: [] },
+    });
+    expect(found.output).not.toHaveProperty('searched_to');
+    await chain.client.request({ method: 'anvil_rollback' as 'anvil_mine', params: [1] as never });
+    await chain.client.dropTransaction({ hash });
+    await chain.client.mine({ blocks: 1 });
+    const gone = await observe(context, found);
+    expect(gone).toMatchObject({ next_state: 'OBSERVING' });
+    expect(gone).not.toHaveProperty('error_code');
+    // By another payer: the first one would make the same transaction again.
+    const tx_hash = await payToken(chain, second.key, { to: address, tokens: '7' });
+    expect(await observe(context, gone)).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { received_amount: '7', tx_hash },
+    });
+  });
+
   it('sees payments between creation of the movement and the first look with `movement_start`', async () => {
     await setEth('2');
     const { timestamp } = await chain.client.getBlock();

@@ -6,6 +6,7 @@ import { KNOWN_CHAINS } from '../../../domain/chains/finality-table.ts';
 import { readConfig } from '../../../platform/config.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { openRegistries } from '../../../service/registries.ts';
+import { warnOfUnwitnessedDecimals } from '../../../service/unwitnessed-decimals.ts';
 import { warnOfWeakFinality } from '../../../service/weak-finality.ts';
 
 let folder: string;
@@ -23,6 +24,7 @@ const chain = (chain_id: number, more: object = {}) => ({
 });
 
 const warned: object[] = [];
+beforeEach(() => void warned.splice(0));
 
 /** Starts with these entries as far as the registries; how each chain becomes final. */
 async function started(venues: readonly object[]) {
@@ -36,9 +38,9 @@ async function started(venues: readonly object[]) {
     }),
     createLocalRequestDesk(),
   );
-  warnOfWeakFinality(opened.venues.chainAssets, {
-    warn: (about: object) => void warned.push(about),
-  });
+  const log = { warn: (about: object) => void warned.push(about) };
+  warnOfWeakFinality(opened.venues.chainAssets, log);
+  warnOfUnwitnessedDecimals(opened.venues.evmVenues, log);
   await Promise.all([opened.signers.close(), opened.executors.close()]);
   return new Map(opened.venues.chainAssets.map(({ chain_id, finality }) => [chain_id, finality]));
 }
@@ -97,6 +99,26 @@ describe('a start', () => {
     expect(warned).toEqual([{ venue_key: 'chain-1', chain_id: 1, finality: found.get(1) }]);
     expect(found.get(424_242)).toMatchObject({ read: 'finalized_tag', override_reason: null });
     expect(found.get(424_243)).toMatchObject({ read: 'confirmations', confirmations: 30 });
+  });
+
+  it('warns of tokens whose decimals one endpoint alone decides', async () => {
+    const [listed, open] = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`);
+    const tokens = [
+      { asset: 'USDC', address: listed, decimals: 6 },
+      { asset: 'WBTC', address: open },
+    ];
+    const finality = { finality: 'finalized_tag' };
+    await started([
+      chain(1, { tokens }),
+      chain(10, { tokens, more_rpc_urls: ['http://127.0.0.1:8546'] }),
+      chain(8_453, { tokens, more_rpc_urls: ['http://127.0.0.1:8545'] }),
+      chain(146, { tokens: [tokens[0]] }),
+      chain(424_242, { ...finality, tokens }),
+    ]);
+    expect(warned).toEqual([
+      { venue_key: 'chain-1', chain_id: 1, assets: ['WBTC'] },
+      { venue_key: 'chain-8453', chain_id: 8_453, assets: ['WBTC'] },
+    ]);
   });
 
   it('is refused for an override that is no reason, or a way that there is not', async () => {

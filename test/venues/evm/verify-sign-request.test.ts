@@ -1,6 +1,7 @@
 import { encodeFunctionData, erc20Abi, getAddress, type Hex } from 'viem';
 import type { SignRequest } from '../../../domain/executor.ts';
 import type { JsonObject } from '../../../domain/json.ts';
+import type { TokenDecimals } from '../../../venues/evm/decimals.ts';
 import {
   verifyEvmTransfer,
   type EvmTransferExpectation,
@@ -35,14 +36,14 @@ const erc20: EvmTransferExpectation = {
   token_address: TOKEN,
   destination_address: DESTINATION,
   amount: '25',
-  decimals: 6,
+  decimals: 6 as TokenDecimals,
 };
 const native: EvmTransferExpectation = {
   action_type: 'evm_native_transfer',
   chain_id: 31_337,
   destination_address: DESTINATION,
   amount: '0.5',
-  decimals: 18,
+  decimals: 18 as TokenDecimals,
 };
 const payment = (changes: JsonObject = {}) =>
   request({ to: DESTINATION, value: '500000000000000000', data: '0x', ...changes });

@@ -1,4 +1,5 @@
 /** Deposits at the simulated venue from a real chain: what is sent, and what completes it. */
+import { pad } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { PERP_BRIDGE } from '../../../dev/simulators/perp/settings.ts';
 import type { ExecutionContext, ExecutionResult } from '../../../domain/executor.ts';
@@ -13,6 +14,7 @@ import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import { TOKEN, WHALE, low, someone, tokensOf } from '../../dev/perp-stack.ts';
 import { HOUR, call, contextOf, entriesOf, masterOf, mined, openDesk } from './perp-desk.ts';
 import { started } from '../../support/started.ts';
+import { startAnswering } from '../answering.ts';
 
 const desk = started(() => openDesk());
 
@@ -35,6 +37,20 @@ const deposit = (amount = '12.5', config: JsonObject = {}): ExecutionContext =>
       ...config,
     },
   });
+
+/** A desk whose endpoint reports that the token has eight decimals. */
+async function withEight(work: (of: Parameters<typeof masterOf>[0]) => Promise<void>) {
+  const endpoint = await startAnswering(desk.settings.rpcUrl, ({ data }) =>
+    data.startsWith('0x313ce567') ? { result: pad('0x8', { size: 32 }) } : null,
+  );
+  const settings = { ...desk.settings, rpcUrl: endpoint.url };
+  try {
+    // The started desk has its parts by their names only, and spreading it copies none.
+    await work({ ...desk, url: desk.url, settings });
+  } finally {
+    await endpoint.close();
+  }
+}
 
 const at = (context: ExecutionContext, now_ms: number): ExecutionContext => ({
   ...context,
@@ -167,6 +183,20 @@ describe('a deposit', () => {
       ).toBe('COMPLETED');
   });
 
+  it('that was sent in a token of other decimals is looked at all the same', async () => {
+    const sent = await mined(desk, master(), deposit('500'));
+    await withEight(async (of) => {
+      const { deposit: executor } = masterOf(of, whale);
+      // As many base units as were sent, if the token had eight decimals.
+      const context = { ...sent.context, amount: '5' };
+      for (const phase of ['observe', 'recover'] as const)
+        expect(await executor[phase](context, call(), sent.journal)).toMatchObject({
+          next_state: 'OBSERVING',
+          external_ref: sent.hash,
+        });
+    });
+  });
+
   it('whose ledger is silent is known to be sent', async () => {
     const sent = await mined(desk, master(), deposit('15'));
     await desk.perp.faults({ rate_limited: true, calls: ['info'] });
@@ -210,6 +240,12 @@ describe('nothing is deposited', () => {
     expect(await codeOf(deposit(amount, config as JsonObject))).toBe(code);
   });
 
+  it('of a token that counts in other decimals than the venue', async () => {
+    await withEight(async (of) => {
+      expect(await codeOf(deposit('5'), masterOf(of, whale))).toBe('TOKEN_DECIMALS_MISMATCH');
+    });
+  });
+
   it('below the least amount, and the least amount is', async () => {
     expect(await codeOf(deposit('5'))).toBeNull();
   });
@@ -246,8 +282,8 @@ describe('nothing is deposited', () => {
 
 describe('what is signed', () => {
   const { address } = whale;
-  function bench() {
-    const { evm, perp } = entriesOf(desk, address);
+  function bench(of: Parameters<typeof entriesOf>[0]) {
+    const { evm, perp } = entriesOf(of, address);
     const chains = createEvmChains([evm]);
     return { chains, signing: createEvmSigning(chains, [perpActs(perp, [evm])]) };
   }
@@ -260,8 +296,13 @@ describe('what is signed', () => {
     ...(perp === undefined ? {} : { perp }),
   });
   type Request = NonNullable<ExecutionResult['sign_request']>;
-  const check = (context: ExecutionContext, request: Request, foreign = false) =>
-    bench().signing.check(
+  const check = (
+    context: ExecutionContext,
+    request: Request,
+    foreign = false,
+    of: Parameters<typeof entriesOf>[0] = desk,
+  ) =>
+    bench(of).signing.check(
       nodeOf(context),
       { request, from: address, foreign, now_ms: Date.now() },
       call(),
@@ -282,6 +323,17 @@ describe('what is signed', () => {
     );
     const native = { ...request.payload, to: PERP_BRIDGE.address, data: '0x' };
     expect(await check(deposit(), { ...request, payload: native })).not.toBeNull();
+  });
+
+  it('is no deposit of a token with other decimals, whoever made it', async () => {
+    // As many base units as five of it would be, if the token had eight decimals.
+    const request = await requestOf(deposit('500'));
+    await withEight(async (of) => {
+      await expect(check(deposit('5'), request, true, of)).rejects.toMatchObject({
+        kind: 'rejected',
+        code: 'TOKEN_DECIMALS_MISMATCH',
+      });
+    });
   });
 
   async function signRequest(change: object = {}) {

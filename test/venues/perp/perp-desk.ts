@@ -227,7 +227,7 @@ export async function signedBy(
             sign_result: { signature },
             journal: NO_JOURNAL,
           },
-          call(),
+          { ...call(), notAfter: Date.now() + HOUR },
         ),
       ),
     observe: async (later) => noted(await executor.observe(now(later), call(), NO_JOURNAL)),

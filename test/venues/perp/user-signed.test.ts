@@ -1,4 +1,5 @@
 /** Withdrawals and top-ups at the simulated venue: what is sent, how often, and what it proves. */
+import { jest } from '@jest/globals';
 import { deposit, low, rowsOf, someone, tokensOf } from '../../dev/perp-stack.ts';
 import { eventually, usdb } from '../../dev/bridge-stack.ts';
 import type { ExecutionResult } from '../../../domain/executor.ts';
@@ -264,6 +265,32 @@ describe('a withdrawal', () => {
     expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
   });
 
+  it('is not sent again by a process that was suspended after it had read the stops', async () => {
+    const master = await newMaster('sleeps');
+    const signed = await signedWithdrawal(master);
+    await desk.perp.faults({ refuse_rate: 1, calls: ['exchange'] });
+    await expect(signed.send()).rejects.toMatchObject({ name: 'ExecutorFault' });
+    await desk.perp.faults({});
+    const held = async () => {
+      const wall_ms = Date.now() + HOUR;
+      jest.spyOn(Date, 'now').mockReturnValue(wall_ms);
+      return null;
+    };
+    try {
+      await expect(signed.recover(0, { ...NO_JOURNAL, held })).rejects.toMatchObject({
+        kind: 'timeout',
+        code: 'VENUE_UNREACHABLE',
+      });
+    } finally {
+      jest.restoreAllMocks();
+    }
+    expect(await heard(signed)).toHaveLength(1);
+    await desk.perp.faults({ withdrawal_seconds: 0, confirmations: 1 });
+    expect(await signed.recover()).toMatchObject({ next_state: 'OBSERVING' });
+    await expectOnce(signed, 2);
+    expect(await ended(signed)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
   it('is proven by no refusal that may have come before its nonce was looked at', async () => {
     const master = await newMaster('sends what is too old');
     const signed = await signedWithdrawal(master, '11', Date.now() - 72 * HOUR);
@@ -383,6 +410,20 @@ describe('a withdrawal', () => {
         call(),
       ),
     ).rejects.toMatchObject({ code: 'SIGNED_BYTES_MISMATCH' });
+    expect(await heard(signed)).toEqual([]);
+  });
+
+  it('is not sent by a call that has no last moment', async () => {
+    const master = await newMaster('has no last moment');
+    const signed = await signedWithdrawal(master);
+    const context = signed.context();
+    const prepared_action = context.prior?.prepared_action ?? {};
+    const signature = context.perp?.action?.signature ?? '';
+    const input = { context, prepared_action, sign_result: { signature }, journal: NO_JOURNAL };
+    await expect(master.withdraw.submit(input, call())).rejects.toMatchObject({
+      kind: 'protocol',
+      code: 'SEND_UNLIMITED',
+    });
     expect(await heard(signed)).toEqual([]);
   });
 });

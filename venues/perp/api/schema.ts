@@ -4,6 +4,7 @@ import { PERP_NETWORKS } from '../../../domain/perps/registry.ts';
 import { AGENT_WALLET_STATES } from '../../../domain/states/agent-wallet.ts';
 import { MOVEMENT_STATES } from '../../../domain/states/movement.ts';
 import { checksummed, readEvmAddress, type AddressProblem } from '../../../platform/evm-address.ts';
+import { instant } from '../../../platform/instant.ts';
 import {
   assetCode,
   decimalString,
@@ -126,14 +127,9 @@ export const walletCreate = z
     signer_key: signerKey.meta({
       description: 'Whose live address becomes the agent; one that was never used before.',
     }),
-    valid_until: z.iso
-      .datetime({ offset: true, error: 'must be ISO 8601 with an offset or Z' })
-      .overwrite(inMilliseconds)
-      .nullable()
-      .default(null)
-      .meta({
-        description: 'In the future, at most 180 days ahead; 90 days ahead when it is left out.',
-      }),
+    valid_until: instant.overwrite(inMilliseconds).nullable().default(null).meta({
+      description: 'In the future, at most 180 days ahead; 90 days ahead when it is left out.',
+    }),
   })
   .meta({
     id: 'CreateAgentWalletRequest',

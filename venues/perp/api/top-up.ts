@@ -20,6 +20,7 @@ import type { Reply } from '../../../api/http/route.ts';
 import { makeMovement } from '../../../api/movements/make.ts';
 import { planOf } from '../../../api/movements/plan.ts';
 import { keyUseOf, replay } from '../../../api/movements/replay.ts';
+import { keyOf } from '../../../api/movements/request.ts';
 import { reservedVersion } from '../../../api/movements/reserved-version.ts';
 import type { CreateResponse } from '../../../api/movements/responses.ts';
 import { notBound } from './bindings.ts';
@@ -40,6 +41,7 @@ const ANSWER_WITHIN_MS = 5_000;
 interface Input {
   readonly params: { readonly strategy_id: string; readonly agent_name: string };
   readonly body: z.output<typeof topUpRequest>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requester: Requester;
 }
 
@@ -50,9 +52,11 @@ interface Input {
  * `max_agent_balance`.
  */
 export async function topUp(
-  { params: { strategy_id, agent_name }, body, requester }: Input,
+  { params: { strategy_id, agent_name }, body, headers, requester }: Input,
   deps: ApiDependencies,
 ): Promise<Reply<CreateResponse>> {
+  // Refuses a header that differs from the key of the body.
+  keyOf(body, headers['idempotency-key']);
   const { asset, amount, reason, idempotency_key: key } = body;
   const scope = requester.caller.client_id ?? 'anonymous';
   const request = {

@@ -3,6 +3,7 @@
  * shows. When the movement changes while the sheet is open, the sheet refuses to send.
  */
 import type { Outcome } from '../../../../domain/commands/resolve.ts';
+import { lossesIn } from '../../../../domain/json-text.ts';
 import { isObject, type JsonObject } from '../../../../domain/json.ts';
 import {
   choicesOf,
@@ -128,11 +129,11 @@ export function evidenceOf(proofs: string): Readonly<Record<string, string>> {
   return Object.fromEntries(evidence);
 }
 
-/** Returns the typed output; null where it is no JSON object. */
+/** Returns the typed output; null where it is no JSON object, or parsing would change it. */
 function outputOf(text: string): JsonObject | null {
   try {
     const output: unknown = JSON.parse(text);
-    return isObject(output) ? output : null;
+    return isObject(output) && lossesIn(text).length === 0 ? output : null;
   } catch {
     return null;
   }
@@ -249,7 +250,8 @@ function missingClaim(
 ): string | null {
   const isTyped = output.trim() !== '';
   const isMinted = mint_tx_hashes.length > 0;
-  if (isTyped && outputOf(output) === null) return 'The output must be a JSON object.';
+  if (isTyped && outputOf(output) === null)
+    return 'The output must be a JSON object with each name once and long numbers as text.';
   if (isTyped && isMinted) return 'Name the output or the mints, not both.';
   if (isTyped || isMinted || places.length === 0) return null;
   return `Name what completed it, in ${places.join(', or in ')}.`;

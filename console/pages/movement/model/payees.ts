@@ -16,6 +16,10 @@ export type Warning =
   'no_payee' | 'not_listed' | 'cooling' | 'chain_required' | 'problem' | 'unseen' | 'look_alike';
 
 export interface PayeeView extends PlannedPayee {
+  /** The network on which an exchange pays; null when the plan names none. */
+  readonly network: string | null;
+  /** At an address that many payees share, the tag selects the payee; null without one. */
+  readonly tag: string | null;
   /**
    * Payments to this payee. `amount` is in units of the asset; null when `amount_ref` decides it.
    */
@@ -76,6 +80,8 @@ function grouped(all: readonly Paid[]): readonly (readonly [Paid, ...Paid[]])[] 
       ([first]) =>
         first.chain_family === payee.chain_family &&
         first.chain_id === payee.chain_id &&
+        first.send.terms.network === payee.send.terms.network &&
+        first.send.terms.tag === payee.send.terms.tag &&
         sameAddress(first.address, payee.address),
     );
     if (group === undefined) groups.push([payee]);
@@ -88,7 +94,8 @@ function viewOf(
   same: readonly [Paid, ...Paid[]],
   { rows, now, known }: Pick<Reviewed, 'rows' | 'now'> & { readonly known: readonly string[] },
 ): PayeeView {
-  const [{ chain_family, address, chain_id }] = same;
+  const [{ chain_family, address, chain_id, send }] = same;
+  const { network, tag } = send.terms;
   const listed = (rows ?? []).filter((row) => isLabelOf(row, { chain_family, address, chain_id }));
   const isCooling = ({ usable_after: after }: ListedRow) =>
     after !== null && Date.parse(after) > now;
@@ -109,6 +116,8 @@ function viewOf(
     chain_family,
     address,
     chain_id,
+    network,
+    tag,
     look_alike,
     paid: same.map(({ send: { node_key, action_type, asset, amount, amount_ref } }) => ({
       node_key,

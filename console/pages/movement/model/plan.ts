@@ -59,7 +59,8 @@ function parsed(text: string): CompiledPlan | null {
   return isPlan(value) ? value : null;
 }
 
-function jsonOf(text: string): unknown {
+/** Returns the parsed JSON; null when the text is none. */
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -24,6 +24,7 @@ import { titleOf } from './actions.tsx';
 import { FormFields } from './form-fields.tsx';
 import { PayeeList } from './money.tsx';
 import { WouldFail } from './now.tsx';
+import { PlanTerms } from './terms.tsx';
 import { Event } from './timeline.tsx';
 
 export interface DecisionProps {
@@ -142,11 +143,11 @@ export function DecisionSheet(props: DecisionProps) {
 }
 
 /** Shows the plan that the approval binds: the values from which the hash was computed. */
-function Approved({
+export function Approved({
   hash,
   outflow,
   payees,
-  at: { movement },
+  at: { movement, plan },
 }: Pick<DecisionProps, 'outflow' | 'payees' | 'at'> & { hash: string | null }) {
   return (
     <>
@@ -157,6 +158,7 @@ function Approved({
         </strong>
       </p>
       <PayeeList payees={payees} />
+      {plan?.status === 'agrees' && <PlanTerms plan={plan.plan} nodes={movement.nodes} />}
       <WouldFail of={movement} />
       <p>
         Hash of the plan, made in this browser: <Id>{hash ?? 'none'}</Id>

@@ -74,7 +74,7 @@ export function Payees({
       {payees.length === 0 && <p>The plan names no payee: it moves between own accounts.</p>}
       <ul className="payees">
         {payees.map((payee) => (
-          <li key={`${payee.chain_family} ${String(payee.chain_id)} ${payee.address}`}>
+          <li key={keyOf(payee)}>
             <Payee payee={payee} />
           </li>
         ))}
@@ -89,10 +89,12 @@ export function PayeeList({ payees }: { payees: readonly PayeeView[] }) {
   return (
     <>
       <ul aria-label="Payees">
-        {payees.map(({ address, label, chain_id }) => (
-          <li key={`${address} ${String(chain_id)}`}>
-            {label === null ? 'No label' : <Text>{label}</Text>}: <Id>{address}</Id>
-            {chain_id !== null && ` on chain ${String(chain_id)}`}
+        {payees.map((payee) => (
+          <li key={keyOf(payee)}>
+            {payee.label === null ? 'No label' : <Text>{payee.label}</Text>}:{' '}
+            <Id>{payee.address}</Id>
+            {payee.chain_id !== null && ` on chain ${String(payee.chain_id)}`}
+            <NetworkAndTag of={payee} />
           </li>
         ))}
       </ul>
@@ -106,6 +108,30 @@ export function PayeeList({ payees }: { payees: readonly PayeeView[] }) {
             </li>
           ))}
         </ul>
+      )}
+    </>
+  );
+}
+
+function keyOf({ chain_family, chain_id, address, network, tag }: PayeeView): string {
+  return JSON.stringify([chain_family, chain_id, address, network, tag]);
+}
+
+/** Shows what, besides the address, selects whom an exchange pays. */
+function NetworkAndTag({ of: { network, tag } }: { of: PayeeView }) {
+  return (
+    <>
+      {network !== null && (
+        <>
+          {' '}
+          on network <Id>{network}</Id>
+        </>
+      )}
+      {tag !== null && (
+        <>
+          {' '}
+          with tag <Id>{tag}</Id>
+        </>
       )}
     </>
   );
@@ -128,6 +154,7 @@ function Payee({ payee }: { payee: PayeeView }) {
         ) : (
           `on chain ${String(chain_id)}`
         )}
+        <NetworkAndTag of={payee} />
       </p>
       {warnings.length > 0 && (
         <ul className="warnings" aria-label="Warnings">

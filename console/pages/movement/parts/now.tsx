@@ -1,7 +1,6 @@
-/** What would happen now: terms of each send, limits, balances, and expected refusals. */
-import { Amount, Id, Time } from '../../../parts/values.tsx';
+/** What would happen now: limits, balances, and expected refusals. */
+import { Amount, Time } from '../../../parts/values.tsx';
 import { Text } from '../../../parts/text.tsx';
-import type { PlannedSend } from '../../../../domain/send/planned-sends.ts';
 import type { Movement, Review } from '../model/answers.ts';
 import { Fields, field } from '../../../parts/fields.tsx';
 import { Scroll, Section } from '../../../parts/section.tsx';
@@ -161,44 +160,5 @@ function Authority({ authority }: { authority: NonNullable<Movement['agent_autho
         ]}
       />
     </>
-  );
-}
-
-const TERMS: readonly (readonly [keyof PlannedSend['terms'], string])[] = [
-  ['venue', 'Venue'],
-  ['account_type', 'From account'],
-  ['destination_venue', 'To venue'],
-  ['destination_account_type', 'To account'],
-  ['sub_account_address', 'To sub-account'],
-  ['chain_id', 'On chain'],
-  ['destination_chain_id', 'To chain'],
-  ['token_address', 'Token'],
-  ['amount_ref', 'Amount by'],
-  ['burn_from', 'Burnt by'],
-  ['network', 'Network'],
-  ['tag', 'Tag'],
-  ['max_fee', 'Fee at most'],
-  ['finality', 'Finality'],
-  ['destination_caller', 'Minted by'],
-];
-
-/** Shows the terms of each send, read from the plan's bytes. */
-export function Terms({ sends }: { sends: readonly PlannedSend[] }) {
-  if (sends.length === 0) return null;
-  return (
-    <Section title="Terms of each send">
-      {sends.map(({ node_key, action_type, terms }) => (
-        <div key={node_key}>
-          <h3>
-            <Text>{node_key}</Text> <span className="small">{action_type}</span>
-          </h3>
-          <Fields
-            of={TERMS.map(([name, title]) =>
-              field(title, terms[name] === null ? null : <Id>{terms[name]}</Id>),
-            )}
-          />
-        </div>
-      ))}
-    </Section>
   );
 }

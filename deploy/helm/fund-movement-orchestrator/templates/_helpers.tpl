@@ -20,6 +20,17 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
+{{/* The files of API and workers, by name. */}}
+{{- define "fund.files" -}}
+registry.json: {{ toJson .Values.registry | quote }}
+venues.json: {{ toJson .Values.venues | quote }}
+{{- end -}}
+
+{{/* The ConfigMap of these files: another one for each content. */}}
+{{- define "fund.config" -}}
+{{- printf "%s-config-%s" (include "fund.name" .) (include "fund.files" . | sha256sum | trunc 10) -}}
+{{- end -}}
+
 {{/* What every container may do: nothing but what it is for. */}}
 {{- define "fund.containerSecurity" -}}
 allowPrivilegeEscalation: false
@@ -150,12 +161,10 @@ spec:
       labels:
         {{- include "fund.labels" $root | nindent 8 }}
         app.kubernetes.io/component: {{ .role }}
+      {{- with $values.podAnnotations }}
       annotations:
-        # A change of the files starts the processes anew, which read them once.
-        checksum/config: {{ include (print $root.Template.BasePath "/config.yaml") $root | sha256sum }}
-        {{- with $values.podAnnotations }}
         {{- toYaml . | nindent 8 }}
-        {{- end }}
+      {{- end }}
     spec:
       {{- with $root.Values.image.pullSecrets }}
       imagePullSecrets:
@@ -236,8 +245,9 @@ spec:
             - { name: config, mountPath: /etc/fund, readOnly: true }
             - { name: secrets, mountPath: /run/secrets/fund, readOnly: true }
       volumes:
+        # Another name for other files starts the processes anew, which read them once.
         - name: config
-          configMap: { name: {{ include "fund.name" $root }}-config }
+          configMap: { name: {{ include "fund.config" $root }} }
         - name: secrets
           secret: { secretName: {{ $values.secretName }}, defaultMode: 0440 }
 ---

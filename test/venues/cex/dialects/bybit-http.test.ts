@@ -144,6 +144,24 @@ describe('a withdrawal', () => {
     }
   });
 
+  test('is as ordered by either reading of its record, and by no other amount', async () => {
+    const executor = createCexWithdrawalExecutor(desk.accounts());
+    const { context } = await runOnce(executor, node());
+    Object.assign(books().withdrawals[0]!, { net_amount: '100.5' });
+    const done = await observe(executor, context);
+    expect(done).toMatchObject({
+      next_state: 'COMPLETED',
+      output: { submitted_amount: '100.5', reported_amount: '100.5' },
+    });
+    // What arrived is not certain.
+    expect(done.output).not.toHaveProperty('received_amount');
+    Object.assign(books().withdrawals[0]!, { net_amount: '100.75' });
+    expect(await recovered(executor, context)).toMatchObject({
+      next_state: 'UNKNOWN',
+      error_code: 'WITHDRAWAL_MISMATCH',
+    });
+  });
+
   test('that is cancelled in time ends as failed, and the money is back', async () => {
     const executor = createCexWithdrawalExecutor(desk.accounts());
     books().settles = false;

@@ -1,6 +1,7 @@
 /** How a local exchange misbehaves: one entry for each kind of fault. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Books } from './books.ts';
+import { add, subtract } from '../../../../domain/money.ts';
+import type { Books, Withdrawal } from './books.ts';
 import type { Format, WireAnswer } from './format.ts';
 
 /** `done_then_…`: the request has its effect, and its answer is lost. */
@@ -17,10 +18,14 @@ export type FaultKind =
   | 'address_removed'
   | 'clock_off'
   | 'late'
+  | OtherThanOrdered
   | 'done_then_500'
   | 'done_then_hangup'
   | 'done_then_malformed'
   | 'done_then_restart';
+
+/** The withdrawal of the request is carried out, and not as it was ordered. */
+export type OtherThanOrdered = 'other_network' | 'other_tag' | 'other_amount';
 
 /** What goes wrong with the requests that come next. */
 export interface Fault {
@@ -75,6 +80,13 @@ const then =
     return false;
   };
 
+/** Changes the withdrawal that the request has made. */
+const alters = (changes: (made: Withdrawal, books: Books) => Partial<Withdrawal>) =>
+  then(({ books }) => {
+    const made = books.withdrawals.at(-1);
+    if (made !== undefined) Object.assign(made, changes(made, books));
+  });
+
 const reply = (answerOf: (serving: Serving) => WireAnswer) =>
   ends((serving) => serving.answer(answerOf(serving)));
 const asSet = reply(({ fault: { status = 400, body = {} } }) => ({ status, body }));
@@ -113,6 +125,21 @@ const BEHAVIOURS: Readonly<Record<FaultKind, Behaviour>> = {
   late: {
     before: then(({ books, fault }) => void (books.late_ms = fault.milliseconds ?? 1_000)),
     after: then(({ books }) => void (books.late_ms = 0)),
+  },
+  /** The books know a network that the order did not name. */
+  other_network: {
+    after: alters(({ asset, network }, books) => {
+      const others = books.assets.get(asset) ?? [];
+      return { network: others.find((each) => each.network !== network)?.network ?? 'OTHER' };
+    }),
+  },
+  other_tag: { after: alters(() => ({ tag: '99' })) },
+  /** One unit less is paid, which stays in the account. */
+  other_amount: {
+    after: alters(({ account, asset, net_amount }, books) => {
+      books.set(account, 'SPOT', asset, add(books.get(account, 'SPOT', asset), '1'));
+      return { net_amount: subtract(net_amount, '1') };
+    }),
   },
   done_then_500: { after: reply(({ format }) => format.broken.done_then_500) },
   done_then_hangup: { after: hangUp },

@@ -30,7 +30,8 @@ export async function startLiar(target: string): Promise<Liar> {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const body = Buffer.concat(chunks).toString();
-      const question = JSON.parse(body) as RpcRequest & { readonly id: number };
+      const { method, params = [] } = JSON.parse(body) as Partial<RpcRequest>;
+      const question = { method: method ?? '', params };
       methods.push(question.method);
       const headers = { 'content-type': 'application/json' };
       const answer = (await (await fetch(target, { method: 'POST', body, headers })).json()) as {

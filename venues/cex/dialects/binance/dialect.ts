@@ -628,6 +628,9 @@ function withdrawalRecord(
     fee: each.transactionFee,
     tx_hash,
     transaction: each.txId,
+    // Its words leave open whether the amount includes the fee, and the fee of a booking within
+    // Binance goes back to the account (`transactionFeeFlag`).
+    gross_amounts: [add(each.amount, each.transactionFee), each.amount],
   };
 }
 

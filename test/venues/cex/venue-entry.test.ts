@@ -1,0 +1,46 @@
+/** Which account a venue key means, as it is recorded with what is sent. */
+import type { CcxtVenue } from '../../../venues/cex/config.ts';
+import { accountEntry, memberEntry } from '../../../venues/cex/venue-entry.ts';
+
+const venue: CcxtVenue = {
+  venue_key: 'desk',
+  provider: 'ccxt',
+  exchange: 'okx',
+  account_role: 'sub',
+  account: 'desk1',
+  credentials_file: 'secrets/desk.json',
+  base_url: 'https://proxy.example.com',
+  sandbox: false,
+  account_types: ['SPOT'],
+  exclusive: false,
+  withdrawal_whitelist: true,
+  timeout_seconds: 10,
+};
+
+test('an entry names its account, and nothing of how it is reached', () => {
+  expect(accountEntry(venue)).toBe('desk: okx sub-account desk1');
+  const { base_url: _url, ...rest } = venue;
+  const elsewhere = {
+    ...rest,
+    credentials_file: 'other.json',
+    timeout_seconds: 5,
+    exclusive: true,
+  };
+  expect(accountEntry(elsewhere)).toBe(accountEntry(venue));
+});
+
+test.each<[string, Partial<CcxtVenue>]>([
+  ['account', { account: 'desk2' }],
+  ['exchange', { exchange: 'bybit' }],
+  ['sandbox', { sandbox: true }],
+  ['role', { account_role: 'master' }],
+])('another %s is another account', (_, changes) => {
+  expect(accountEntry({ ...venue, ...changes })).not.toBe(accountEntry(venue));
+});
+
+test("a sub-account is its master's, whose key moves funds", () => {
+  const master: CcxtVenue = { ...venue, account_role: 'master', account: '100' };
+  expect(memberEntry({ venue, master })).toBe('desk: okx sub-account desk1 of 100');
+  expect(memberEntry({ venue, master: null })).toBe(accountEntry(venue));
+  expect(memberEntry({ venue: master, master })).toBe(accountEntry(master));
+});
