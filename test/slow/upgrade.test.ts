@@ -4,7 +4,6 @@
  * processes go back to the release before. A made-up next release shows it before there is one,
  * and that a migration which loses something is seen.
  */
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,22 +13,16 @@ import { readBuild } from '../../prisma/migration-state.ts';
 import { startReceiver, type FaultyReceiver } from '../support/callback-receiver.ts';
 import { assertConsistent } from '../support/evidence.ts';
 import { eventually, WITHDRAW_TO_TREASURY, type OwnStack } from '../support/own-stack.ts';
-import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { lost, readAll } from '../upgrade/answers.ts';
-import { layOut, layOutNext, releasesUntilNow, type OtherBuild } from '../upgrade/builds.ts';
+import { layOut, layOutNext, releasesUntilNow } from '../upgrade/builds.ts';
 import { paid, startLife, type LeftMovement } from '../upgrade/life.ts';
+import { run, startProgram, type Programs } from '../upgrade/programs.ts';
 import { recordState, startApi } from '../upgrade/record.ts';
 import { restoreState, type Restored } from '../upgrade/restore.ts';
 import { readAnswers, readState, readStates, type RecordedState } from '../upgrade/state.ts';
 
 const HERE = { main: built('main'), fundadmin: built('fundadmin') };
-type Programs = Pick<OtherBuild, 'main' | 'fundadmin'>;
-
-interface Ended {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
 
 let folder: string;
 let receiver: FaultyReceiver | null = null;
@@ -48,22 +41,6 @@ afterEach(async () => {
   [own, restored, receiver] = [null, null, null];
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-function run(
-  build: Programs,
-  words: string,
-  env: Readonly<Record<string, string>>,
-): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [build.fundadmin, ...words.split(' ')],
-      { env: { ...process.env, ...env }, timeout: 120_000 },
-      (error, out, err) =>
-        resolve({ status: error === null ? 0 : Number(error.code ?? -1), out, err }),
-    );
-  });
-}
 
 async function migrated(build: Programs, url: string): Promise<readonly string[]> {
   const env = { SVC_DATABASE_OWNER_URL: url };
@@ -135,8 +112,7 @@ async function start(
   build: Programs,
   role: 'api' | 'worker',
 ): Promise<ServiceProcess> {
-  const apiPort = role === 'api' ? { apiPort: stack.stack.ports.api } : {};
-  const started = await startServiceProcess(stack.stack, role, { program: build.main, ...apiPort });
+  const started = await startProgram(stack, build, role);
   running.push(started);
   return started;
 }
