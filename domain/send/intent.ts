@@ -24,7 +24,7 @@ const CHAIN_FIELDS = ['chain_id', 'source_chain_id', 'destination_chain_id'];
 /**
  * Returns the fields of the intent that no node of the plan has. Chains and venues count only where
  * the plan names some: an exchange withdrawal names its network, and an on-chain transfer no venue.
- * Empty if a team's type sends something, since its executor reads what it wants. A payee that the
+ * Venues count only where one node sends. Empty if a team's type sends something, since its executor reads what it wants. A payee that the
  * plan leaves open is one only if each executor is `local` (keys of ours): others get the intent.
  */
 export function unreadFields(
@@ -38,10 +38,16 @@ export function unreadFields(
   return PLACES.filter((place) => {
     const wanted = intent[place];
     if (wanted === undefined) return false;
+    // Of several nodes that send, each but one is a way station of which an intent says nothing.
+    if (isVenue(place) && senders.length > 1) return false;
     const named = nodes.flatMap((node) => namedBy(node, place));
     if (named.length === 0) return areOurs && place === 'destination_address';
     return !named.some((value) => isSame(place, value, wanted));
   });
+}
+
+function isVenue(place: Place): boolean {
+  return place === 'source_venue' || place === 'destination_venue';
 }
 
 function namedBy(node: CompiledNode, place: Place): readonly JsonValue[] {
@@ -58,7 +64,9 @@ function fieldsOf({ action_type, sends }: CompiledNode, place: Place): readonly 
   if (place === 'chain_id') return idle ? [] : CHAIN_FIELDS;
   // The venue of a node that observes a deposit is where the funds arrive.
   const ofVenue =
-    place === 'source_venue' ? venue === 'source' : venue === 'destination' || (!idle && !sends);
+    place === 'source_venue'
+      ? sends && venue === 'source'
+      : venue === 'destination' || (!idle && !sends);
   return ofVenue ? [place, 'venue'] : [place];
 }
 

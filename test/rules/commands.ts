@@ -22,7 +22,7 @@ export const commandRules: readonly Rule[] = [
   {
     id: 'keys-in-headers-are-not-ignored',
     section,
-    rule: 'A write that reads no idempotency key refuses the header with one, since its caller relies on a repeat that does nothing.',
+    rule: 'A write that reads no idempotency key refuses the header with one, since its caller relies on a repeat that does nothing; one that only stops something does not.',
     test: {
       file: 'test/api/http/app.test.ts',
       name: 'is refused by a write that reads none, which would act again',

@@ -41,7 +41,7 @@ const routes: readonly Route[] = [
     ...base,
     id: 'echo',
     method: 'POST',
-    power: 'narrows',
+    power: 'moves',
     path: '/echo',
     body: echoBody,
     response: jsonObject,
@@ -52,7 +52,7 @@ const routes: readonly Route[] = [
     ...base,
     id: 'act',
     method: 'POST',
-    power: 'narrows',
+    power: 'moves',
     path: '/act',
     body: noBody,
     response: jsonObject,
@@ -98,7 +98,7 @@ const routes: readonly Route[] = [
     ...base,
     id: 'crash',
     method: 'POST',
-    power: 'narrows',
+    power: 'moves',
     path: '/crash',
     body: noBody,
     response: jsonObject,
@@ -108,7 +108,7 @@ const routes: readonly Route[] = [
     ...base,
     id: 'dry',
     method: 'POST',
-    power: 'narrows',
+    power: 'moves',
     path: '/dry',
     body: noBody,
     response: jsonObject,
@@ -446,6 +446,13 @@ describe('an idempotency key in the header', () => {
         [expect.objectContaining({ path: 'idempotency-key', code: 'unsupported' })],
       ]);
     }
+  });
+
+  it('is ignored by one that only stops something', async () => {
+    const answers = await Promise.all(
+      [undefined, headers].map((each) => post(`${api}/refuse`, {}, each)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([409, 409]);
   });
 
   it('changes no read', async () => {

@@ -64,6 +64,16 @@ test('a venue is the source of what leaves it, and the destination of what arriv
   expect(unread({ destination_venue: 'wallet' }, deposit)).toEqual(['destination_venue']);
 });
 
+test('the venue at which a deposit arrives is no source, and a way station is neither', () => {
+  const fund = node('evm_erc20_transfer', { chain_id: 1, destination_address: A });
+  const arrive = node('cex_deposit_observe', { venue: 'to' }, { sends: false });
+  expect(unread({ source_venue: 'treasury', destination_venue: 'to' }, fund, arrive)).toEqual([]);
+  expect(unread({ destination_venue: 'treasury' }, fund, arrive)).toEqual(['destination_venue']);
+  const move = node('cex_internal_transfer', { venue: 'sub', destination_venue: 'main' });
+  const out = node('cex_withdrawal', { venue: 'main', destination_address: A });
+  expect(unread({ source_venue: 'sub', destination_venue: 'elsewhere' }, move, out)).toEqual([]);
+});
+
 test('what a node that does nothing holds is no payee', () => {
   const idle = node('noop', { destination_address: A }, { sends: false });
   const out = node('cex_withdrawal', { venue: 'v', destination_address: 'x' });
