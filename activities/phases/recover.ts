@@ -15,7 +15,7 @@ import {
 } from '../../domain/executor.ts';
 import type { PhaseResult, RecoverArgs } from '../../domain/messages.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
-import { HISTORY_TOO_OLD, saysAtVenue } from '../../domain/send/at-venue.ts';
+import { HISTORY_TOO_OLD, saysAtVenue, VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { sendKey } from '../../domain/send/key.ts';
 import { afterNodeNotFound, isAccepted, isLate, unlanded } from '../../domain/send/node.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
@@ -131,6 +131,9 @@ async function conclude(
     const { fault } = checked;
     // A stop holds the send back for now; this does not count as a missing answer.
     const shows = afterSilence(row, fault);
+    if (fault.code === VENUE_ENTRY_CHANGED)
+      // Unlike other waits this one may never end, so a person decides about it as about silence.
+      return unanswered(deps, row, shows, { person: () => unseen(deps, row, shows) });
     if (fault.kind === 'not_yet') return unanswered(deps, row, shows);
     return unanswered(deps, row, shows, {
       impatient: isLate(row),
@@ -525,6 +528,16 @@ async function waits(
 
 function stillWaiting(row: PhaseRow, seconds: number): ApplicationFailure {
   return lookAgain(`what became of ${row.node_key} is still unknown`, seconds);
+}
+
+/** As {@link unknown}, with the code of a look that could not see the send. */
+function unseen(
+  deps: PhaseDependencies,
+  row: PhaseRow,
+  { code, message }: ExecutorFault,
+): Promise<PhaseResult> {
+  const answer = { next_state: 'UNKNOWN', error_code: code, error_message: message } as const;
+  return unknownAs(deps, row, answer, movesTo(row, 'UNKNOWN'));
 }
 
 /** Makes the node UNKNOWN, so that a person decides. */

@@ -56,12 +56,21 @@ export const HISTORY_TOO_OLD = 'HISTORY_TOO_OLD';
  */
 export const VENUE_ENTRY_CHANGED = 'VENUE_ENTRY_CHANGED';
 
-/** Codes of a look that found no entry to compare, so it does not replace that code. */
+/**
+ * Codes of a look that may have ended before it compared the entries, so it does not replace that
+ * code: no entry was found, or the node could not be read by the present ones.
+ */
 const COMPARED_NOTHING: readonly string[] = [
   'EXECUTOR_MISSING',
+  'SIGNER_MISSING',
+  'SIGNER_UNREACHABLE',
+  'CONFIG_INVALID',
   'VENUE_NOT_BOUND',
   'CHAIN_NOT_CONFIGURED',
   'BRIDGE_ROUTE_MISSING',
+  'TOKEN_ASSET_MISMATCH',
+  'DESTINATION_TOKEN_MISSING',
+  'BURN_UNKNOWN',
 ];
 
 /** Returns whether a look with this fault has compared the venue entry with that of the send. */

@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Phase } from '../../domain/messages.ts';
-import { LOCAL_OPTIONS, phaseOptions } from '../../workflows/activity-options.ts';
+import {
+  LOCAL_OPTIONS,
+  phaseOptions,
+  SUBMIT_TRANSFER_OPTIONS,
+  teamOptions,
+} from '../../workflows/activity-options.ts';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 /** The program itself; tests and the embedded stack are not what runs in production. */
@@ -129,6 +134,12 @@ describe('activity options', () => {
 
   test('submit has exactly one attempt', () => {
     expect(phaseOptions('submit', 'pay').retry).toEqual({ maximumAttempts: 1 });
+  });
+
+  test('so has each call of a team’s own worker, and the send of a capital transfer', () => {
+    for (const phase of [...phases, 'cancel'] as const)
+      expect(teamOptions(phase, 'pay', 'a-team', 5_000).retry).toEqual({ maximumAttempts: 1 });
+    expect(SUBMIT_TRANSFER_OPTIONS.retry).toEqual({ maximumAttempts: 1 });
   });
 
   test('every phase beats, so that a dead worker is noticed in seconds', () => {

@@ -209,17 +209,16 @@ export async function supply(chain: TestChain, token: Hex): Promise<bigint> {
 /** How a burn differs from the usual one. */
 export interface BurnTerms {
   readonly amount?: bigint;
+  readonly payee?: Hex;
   readonly maxFee?: bigint;
   readonly threshold?: 1000 | 2000;
   readonly caller?: Hex;
   readonly domain?: number;
 }
 
-export function burnCall(
-  from: TestChain,
-  to: TestChain,
-  { amount = usdb('10'), maxFee = 0n, threshold = 2000, caller, domain }: BurnTerms = {},
-): Call {
+export function burnCall(from: TestChain, to: TestChain, terms: BurnTerms = {}): Call {
+  const { amount = usdb('10'), payee = PAYEE, maxFee = 0n, threshold = 2000 } = terms;
+  const { caller, domain } = terms;
   return {
     to: from.contracts.tokenMessenger,
     abi: TOKEN_MESSENGER.abi,
@@ -227,7 +226,7 @@ export function burnCall(
     args: [
       amount,
       domain ?? to.domain,
-      inWord(PAYEE),
+      inWord(payee),
       from.contracts.burnToken,
       caller === undefined ? `0x${'0'.repeat(64)}` : inWord(caller),
       maxFee,

@@ -576,4 +576,32 @@ export const bridgeRules: readonly Rule[] = [
       replace: "executor?.kind !== 'local' ? row",
     },
   },
+  {
+    id: 'a-named-burn-pays-the-own-payee',
+    section,
+    rule: 'A burn that a person names is the planned one, payee included, whatever else the account has burnt.',
+    test: {
+      file: 'test/venues/burn-mint/named-attestation.test.ts',
+      name: 'is not proven by another burn of the same account',
+    },
+    broken: {
+      file: 'venues/burn-mint/burn-act.ts',
+      find: '    mint_recipient: padded(plan.mint_recipient),\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-named-burn-is-judged-by-its-own-entries',
+    section,
+    rule: 'A burn that a person names is judged by the venue entries under which it was prepared, and by no others.',
+    test: {
+      file: 'test/venues/burn-mint/named-attestation.test.ts',
+      name: 'is not judged by other venue entries than it was burnt under',
+    },
+    broken: {
+      file: 'venues/burn-mint/named-attestation.ts',
+      find: "      requireSameEntries(named.prepared_action['venue_entries'], entries);\n",
+      replace: '',
+    },
+  },
 ];

@@ -11,6 +11,7 @@ const STORE = 'test/store/write-path.test.ts';
 const BURSTS = 'test/faults/bursts.test.ts';
 const HAND_OVER = 'test/platform/handover.test.ts';
 const APPROVALS = 'test/store/approval-rules.test.ts';
+const CLAUSES = 'test/store/clauses.test.ts';
 const CHANGES = 'test/http/change-requests.test.ts';
 const PASSKEYS = 'test/http/passkeys.test.ts';
 const SWEEPS = 'test/store/sweeps.test.ts';
@@ -328,6 +329,75 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'limits-add-up-by-payee',
+    section,
+    rule: 'A limit over a time counts what pays the same payee, whoever created it.',
+    test: { file: CLAUSES, name: 'adds up what pays one payee, whoever makes it' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "a.value ->> 'address' = b.value ->> 'address'",
+      replace: "a.value ->> 'address' <> b.value ->> 'address'",
+    },
+  },
+  {
+    id: 'limits-add-up-by-person',
+    section,
+    rule: 'A limit over a time counts what one person created with any of their identities.',
+    test: { file: CLAUSES, name: 'adds up what one person makes with two clients' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "WHERE is_or_was(q, p.created_by ->> 'client_id'))",
+      replace: "WHERE q = p.created_by ->> 'client_id')",
+    },
+  },
+  {
+    id: 'no-bound-is-above-every-limit',
+    section,
+    rule: 'A movement without a bound is above every limit of an approval rule.',
+    test: { file: CLAUSES, name: 'is below all that has no bound' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: 'CASE WHEN bool_and(x.amount IS NOT NULL) THEN',
+      replace: 'CASE WHEN bool_or(x.amount IS NOT NULL) THEN',
+    },
+  },
+  {
+    id: 'limits-count-every-outflow',
+    section,
+    rule: 'A limit over a time counts an asset of another movement’s outflow, whatever asset its intent names.',
+    test: {
+      file: CLAUSES,
+      name: 'counts an asset of the outflow, whatever the intent of the other is in',
+    },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "\n        OR o.outflow @> jsonb_build_array(jsonb_build_object('asset', wanted ->> 'asset')))",
+      replace: ')',
+    },
+  },
+  {
+    id: 'limits-count-what-was-cancelled-late',
+    section,
+    rule: 'A limit over a time counts a movement that was cancelled after it had sent something.',
+    test: { file: CLAUSES, name: 'counts what was cancelled after it had paid' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "(n.state NOT IN ('CANCELLED', 'SKIPPED') OR may_have_sent(n))",
+      replace: "(n.state NOT IN ('CANCELLED', 'SKIPPED') AND may_have_sent(n))",
+    },
+  },
+  {
+    id: 'rules-of-an-asset-see-the-outflow',
+    section,
+    rule: 'An approval rule for an asset holds for a movement that moves the asset, whatever asset its intent names.',
+    test: { file: CLAUSES, name: 'holds for an asset of the outflow alone' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "w -> 'assets' ? m.asset OR EXISTS (",
+      replace: "w -> 'assets' ? m.asset AND EXISTS (",
+    },
+  },
+  {
     id: 'authors-do-not-approve',
     section,
     rule: 'Whoever made a movement, listed its payee or wrote its template does not count, unless the rule allows it.',
@@ -339,6 +409,28 @@ export const commandRules: readonly Rule[] = [
       file: 'prisma/functions/approval-rules.sql',
       find: "WHEN NOT (rule -> 'payee_author_may_approve')::boolean AND EXISTS",
       replace: 'WHEN false AND EXISTS',
+    },
+  },
+  {
+    id: 'who-promotes-does-not-approve',
+    section,
+    rule: 'Whoever promoted an agent’s version does not count as an approver of its movements, unless the rule allows it.',
+    test: { file: CLAUSES, name: 'is who promoted the version of an agent' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: "e.action = 'template_proposal.promote'",
+      replace: "e.action = 'template_proposal.create'",
+    },
+  },
+  {
+    id: 'approvals-of-before-a-restore-do-not-count',
+    section,
+    rule: 'An approval of before the last restore does not count: what was withdrawn since may be lost.',
+    test: { file: CLAUSES, name: 'counts no longer after a restore' },
+    broken: {
+      file: 'prisma/functions/approval-rules.sql',
+      find: 'AND a.at > (SELECT max(since) FROM deployments) AND a.at <=',
+      replace: 'AND a.at <=',
     },
   },
   {
@@ -393,8 +485,19 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'prisma/functions/write-path.sql',
-      find: "      error_code = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)\n",
-      replace: '      error_code = CASE WHEN false\n',
+      find: "      error_code = CASE WHEN looks_again AND state = 'UNKNOWN'\n",
+      replace: "      error_code = CASE WHEN false AND looks_again AND state = 'UNKNOWN'\n",
+    },
+  },
+  {
+    id: 'a-resume-hides-no-changed-entry',
+    section,
+    rule: 'A resume or a retry does not hide that the looks of a send read another account.',
+    test: { file: AT_VENUE, name: 'a %s of what no look can see lets nothing be called failed' },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "OR error_code = 'VENUE_ENTRY_CHANGED')\n          THEN error_code\n",
+      replace: 'OR false)\n          THEN error_code\n',
     },
   },
   {
@@ -549,6 +652,45 @@ export const commandRules: readonly Rule[] = [
       file: 'activities/phases/settle.ts',
       find: '    return !hasCompared(fault) || fault instanceof NotBelieved;\n',
       replace: '    return true;\n',
+    },
+  },
+  {
+    id: 'a-look-that-compared-nothing-is-none',
+    section,
+    rule: 'A look that may have ended before it compared the entries takes nothing back of one that could not see the send.',
+    test: {
+      file: AT_VENUE,
+      name: 'a look that may have ended before it compared entries (%s) is none',
+    },
+    broken: {
+      file: 'domain/send/at-venue.ts',
+      find: "  'DESTINATION_TOKEN_MISSING',\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'an-unseen-send-comes-to-a-person',
+    section,
+    rule: 'A send that no look can see for long comes to a person, who may abandon it, and may not call it failed.',
+    test: {
+      file: AT_VENUE,
+      name: 'what no look can see for long in %s comes to a person, who may abandon it',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: 'shows, { person: () => unseen(deps, row, shows) });',
+      replace: 'shows);',
+    },
+  },
+  {
+    id: 'an-unseen-send-shows-what-its-venue-has',
+    section,
+    rule: 'A send that no look can see for long still shows what its venue was found to have, which a later silence takes back no more.',
+    test: { file: AT_VENUE, name: 'what no look can see for long still shows what its venue has' },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: 'person: () => unseen(deps, row, shows)',
+      replace: 'person: () => unseen(deps, row, fault)',
     },
   },
   {

@@ -476,4 +476,18 @@ export const laneRules: readonly Rule[] = [
       replace: '    OR false THEN',
     },
   },
+  {
+    id: 'a-nonce-is-final-with-its-block',
+    section,
+    rule: 'A nonce is settled once the block of its own transaction is final, whatever count an endpoint reports.',
+    test: {
+      file: CONTRADICTIONS,
+      name: 'a payment is not final before its own block is, whatever an endpoint counts',
+    },
+    broken: {
+      file: 'activities/relays/lanes.ts',
+      find: 'mined !== null && mined.block > last',
+      replace: 'mined !== null && mined.block < 0n',
+    },
+  },
 ];

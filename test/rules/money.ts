@@ -96,6 +96,20 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'teams-are-called-once',
+    section,
+    rule: "A call of a team's own worker is never repeated by Temporal.",
+    test: {
+      file: 'test/architecture/single-writer.test.ts',
+      name: 'so has each call of a team’s own worker, and the send of a capital transfer',
+    },
+    broken: {
+      file: 'workflows/activity-options.ts',
+      find: '    startToCloseTimeout: timeoutMs,\n    retry: { maximumAttempts: 1 },',
+      replace: '    startToCloseTimeout: timeoutMs,',
+    },
+  },
+  {
     id: 'a-look-is-no-acceptance',
     section,
     rule: 'An unknown outcome that a person has checked is looked up again, and counts as accepted only once it is found.',
@@ -488,6 +502,20 @@ export const moneyRules: readonly Rule[] = [
       file: 'domain/commands/retry.ts',
       find: '{\n' + '              recover_first: true,',
       replace: '{ recover_first: false,',
+    },
+  },
+  {
+    id: 'a-retry-after-a-restore-waits-for-lost-sends',
+    section,
+    rule: 'A retry after a restore waits until a send that the backup lacks can no longer be under way.',
+    test: {
+      file: 'test/store/lost-sends.test.ts',
+      name: 'a retry after a restore keeps the time in which a lost send of it may still be under way',
+    },
+    broken: {
+      file: 'domain/commands/retry.ts',
+      find: '...(restored ? LOST_ATTEMPT : FRESH_ATTEMPT),',
+      replace: '...FRESH_ATTEMPT,',
     },
   },
   {
@@ -889,6 +917,34 @@ export const moneyRules: readonly Rule[] = [
       file: 'domain/claims.ts',
       find: 'claims.every(({ source }) => source !== of.action_type);',
       replace: 'claims.every(({ source }) => source !== of.asset);',
+    },
+  },
+  {
+    id: 'a-payment-stays-in-its-asset',
+    section,
+    rule: 'A deposit of one asset completes no node that waits for another asset in the same account.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'a deposit is reassigned within an account, where it is named',
+    },
+    broken: {
+      file: 'domain/claims.ts',
+      find: '? [venue, asset]',
+      replace: '? [venue]',
+    },
+  },
+  {
+    id: 'a-payment-stays-on-its-chain',
+    section,
+    rule: 'A payment of one chain completes no node that waits on another chain, at whatever address.',
+    test: {
+      file: 'test/store/reassign.test.ts',
+      name: 'a place that is not named is no place: %s',
+    },
+    broken: {
+      file: 'domain/claims.ts',
+      find: ': [chain_id, address, token_address ?? asset];',
+      replace: ': [address, token_address ?? asset];',
     },
   },
   {
@@ -1619,8 +1675,48 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/cex/internal-transfer.ts',
-      find: '    requireSameEntries(context.prior?.prepared_action?.[TERMS], entries);\n',
+      find: '    requireSameEnds(accounts, context);\n',
       replace: '',
+    },
+  },
+  {
+    id: 'accounts-before-what-they-refuse',
+    section,
+    rule: 'A look for a transfer within an exchange compares the accounts before it reads what they would refuse, which else would count as a look.',
+    test: {
+      file: TRANSFERS,
+      name: 'is not looked for at accounts that would refuse it either (%s)',
+    },
+    broken: {
+      file: 'venues/cex/internal-transfer.ts',
+      find: '    requireSameEnds(accounts, context);\n    const { source, transfer } = plan(accounts, context);\n',
+      replace:
+        '    const { source, transfer } = plan(accounts, context);\n    requireSameEnds(accounts, context);\n',
+    },
+  },
+  {
+    id: 'a-silent-process-proves-nothing',
+    section,
+    rule: 'Where the keys of an account are in another process, the service compares the accounts of a send before it calls that process, whose silence else would count as a look.',
+    test: { file: 'test/venues/cex/served.test.ts', name: 'no withdrawal at %s is looked for' },
+    broken: {
+      file: 'venues/cex/served/forward.ts',
+      find: '    requireAccounts(accounts, context);\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-silent-process-of-transfers-proves-nothing',
+    section,
+    rule: 'The silence of a process with the keys proves nothing about a transfer within the exchange that was made between other accounts.',
+    test: {
+      file: 'test/venues/cex/served.test.ts',
+      name: 'no transfer within the exchange is looked for',
+    },
+    broken: {
+      file: 'venues/cex/executors.ts',
+      find: 'accounts, requireSameEnds)',
+      replace: 'accounts, () => undefined)',
     },
   },
   {

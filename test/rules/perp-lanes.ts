@@ -402,4 +402,18 @@ export const perpLaneRules: readonly Rule[] = [
       replace: "  if (answer.kind === 'refused') return",
     },
   },
+  {
+    id: 'top-ups-go-between-accounts-that-keep-perps-apart',
+    section,
+    rule: 'A top-up is refused where its sub-account, or its master, keeps perps and spot together: no limit could count what is there.',
+    test: {
+      file: SENT,
+      name: 'goes neither from nor to an account that keeps perps and spot together',
+    },
+    broken: {
+      file: 'venues/perp/top-up.ts',
+      find: 'for (const account of [master, sub_account])',
+      replace: 'for (const account of [master])',
+    },
+  },
 ];

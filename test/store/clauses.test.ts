@@ -1,5 +1,6 @@
 /**
- * Clauses of what decides: flow, fence, perps venue, budgets, restores, transfers, proposals.
+ * Clauses of what decides: flow, fence, perps venue, budgets, restores, transfers, proposals,
+ * approvals.
  */
 import { nodeFacts } from '../../domain/plan/node-facts.ts';
 import {
@@ -1387,4 +1388,243 @@ holds('what may still be drawn', [
     5,
   ],
   ['of an unknown node is nothing', '', sum(['z'], two), 0],
+]);
+
+/** A movement beside that which is about to be approved. */
+const THEIRS = `(SELECT max(movement_id::text)::uuid FROM movements WHERE movement_id <> '${OWN}')`;
+const sixEach = `UPDATE movements SET asset = 'USDC', amount = 6, created_at = svc_now(),
+  outflow = '[{"asset": "USDC", "amount": "6"}]';`;
+/** Who made a movement, and whom it pays. */
+const madeBy = (client_id: string, payee: object = {}, which = `'${OWN}'`): string =>
+  `UPDATE movement_plans SET created_by = ${doc({ client_id })},
+    payees = ${doc([{ chain_family: 'evm', address: ADDRESS, chain_id: 5, ...payee }])}
+   WHERE movement_id = ${which};`;
+const beside = (client_id: string, payee: object = {}): string =>
+  sixEach + madeBy('c') + madeBy(client_id, payee, THEIRS);
+const elsewhere = { address: MASTER };
+const theirs = (fields: string): string =>
+  `UPDATE movements SET ${fields} WHERE movement_id = ${THEIRS};`;
+const theirNode = (state: string): string =>
+  `UPDATE movement_nodes SET state = '${state}' WHERE movement_id = ${THEIRS};`;
+const person = (name: string, ...identities: readonly string[]): string =>
+  [
+    `INSERT INTO people (person, name, created_at) VALUES ('${name}', '${name}', now());`,
+    ...identities.map(
+      (identity) => `INSERT INTO person_identities (identity, person, assigned_at)
+        VALUES ('${identity}', '${name}', now());`,
+    ),
+  ].join('\n');
+const ofOwn = (call: string): string =>
+  `(SELECT ${call} FROM movements m WHERE m.movement_id = '${OWN}')`;
+const moves = (more: object = {}): string =>
+  ofOwn(`moves_more(${doc({ asset: 'USDC', amount: '10', ...more })}, m, svc_now())`);
+const overAnHour = moves({ within_seconds: 3600 });
+
+holds('a limit of an approval rule', [
+  ['is not reached by one alone', beside('d', elsewhere), overAnHour, false],
+  ['adds up what one client makes', beside('c', elsewhere), overAnHour, true],
+  ['adds up what pays one payee, whoever makes it', beside('d'), overAnHour, true],
+  [
+    'does not count an account as an address',
+    beside('d', { chain_family: 'cex' }),
+    overAnHour,
+    false,
+  ],
+  [
+    'adds up what one person makes with two clients',
+    person('ann', 'c', 'd') + beside('d', elsewhere),
+    overAnHour,
+    true,
+  ],
+  [
+    'adds up what the person made with a client of before',
+    `${person('ann', 'c')} INSERT INTO former_identities (identity, person) VALUES ('d', 'ann');` +
+      beside('d', elsewhere),
+    overAnHour,
+    true,
+  ],
+  [
+    'does not add up what two people make',
+    person('ann', 'c') + person('bob', 'd') + beside('d', elsewhere),
+    overAnHour,
+    false,
+  ],
+  [
+    'counts what was cancelled after it had paid',
+    beside('d') + theirs("request_state = 'CANCELLED'") + theirNode('COMPLETED'),
+    overAnHour,
+    true,
+  ],
+  [
+    'does not count what was cancelled before',
+    beside('d') + theirs("request_state = 'CANCELLED'") + theirNode('CANCELLED'),
+    overAnHour,
+    false,
+  ],
+  [
+    'counts an asset of the outflow, whatever the intent of the other is in',
+    beside('d') +
+      theirs(`asset = 'ETH', amount = 1,
+        outflow = '[{"asset": "ETH", "amount": "1"}, {"asset": "USDC", "amount": "6"}]'`),
+    overAnHour,
+    true,
+  ],
+  [
+    'does not count another asset',
+    beside('d') + theirs(`asset = 'ETH', outflow = '[{"asset": "ETH", "amount": "6"}]'`),
+    overAnHour,
+    false,
+  ],
+  ['is below all that has no bound', sixEach + outflow(null), moves(), true],
+  ['of another asset is not', sixEach + outflow(null), moves({ asset: 'ETH' }), false],
+]);
+
+const named = (assets: readonly string[]): string =>
+  ofOwn(`rule_matches(${doc({ when: { assets } })}, m, svc_now())`);
+const withEther = `UPDATE movements
+  SET outflow = '[{"asset": "USDC", "amount": "6"}, {"asset": "ETH", "amount": "1"}]'
+  WHERE movement_id = '${OWN}';`;
+
+holds('an approval rule for an asset', [
+  ['holds for the asset of the intent', sixEach, named(['USDC']), true],
+  ['holds for an asset of the outflow alone', sixEach + withEther, named(['ETH']), true],
+  ['holds for one of several', sixEach + withEther, named(['DAI', 'ETH']), true],
+  ['holds for no other', sixEach + withEther, named(['DAI']), false],
+]);
+
+const aged = (fields = 'chain_id = 5'): string =>
+  `UPDATE allowed_addresses SET updated_at = svc_now() - interval '1 day', ${fields};`;
+const isNew = ofOwn('pays_new_payee(m, 3600, svc_now())');
+
+holds('a new payee', [
+  ['is one that was listed just now', madeBy('c'), isNew, true],
+  ['is none that was listed before', madeBy('c') + aged(), isNew, false],
+  ['is none that was listed for every chain', madeBy('c') + aged('chain_id = NULL'), isNew, false],
+  [
+    'is one that was listed so where its chain must be named',
+    madeBy('c', { strict: true }) + aged('chain_id = NULL'),
+    isNew,
+    true,
+  ],
+  ['is one that was listed on another chain', madeBy('c') + aged('chain_id = 6'), isNew, true],
+  ['is one that is not listed', madeBy('c', elsewhere) + aged(), isNew, true],
+  ['is one that is listed elsewhere', madeBy('c') + aged(`chain_family = 'cex'`), isNew, true],
+  [
+    'is one that was revoked',
+    madeBy('c') + aged(`active = false, revoked_at = now(), revoked_by = 'b'`),
+    isNew,
+    true,
+  ],
+]);
+
+const RULE = {
+  ...{ applies_to: 'movement', when: {}, require: [{ group: 'desk', threshold: 1 }] },
+  ...{ initiator_may_approve: false, payee_author_may_approve: false },
+  ...{ template_author_may_approve: false, reason_required: false },
+};
+const ann = person('ann', 'i');
+const excluded = (more: object = {}): string =>
+  ofOwn(`approver_excluded(${doc({ ...RULE, ...more })}, m, 'ann')`);
+/** What the audit has of ann. */
+const did = (action: string, entity_key: string, outcome = 'success'): string =>
+  `INSERT INTO audit_events (event_id, occurred_at, actor_client_id, action, entity_type,
+     entity_key, outcome, details)
+   VALUES (gen_random_uuid(), now(), 'i', '${action}', split_part('${action}', '.', 1),
+     '${entity_key}', '${outcome}', '{}');`;
+const PROMOTED = '00000000-0000-7000-8000-000000000101';
+const letThrough = (fields: object = {}, outcome = 'success'): string =>
+  ann +
+  known(1, { promotion_mode: 'admin', ...fields }) +
+  did('template_proposal.promote', PROMOTED, outcome);
+
+holds('who may not approve', [
+  ['is not who has to do with nothing of it', ann, excluded(), null],
+  ['is who promoted the version of an agent', letThrough(), excluded(), 'initiator'],
+  [
+    'is not who promoted it where the initiator may',
+    letThrough(),
+    excluded({ initiator_may_approve: true }),
+    null,
+  ],
+  ['is not who promoted another version', letThrough({ template_id: ID('8') }), excluded(), null],
+  ['is not who was refused to', letThrough({}, 'denied'), excluded(), null],
+  [
+    'is who wrote the version of the template',
+    `${ann} UPDATE plan_template_versions SET created_by = 'i';`,
+    excluded(),
+    'template_author',
+  ],
+  [
+    'is who listed any payee where the payees are unknown',
+    ann + did('allowed_address.create', ID('9')),
+    excluded(),
+    'payee_author',
+  ],
+  [
+    'is not who listed another payee',
+    ann + madeBy('c') + did('allowed_address.create', ID('9')),
+    excluded(),
+    null,
+  ],
+]);
+
+const decided = (fields: object = {}): string =>
+  `INSERT INTO approval_decisions (decision_id, subject_id, person, identity, key_id, hash,
+     decision, at)
+   SELECT gen_random_uuid(), coalesce(r.subject_id, p.movement_id), 'ann', 'i', r.key_id,
+     coalesce(r.hash, p.compiled_plan_hash), coalesce(r.decision, 'approve'),
+     coalesce(r.at, '${SINCE}')
+   FROM movement_plans p, jsonb_populate_record(NULL::approval_decisions, ${doc(fields)}) r
+   WHERE p.movement_id = '${OWN}';`;
+const atDesk = `${ann} INSERT INTO approver_groups (name, created_at) VALUES ('desk', now());
+  INSERT INTO approver_group_members (group_name, person) VALUES ('desk', 'ann');`;
+const met = `(SELECT standing_of(${doc([{ name: 'one', rule: RULE }])}, p.movement_id,
+    p.compiled_plan_hash, svc_now()) -> 0 -> 'met'
+  FROM movement_plans p WHERE p.movement_id = '${OWN}')`;
+const byKey = atDesk + decided({ key_id: 'key' });
+
+holds('an approval of a person', [
+  ['counts', atDesk + decided(), met, true],
+  ['counts no longer after a restore', atDesk + decided() + restore(), met, false],
+  ['does not count before its time', atDesk + decided({ at: LATER }), met, false],
+  ['does not count for another plan', atDesk + decided({ hash: 'b'.repeat(64) }), met, false],
+  ['does not count for another movement', atDesk + decided({ subject_id: ID('6') }), met, false],
+  [
+    'does not count once it is withdrawn, in its own millisecond too',
+    atDesk + decided() + decided({ decision: 'withdraw' }),
+    met,
+    false,
+  ],
+  ['counts with its key', byKey, met, true],
+  [
+    'does not count with a key that is revoked',
+    `${byKey} UPDATE api_client_keys SET status = 'revoked', revoked_at = now();`,
+    met,
+    false,
+  ],
+]);
+
+const removal = { people: [{ person: 'ann', remove: true }], audit: [] };
+const removed = `SELECT change_approvers(${doc(removal)});`;
+const passkey = `INSERT INTO passkeys (credential_id, person, public_key, counter, origin,
+  enrolled_at) VALUES ('id', 'ann', 'key', 0, 'http://localhost', now());`;
+const offered = (age: string, identity = 'i'): string =>
+  `INSERT INTO passkey_candidates (credential_id, person, identity, public_key, counter, origin,
+     created_at)
+   VALUES ('id', 'ann', '${identity}', 'key', 0, 'http://localhost',
+     svc_now() - interval '${age}');`;
+const confirmed = `confirm_passkey(${doc({ credential_id: 'id', audit: [] })}) ->> 'person'`;
+
+holds('people', [
+  ['who are removed lose their identities', ann + removed, `person_of('i')`, null],
+  ['who are removed did what they did', ann + removed, `is_or_was('ann', 'i')`, true],
+  [
+    'who are removed have no passkey in force',
+    ann + passkey + removed,
+    '(SELECT revoked_at IS NOT NULL FROM passkeys)',
+    true,
+  ],
+  ['confirm a passkey of this week', ann + offered('6 days'), confirmed, 'ann'],
+  ['confirm none of before', ann + offered('7 days'), confirmed, null],
+  ['confirm none that another identity made', ann + offered('1 hour', 'j'), confirmed, null],
 ]);

@@ -85,12 +85,13 @@ async function completed(by: 'a person' | 'itself'): Promise<Claimed> {
   return { id, address, payment, cancel };
 }
 
-/** A chain whose final block 100 has this transaction of the account, with nonce 7, in block 90. */
+/** A chain with final block 100, whose block 90 has this transaction of the account, of nonce 7. */
 function chainWith(
   { address }: Claimed,
   mined: string,
   status: 'success' | 'reverted',
   isRead: () => Promise<void>,
+  minedIn: () => bigint,
 ): EvmChains {
   const client = {
     getTransactionCount: ({ blockNumber = 100n }: { readonly blockNumber?: bigint }) =>
@@ -99,7 +100,7 @@ function chainWith(
       Promise.resolve({ number: 100n, transactions: [{ from: address, nonce: 7, hash: mined }] }),
     getTransactionReceipt: async ({ hash: of }: { readonly hash: string }) => {
       await isRead();
-      return of === mined ? { transactionHash: of, blockNumber: 90n, status } : null;
+      return of === mined ? { transactionHash: of, blockNumber: minedIn(), status } : null;
     },
   };
   const ask = (question: (of: typeof client) => unknown) => Promise.resolve(question(client));
@@ -121,12 +122,13 @@ async function tended(
   mined: string,
   status: 'success' | 'reverted' = 'success',
   isRead = resting,
+  minedIn = () => 90n,
 ): Promise<void> {
   const loops = [1, 2].map(() =>
     startLaneTender({
       db: bench.db,
       log: pino({ level: 'silent' }),
-      chains: chainWith(claimed, mined, status, isRead),
+      chains: chainWith(claimed, mined, status, isRead, minedIn),
       signers: { get: () => undefined },
       mayReplace: () => Promise.resolve({ why: 'nothing is replaced' }),
       pauseMs: 1,
@@ -312,6 +314,20 @@ test('what could not be noted, since the node had moved, is noted in a later tur
   });
   expect(await noted(claimed)).toHaveLength(1);
   expect(await attention(claimed)).toMatchObject({ reason: 'landed_late', node_key: 'pay' });
+});
+
+test('a payment is not final before its own block is, whatever an endpoint counts', async () => {
+  const claimed = await completed('itself');
+  let reads = 0;
+  const isRead = (): Promise<void> => {
+    reads += 1;
+    return Promise.resolve();
+  };
+  // At first in a block that may still go: at block 100 the endpoint counts too many nonces.
+  const minedIn = (): bigint => (reads < 6 ? 101n : 90n);
+  await tended(claimed, claimed.payment, 'success', isRead, minedIn);
+  expect(reads).toBeGreaterThanOrEqual(6);
+  expect(await noted(claimed)).toEqual([]);
 });
 
 test('the failure of a condition behind the node stays when this is acknowledged', async () => {

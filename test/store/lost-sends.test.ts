@@ -9,10 +9,13 @@ import { preflight } from '../../activities/phases/preflight.ts';
 import { prepare } from '../../activities/phases/prepare.ts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
+import { retry } from '../../domain/commands/retry.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
+import { readSnapshot } from '../../store/movements.ts';
 import { takeOver } from '../../store/phases.ts';
 import { setCutover } from '../../store/cutover.ts';
 import { afterRestore } from '../../store/restore.ts';
+import { applyTransition } from '../../store/transition.ts';
 import { waitForLocks, storeBench } from './support.ts';
 
 const bench = storeBench();
@@ -204,3 +207,44 @@ test.each([
     expect(step).toEqual({ state: 'READY', next: 'recover', error_code: null });
   },
 );
+
+test('a retry after a restore keeps the time in which a lost send of it may still be under way', async () => {
+  /** A movement that failed; the time of its send was over an hour ago. */
+  const failed = async (): Promise<string> => {
+    const { movement_id } = await bench.movement({ unheld: true });
+    await bench.sql(
+      `UPDATE movements SET request_state = 'FAILED', approval_status = 'approved',
+        ended_at = svc_now() WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    await bench.sql(
+      `UPDATE movement_nodes SET state = 'FAILED', error_code = 'REFUSED', submit_epoch = 7,
+        send_not_after = svc_now() - interval '1 hour' WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    return movement_id;
+  };
+  const retried = async (movement_id: string) => {
+    await bench.approve(movement_id);
+    const change = retry(await readSnapshot(bench.db, movement_id), {
+      caller: { client_id: null, key_id: null, role: 'operator' },
+      request_id: 'a-request',
+    });
+    expect(await applyTransition(bench.db, change!)).toMatchObject({ ok: true });
+    const [row] = await bench.sql<{ readonly seconds: number | null }>(
+      `SELECT state, attempt, recover_first,
+        extract(epoch FROM send_not_after - svc_now())::float AS seconds
+       FROM movement_nodes WHERE movement_id = $1::uuid`,
+      movement_id,
+    );
+    return row;
+  };
+  const anew = { state: 'READY', attempt: 2 };
+  expect(await retried(await failed())).toEqual({ ...anew, recover_first: false, seconds: null });
+  const lost = await failed();
+  await restored();
+  const row = await retried(lost);
+  // The backup may lack this very attempt, which a worker of before may send for 100 seconds.
+  expect(row).toMatchObject({ ...anew, recover_first: true });
+  expect(row?.seconds).toBeGreaterThan(50);
+});

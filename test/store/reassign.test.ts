@@ -36,6 +36,8 @@ const PLACE: JsonObject = {
   address: ADDRESS,
   min_increase: '1',
 };
+/** The coin of a chain, which no token names. */
+const COIN: JsonObject = { chain_id: 1, address: ADDRESS, min_increase: '1' };
 const LOOK: TemplateNode = {
   node_key: 'look',
   node_kind: 'observe',
@@ -318,6 +320,8 @@ test.each<[string, JsonObject, JsonObject]>([
   ['another wallet', { wallet: 'one' }, { wallet: 'two' }],
   ['a chain without an address', { chain_id: 1 }, { chain_id: 1 }],
   ['another token', { ...PLACE, token_address: '0x02' }, PLACE],
+  ['another chain', { ...PLACE, chain_id: 2 }, PLACE],
+  ['another coin', { ...COIN, asset: 'ETH' }, { ...COIN, asset: 'BTC' }],
 ])('a place that is not named is no place: %s', async (_what, config, other) => {
   const { id } = await holds([], { look: { ...LOOK, config } });
   const target = await looks('OBSERVING', { look: { ...LOOK, config: other } });
@@ -333,7 +337,7 @@ test('a deposit is reassigned within an account, where it is named', async () =>
   const { id, reference } = await holds([], { look: at({ venue: 'Main' }) });
   const nowhere = await holds([], { look: at({}) });
   const refused = refusedAs({ reason: 'another_place' });
-  for (const config of [{}, { venue: 'other' }])
+  for (const config of [{}, { venue: 'other' }, { venue: 'main', asset: 'BTC' }])
     expect(await reassign(id, await looks('OBSERVING', { look: at(config) }))).toMatchObject(
       refused,
     );

@@ -30,11 +30,12 @@ const PERSON = {
   caller: { client_id: null, key_id: null, role: 'operator' as const },
   request_id: 'a-request',
 };
-const deps = (entry?: object) =>
+const deps = (entry?: object, more: object = {}) =>
   ({
     db: bench.db,
     log: pino({ level: 'silent' }),
     executors: { describe: () => entry },
+    ...more,
   }) as never;
 
 /** A node that its venue accepted so long ago, observed for longer than its plan says. */
@@ -62,8 +63,8 @@ async function late(ago = '1 minute'): Promise<RecoverArgs> {
 
 type Said = { readonly answer: ExecutionResult } | { readonly fault: ExecutorFault };
 
-const finish = async (args: RecoverArgs, said: Said) =>
-  recover.finish(deps(), args, await phaseRow(deps(), args), said);
+const finish = async (args: RecoverArgs, said: Said, more?: object) =>
+  recover.finish(deps(undefined, more), args, await phaseRow(deps(), args), said);
 
 /** What a later look finds of the UNKNOWN node, which stays so. */
 const looks = (args: RecoverArgs, said: Said) =>
@@ -553,6 +554,7 @@ test.each([
     await finish(args, SILENCE);
     await looks(args, ELSEWHERE);
     await lookedAgain(args, command);
+    expect(await nodeOf(args)).toMatchObject({ state, error_code: VENUE_ENTRY_CHANGED });
     await expect(finish(command === 'retry' ? recovered : args, ELSEWHERE)).rejects.toThrow(
       'no result',
     );
@@ -560,6 +562,62 @@ test.each([
     expect(await says(args, 'failed')).toBeNull();
   },
 );
+
+/** The looks of the node have gone on without an answer for long enough. */
+const LONG = { unansweredSeconds: 0 };
+
+test.each(['SUBMITTING', 'READY'] as const)(
+  'what no look can see for long in %s comes to a person, who may abandon it',
+  async (state) => {
+    const { from_observe: _observed, ...args } = await late();
+    if (state === 'READY') {
+      await finish({ ...args, from_observe: true }, SILENCE);
+      await lookedAgain(args, 'retry');
+    } else
+      await bench.sql(
+        `UPDATE movement_nodes SET state = 'SUBMITTING', submitted_at = NULL
+          WHERE movement_id = $1::uuid`,
+        args.movement_id,
+      );
+    await expect(finish(args, ELSEWHERE)).rejects.toThrow('no result');
+    expect(await nodeOf(args)).toMatchObject({ state, error_code: VENUE_ENTRY_CHANGED });
+    expect(await offered(args)).toEqual([]);
+    await finish(args, ELSEWHERE, LONG);
+    expect(await nodeOf(args)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: VENUE_ENTRY_CHANGED,
+      error_message: ELSEWHERE.fault.message,
+    });
+    expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+    expect(await offered(args)).toEqual(['completed', 'abandoned']);
+    expect(await says(args, 'abandoned')).toMatchObject({ ok: true });
+  },
+);
+
+test('what no look can see for long still shows what its venue has', async () => {
+  const args = await late();
+  await finish(args, UNDER_WAY);
+  await lookedAgain(args, 'retry');
+  const { from_observe: _observed, ...recovered } = args;
+  await finish(recovered, ELSEWHERE, LONG);
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: 'SEND_UNDER_WAY' });
+});
+
+test.each([
+  'SIGNER_MISSING',
+  'SIGNER_UNREACHABLE',
+  'CONFIG_INVALID',
+  'TOKEN_ASSET_MISMATCH',
+  'DESTINATION_TOKEN_MISSING',
+  'BURN_UNKNOWN',
+])('a look that may have ended before it compared entries (%s) is none', async (code) => {
+  const args = await late();
+  await finish(args, SILENCE);
+  await looks(args, ELSEWHERE);
+  await looks(args, { fault: new ExecutorFault('rejected', code, 'not so') });
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: VENUE_ENTRY_CHANGED });
+  expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+});
 
 test('what failed before it was sent, since its entry had changed, is retried', async () => {
   const args = await late();

@@ -2,11 +2,7 @@
  * `ccxt.internal_transfer`: moves funds within the exchange, between accounts of one master or
  * between an account's pools.
  */
-import {
-  brokenRule,
-  TOPOLOGY_RULES,
-  transferEntries,
-} from '../../domain/capital-transfers/topology.ts';
+import { brokenRule, TOPOLOGY_RULES } from '../../domain/capital-transfers/topology.ts';
 import type { TransferAnswer } from '../../domain/capital-transfers/provider.ts';
 import {
   type CallOptions,
@@ -18,7 +14,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
 import { TERMS } from '../../domain/signing.ts';
-import { requirePreparedEntries, requireSameEntries } from '../evm/same-entries.ts';
+import { requirePreparedEntries } from '../evm/same-entries.ts';
 import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';
@@ -36,7 +32,7 @@ import {
   stillObserving,
 } from './plan.ts';
 import { connectMaster, endOf, findTransfer, scopeOf, sendTransfer } from './account-transfers.ts';
-import { memberEntry } from './venue-entry.ts';
+import { endEntries, requireSameEnds } from './venue-entry.ts';
 
 const POLL_SECONDS = 2;
 
@@ -46,8 +42,8 @@ const POLL_SECONDS = 2;
  */
 export function createCexInternalTransferExecutor(accounts: CexAccounts): Executor {
   const look = async (context: ExecutionContext, call: CallOptions) => {
-    const { source, transfer, entries } = plan(accounts, context);
-    requireSameEntries(context.prior?.prepared_action?.[TERMS], entries);
+    requireSameEnds(accounts, context);
+    const { source, transfer } = plan(accounts, context);
     const answer = await findTransfer(source, { transfer, period: lifetimeOf(context) }, call);
     return answer === null ? null : report(answer, context);
   };
@@ -124,11 +120,7 @@ function plan(accounts: CexAccounts, context: ExecutionContext): Planned {
     asset: readAsset(context),
     amount: readAmount(context),
   };
-  const entries = transferEntries(
-    { entry: memberEntry(source) },
-    { entry: memberEntry(destination) },
-  );
-  return { config, source, transfer, entries, guarantee };
+  return { config, source, transfer, entries: endEntries(accounts, config), guarantee };
 }
 
 async function check(

@@ -1728,12 +1728,15 @@ BEGIN
         ELSE external_ref END,
       output = CASE WHEN fields ? 'output' THEN nullif(fields -> 'output', 'null') ELSE output END,
       -- A resume or a retry takes nothing back of what the venue has, also where it was decided before
-      -- the look that found it. What passes its fence in a lane no longer waits for that lane.
-      error_code = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+      -- the look that found it, nor that its looks cannot see the send. What passes its fence in a
+      -- lane no longer waits for that lane.
+      error_code = CASE WHEN looks_again AND state = 'UNKNOWN'
+            AND (is_at_venue(error_code) OR error_code = 'VENUE_ENTRY_CHANGED')
           THEN error_code
         WHEN fields ? 'error_code' THEN fields ->> 'error_code'
         WHEN part ? 'send_lane' THEN NULL ELSE error_code END,
-      error_message = CASE WHEN looks_again AND state = 'UNKNOWN' AND is_at_venue(error_code)
+      error_message = CASE WHEN looks_again AND state = 'UNKNOWN'
+            AND (is_at_venue(error_code) OR error_code = 'VENUE_ENTRY_CHANGED')
           THEN error_message
         WHEN fields ? 'error_message' THEN fields ->> 'error_message'
         WHEN part ? 'send_lane' THEN NULL ELSE error_message END,

@@ -3,7 +3,15 @@ import { concat, type Hex } from 'viem';
 import type { NamedClaim, ReadClaim } from '../../../domain/claim-reader.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import { createAttestationReader } from '../../../venues/burn-mint/named-attestation.ts';
-import { approveBurns, burn, SIGNER, startLanes, STRANGER, usdb } from '../../dev/bridge-stack.ts';
+import {
+  approveBurns,
+  burn,
+  SIGNER,
+  startLanes,
+  STRANGER,
+  usdb,
+  type BurnTerms,
+} from '../../dev/bridge-stack.ts';
 import { started } from '../../support/started.ts';
 import { attest, burnt, executorsOf, nonceOf, signatures } from './lanes-desk.ts';
 
@@ -87,4 +95,37 @@ it('is read in the transaction of the burn, which the account of the node has se
   expect(await read(own, attested, nowhere)).toEqual(refused('not_found'));
   expect(await read(own, attested, {}, STRANGER.address)).toEqual(refused('differs'));
   expect(await read(own, attested, {}, null)).toMatchObject({ ok: true });
+});
+
+it('is not proven by another burn of the same account', async () => {
+  const own = await waiting();
+  const readOther = async (terms: BurnTerms): Promise<ReadClaim> => {
+    const other = await burn(lanes.near, lanes.far, { amount: usdb('2.5'), ...terms });
+    await lanes.near.mine(100);
+    const attested = await attest(other.message, nonceOf(other.transaction));
+    return read(own, attested, { tx_hash: other.transaction });
+  };
+  // Nothing but its transaction tells this one from its own.
+  expect(await readOther({})).toMatchObject({ ok: true });
+  const others: readonly BurnTerms[] = [
+    { payee: STRANGER.address },
+    { amount: usdb('2.4') },
+    { maxFee: 1n },
+    { threshold: 1000 },
+    { caller: STRANGER.address },
+  ];
+  for (const terms of others)
+    expect([Object.keys(terms), await readOther(terms)]).toEqual([
+      Object.keys(terms),
+      refused('differs'),
+    ]);
+});
+
+it('is not judged by other venue entries than it was burnt under', async () => {
+  const own = await waiting();
+  const attested = await attest(own.message, nonceOf('entries'));
+  const prepared_action = { ...own.claim.prepared_action, venue_entries: 'others' };
+  const other = { ...own, claim: { ...own.claim, prepared_action } };
+  await expect(read(other, attested)).rejects.toMatchObject({ code: 'VENUE_ENTRY_CHANGED' });
+  expect(await read(own, attested)).toMatchObject({ ok: true });
 });

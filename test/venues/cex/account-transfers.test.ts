@@ -349,6 +349,28 @@ describe('a node that transfers within the exchange', () => {
     expect(await recover(executor, input.context)).toMatchObject({ next_state: 'COMPLETED' });
   });
 
+  test.each<[string, object, object]>([
+    ['TRANSFERS_NOT_SUPPORTED', { exchange: 'kraken' }, { exchange: 'kraken' }],
+    ['TOPOLOGY_NOT_SUPPORTED', {}, { account_role: 'master', master: undefined }],
+  ])(
+    'is not looked for at accounts that would refuse it either (%s)',
+    async (code, changes, subChanges) => {
+      const [main, sub] = desk.bindings();
+      const entries = [
+        { ...main, ...changes },
+        { ...sub, ...subChanges },
+      ];
+      const moved = createCexInternalTransferExecutor(accountsOf(entries as never));
+      expect(await moved.preflight(transfer(), call())).toMatchObject({ error_code: code });
+      const { context } = await prepareOnce(executor, transfer());
+      for (const look of [recover, observe])
+        await expect(look(moved, context)).rejects.toMatchObject({
+          kind: 'not_yet',
+          code: 'VENUE_ENTRY_CHANGED',
+        });
+    },
+  );
+
   test('is found after a lost answer, and READY where nothing arrived', async () => {
     const context = transfer();
     desk.exchange.fail({ path: 'universalTransfer', kind: 'hangup' });

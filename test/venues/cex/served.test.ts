@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Executor } from '../../../domain/executor.ts';
+import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import { serveRoutes } from '../../../executor-kit/http.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { createCexTransfers } from '../../../venues/cex/account-transfers.ts';
@@ -14,7 +14,14 @@ import { DIALECTS } from '../../../venues/cex/dialects/index.ts';
 import { readDeposits } from '../../../venues/cex/named-deposits.ts';
 import { createSendGuard } from '../../../venues/cex/served/send-guard.ts';
 import { servedRoutes } from '../../../venues/cex/served/server.ts';
-import { executorIn, faultOf, order, startAparts, TOKEN } from './support/apart.ts';
+import {
+  executorIn,
+  faultOf,
+  order,
+  startAparts,
+  TOKEN,
+  type ApartOptions,
+} from './support/apart.ts';
 import { call, configOf, contextOf, NO_JOURNAL, withdrawal } from './support/desk.ts';
 import { binance } from './support/formats/binance.ts';
 import { kraken } from './support/formats/kraken.ts';
@@ -188,6 +195,46 @@ describe.each(EXCHANGES)('a withdrawal at %s from another process', (name) => {
     const submitted = world.executorOf('cex_withdrawal').submit(input, call());
     expect(await faultOf(submitted)).toMatchObject({ kind: 'rejected', code: 'VENUE_MISMATCH' });
     expect([world.sends(), world.books.withdrawals.length]).toEqual([0, 0]);
+  });
+});
+
+/** What a process may be like while the service's file names another account than before. */
+const PROCESSES: readonly (readonly [string, ApartOptions])[] = [
+  ['is silent', { token: 'another-token' }],
+  ['has the account of before', { changes: { account: 'elsewhere' } }],
+];
+
+describe.each(PROCESSES)('of an account of before, while the process %s,', (_, options) => {
+  const expectUnseen = async (executor: Executor, context: ExecutionContext): Promise<void> => {
+    for (const look of [
+      () => executor.observe(context, call(), NO_JOURNAL),
+      () => executor.recover(context, call(), NO_JOURNAL),
+      () => executor.cancel(context, call()),
+    ])
+      expect(await faultOf(look())).toMatchObject({ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' });
+  };
+
+  test.each(EXCHANGES)('no withdrawal at %s is looked for', async (name) => {
+    const world = await apart(name, options);
+    const before = world.desk.accounts({ exclusive: true, account: 'elsewhere' });
+    const node = world.node();
+    const { prepared_action = {} } = await executorIn(before, 'cex_withdrawal').prepare(
+      node,
+      call(),
+    );
+    const context = { ...node, prior: { prepared_action } };
+    await expectUnseen(world.executorOf('cex_withdrawal'), context);
+  });
+
+  test('no transfer within the exchange is looked for', async () => {
+    const world = await apart('binance', options);
+    const before = world.desk.accounts({ exclusive: true, account: 'elsewhere' });
+    const ends = { venue: 'cex-main', destination_venue: 'cex-sub' };
+    const node = contextOf('cex_internal_transfer', ends);
+    const executor = executorIn(before, 'cex_internal_transfer');
+    const { prepared_action = {} } = await executor.prepare(node, call());
+    const context = { ...node, prior: { prepared_action } };
+    await expectUnseen(world.executorOf('cex_internal_transfer'), context);
   });
 });
 

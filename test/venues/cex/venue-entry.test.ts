@@ -38,6 +38,15 @@ test.each<[string, Partial<CcxtVenue>]>([
   expect(accountEntry({ ...venue, ...changes })).not.toBe(accountEntry(venue));
 });
 
+test('the case of an e-mail address is no other account, and that of a name is', () => {
+  const named = (account: string) => accountEntry({ ...venue, account });
+  expect(named('Desk-A@Example.com')).toBe(named('desk-a@example.com'));
+  expect(named('Desk1')).not.toBe(named('desk1'));
+  const masterOf = (account: string) =>
+    memberEntry({ venue, master: { ...venue, account_role: 'master', account } });
+  expect(masterOf('Desk-A@Example.com')).toBe(masterOf('desk-a@example.com'));
+});
+
 test("a sub-account is its master's, whose key moves funds", () => {
   const master: CcxtVenue = { ...venue, account_role: 'master', account: '100' };
   expect(memberEntry({ venue, master })).toBe('desk: okx sub-account desk1 of 100');

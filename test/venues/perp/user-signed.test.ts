@@ -594,6 +594,19 @@ describe('a top-up', () => {
       );
   });
 
+  it('goes neither from nor to an account that keeps perps and spot together', async () => {
+    const { master, sub, context } = await bound('tops up by mode');
+    for (const together of [master.address, low(sub)]) {
+      const changed = masterOf(desk, master.account, (client) => ({
+        ...client,
+        mode: (user, options) =>
+          low(user) === together ? Promise.resolve('unifiedAccount') : client.mode(user, options),
+      }));
+      expect(await codeOf(changed, context())).toBe('ACCOUNT_MODE_UNSUPPORTED');
+    }
+    expect(await codeOf(master, context())).toBeNull();
+  });
+
   it('is not more than there is, nor than the sub-account may hold', async () => {
     const { master, sub, context } = await bound('tops up too much');
     expect(await codeOf(master, context('100.1'))).toBe('INSUFFICIENT_WITHDRAWABLE');

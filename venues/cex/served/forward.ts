@@ -6,13 +6,20 @@ import type {
   ExecutorHealth,
 } from '../../../domain/executor.ts';
 import type { CexAccounts } from '../accounts.ts';
+import type { RequireAccounts } from '../venue-entry.ts';
 import type { ServedExchange } from './client.ts';
 
 /**
  * Returns the executor under its own descriptor: the phases of a node run where the keys of its
  * `config.venue` are. What is prepared is the same, so keys may move while nodes are under way.
+ * Looks first compare the accounts by this file with `requireAccounts`: the process may be silent,
+ * or have an entry that is put back in its own file alone.
  */
-export function forwarding(local: Executor, accounts: CexAccounts): Executor {
+export function forwarding(
+  local: Executor,
+  accounts: CexAccounts,
+  requireAccounts: RequireAccounts,
+): Executor {
   const { descriptor } = local;
   const processes = accounts.served();
   if (processes.length === 0) return local;
@@ -34,6 +41,10 @@ export function forwarding(local: Executor, accounts: CexAccounts): Executor {
     const named = [source, ...(destination === undefined ? [] : [destination])];
     return phase(remote, served.callOf(named, call, descriptor.timeout_seconds));
   };
+  const look: typeof run = async (context, call, phase) => {
+    requireAccounts(accounts, context);
+    return run(context, call, phase);
+  };
   const isLocal = accounts.list().some(({ venue }) => venue.credentials_file !== undefined);
   return {
     descriptor,
@@ -41,10 +52,10 @@ export function forwarding(local: Executor, accounts: CexAccounts): Executor {
     prepare: (context, call) => run(context, call, (at, own) => at.prepare(context, own)),
     submit: (input, call) => run(input.context, call, (at, own) => at.submit(input, own)),
     observe: (context, call, journal) =>
-      run(context, call, (at, own) => at.observe(context, own, journal)),
+      look(context, call, (at, own) => at.observe(context, own, journal)),
     recover: (context, call, journal) =>
-      run(context, call, (at, own) => at.recover(context, own, journal)),
-    cancel: (context, call) => run(context, call, (at, own) => at.cancel(context, own)),
+      look(context, call, (at, own) => at.recover(context, own, journal)),
+    cancel: (context, call) => look(context, call, (at, own) => at.cancel(context, own)),
     health: async (call) =>
       joined(
         await Promise.all([
