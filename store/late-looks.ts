@@ -55,7 +55,8 @@ export async function takeLateLooks(
 
 /**
  * What a look at an abandoned node found. `unsettled`: no answer, or a landing that is not proven
- * yet. `open`: the executor cannot tell, and another look would find no more.
+ * yet. `open`: the executor cannot tell, or the venue entry has changed, and a look soon would find
+ * no more.
  */
 export type LateLookOutcome = 'unsettled' | 'open' | 'answered';
 

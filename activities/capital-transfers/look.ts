@@ -23,7 +23,7 @@ import {
 } from '../../domain/capital-transfers/step.ts';
 import { ExecutorFault } from '../../domain/executor.ts';
 import type { LookTransferResult } from '../../domain/messages.ts';
-import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
+import { hasCompared, VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import type { AfterNotFound } from '../../domain/send/not-found.ts';
 import { afterTransferNotFound } from '../../domain/capital-transfers/send.ts';
 import { notePending, noteReason } from '../../store/capital-transfer-steps.ts';
@@ -118,7 +118,8 @@ async function faulty(
   if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);
   if (code === VENUE_ENTRY_CHANGED)
     return silent(deps, row, { why: OTHER_ACCOUNTS, reported: message, isUnseen: true });
-  return silent(deps, row, { why, reported: `${code}: ${message}` });
+  const isUnseen = row.error_code === VENUE_ENTRY_CHANGED && !hasCompared(error);
+  return silent(deps, row, { why, reported: `${code}: ${message}`, isUnseen });
 }
 
 /** Hands a transfer that its provider shows otherwise than ordered to a person, and keeps why. */

@@ -99,10 +99,11 @@ export const INCONCLUSIVE = 'RECOVERY_INCONCLUSIVE';
 
 /**
  * Returns the code of an UNKNOWN node: the executor's, or {@link INCONCLUSIVE} without one and in
- * place of a code that only the service may set.
+ * place of a code that only the service may set. {@link VENUE_ENTRY_CHANGED} comes as a fault, and
+ * an executor that reports it in an answer would keep the node from being called failed.
  */
 export function doubtCode({ error_code = INCONCLUSIVE }: ExecutionResult): string {
-  return OWN_CODES.includes(error_code) ? INCONCLUSIVE : error_code;
+  return [...OWN_CODES, VENUE_ENTRY_CHANGED].includes(error_code) ? INCONCLUSIVE : error_code;
 }
 
 /** An answer that is not believed: it counts as silence, and is shown beside what stays. */
@@ -123,8 +124,9 @@ export function isShownAtOnce(error_code: string | undefined): error_code is str
 /**
  * Returns what the node shows after a look without an answer. What the venue was found to have
  * stays, unless the fault's own code is shown at once; of an UNKNOWN node everything that its
- * executor reported stays. {@link VENUE_ENTRY_CHANGED} of an UNKNOWN node replaces such a report.
- * Of any node it stays only until another look has compared the entries.
+ * executor reported stays. {@link VENUE_ENTRY_CHANGED} of an UNKNOWN node replaces such a report,
+ * unless that is of a stuck nonce lane. Of any node it stays only until another look has compared
+ * the entries.
  */
 export function afterSilence(
   { state, error_code, error_message }: PhaseRow,
@@ -132,7 +134,8 @@ export function afterSilence(
 ): ExecutorFault {
   const { kind, code, message, retryAfterSeconds } = fault;
   const isUnknown = state === 'UNKNOWN';
-  const isUnseen = isUnknown && code === VENUE_ENTRY_CHANGED && !saysAtVenue(error_code);
+  const isShown = isShownAtOnce(error_code ?? undefined);
+  const isUnseen = isUnknown && code === VENUE_ENTRY_CHANGED && !isShown;
   if (isUnseen || isShownAtOnce(code)) return fault;
   const isReported =
     saysAtVenue(error_code) || (error_code !== null && outlasts(error_code, { isUnknown }, fault));

@@ -13,6 +13,7 @@ import {
   type ExecutorDescriptor,
 } from '../../domain/executor.ts';
 import { heldTo } from '../../domain/plan/assurance.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import type { Signing } from '../../domain/signing.ts';
 import type { NodeRef } from '../../domain/transition.ts';
 import { settleEach, throwFirst } from '../../platform/at-once.ts';
@@ -122,7 +123,9 @@ async function look(
     await applyTransition(db, landedLate(row, answer));
   } catch (error) {
     // A stop of this process ends its looks, which shows nothing about the executor.
-    if (!ending.aborted) await note('unsettled');
+    // No look sees more until the entry is put back, which may never be.
+    const isUnseen = error instanceof ExecutorFault && error.code === VENUE_ENTRY_CHANGED;
+    if (!ending.aborted) await note(isUnseen ? 'open' : 'unsettled');
     // Proves nothing, and the next look is planned.
     log.warn({ ...about, err: error }, 'a look for an abandoned send got no answer');
     if (!(error instanceof ExecutorFault)) throw error;

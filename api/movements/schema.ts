@@ -60,9 +60,7 @@ const METADATA_KEY = /^[a-z0-9_.-]{1,64}$/;
 const MOST_METADATA = 20;
 
 /** The key of a `metadata` entry. */
-export const metadataKey = z
-  .string()
-  .regex(METADATA_KEY, 'must be 1 to 64 of a-z, 0-9, _, . and -');
+const metadataKey = z.string().regex(METADATA_KEY, 'must be 1 to 64 of a-z, 0-9, _, . and -');
 
 const metadataOf = (value: z.ZodString) =>
   z

@@ -176,7 +176,7 @@ export function buildOpenApi(routes: readonly Route[], options: OpenApiOptions):
           in: 'header',
           required: false,
           description:
-            'Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422.',
+            'Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422, unless that only stops or narrows something.',
           schema: { type: 'string', minLength: 1, maxLength: 128 },
         },
         DryRunQuery: {

@@ -261,8 +261,8 @@ export function shownOtherwise(
 
 /**
  * Returns the error of a transfer that waits, after a look that brought `why`; null if its row has
- * that already. Its code stays, unless it is of an answer that no longer holds. One that no person
- * has yet shows nothing but that the look could not see it (`isUnseen`).
+ * that already. Its code stays, unless it is of an answer that no longer holds. Before a person has
+ * to decide, a transfer shows only that the look could not see it (`isUnseen`).
  */
 export function reasonAfterLook(
   { state, error_code, error_message }: TransferReason & Pick<TransferRow, 'state'>,

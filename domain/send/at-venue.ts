@@ -1,6 +1,6 @@
 /**
- * Which UNKNOWN nodes have a send of which their executor last reported that the venue has it, or
- * that no look can see it at present.
+ * Which sends cannot be called failed: the last answer says that the venue has it, or the last look
+ * could not see it.
  */
 import { SEND_UNDER_WAY, WITHDRAWAL_FEE_ABOVE_LIMIT } from '../attention-reasons.ts';
 import type { NodeState } from '../states/node.ts';
@@ -51,14 +51,16 @@ export const HISTORY_TOO_OLD = 'HISTORY_TOO_OLD';
 /**
  * Code of a look that cannot see the send: its venue key means another account, or another entry of
  * a bridge, than where it was sent. While that is the last word, no one can call the send failed,
- * since a retry would pay from another account what the first may have paid. Any later answer
- * replaces it. The SQL functions `unsettled_send` and `apply_transfer_step` read this code.
+ * since a retry would pay from another account what the first may have paid. Any later look that
+ * has compared the entries replaces it ({@link hasCompared}). The SQL functions `unsettled_send`,
+ * `apply_transition` and `apply_transfer_step` read this code.
  */
 export const VENUE_ENTRY_CHANGED = 'VENUE_ENTRY_CHANGED';
 
 /**
  * Codes of a look that may have ended before it compared the entries, so it does not replace that
- * code: no entry was found, or the node could not be read by the present ones.
+ * code: no entry was found, or the node could not be read by the present ones. Or the process with
+ * the keys did not answer, or means another account: its file may be the one that has changed.
  */
 const COMPARED_NOTHING: readonly string[] = [
   'EXECUTOR_MISSING',
@@ -71,6 +73,9 @@ const COMPARED_NOTHING: readonly string[] = [
   'TOKEN_ASSET_MISMATCH',
   'DESTINATION_TOKEN_MISSING',
   'BURN_UNKNOWN',
+  'VENUE_MISMATCH',
+  'EXECUTOR_UNREACHABLE',
+  'EXECUTOR_TIMEOUT',
 ];
 
 /** Returns whether a look with this fault has compared the venue entry with that of the send. */

@@ -25,8 +25,8 @@ const CHAIN_FIELDS = ['chain_id', 'source_chain_id', 'destination_chain_id'];
  * Returns the fields of the intent that no node of the plan has. Chains and venues count only where
  * the plan names some: an exchange withdrawal names its network, and an on-chain transfer no venue.
  * Venues count only where one node sends. Empty if a team's type sends something, since its
- * executor reads what it wants. A payee that the plan leaves open is one only if each executor is
- * `local` (keys of ours): others get the intent.
+ * executor may read the intent. A payee that the plan leaves open counts only if each executor that
+ * sends is in `local` (keys of the service's own executors): others get the intent.
  */
 export function unreadFields(
   { nodes, intent }: Pick<CompiledPlan, 'nodes' | 'intent'>,

@@ -669,6 +669,76 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-process-elsewhere-is-no-look',
+    section,
+    rule: 'That the process with the keys means another account takes nothing back of a look that could not see the send.',
+    test: {
+      file: AT_VENUE,
+      name: 'a look that may have ended before it compared entries (%s) is none',
+    },
+    broken: {
+      file: 'domain/send/at-venue.ts',
+      find: "  'VENUE_MISMATCH',\n",
+      replace: '',
+    },
+  },
+  {
+    id: 'a-transfer-compares-or-keeps-it',
+    section,
+    rule: 'A look for a capital transfer that may have compared nothing takes nothing back of one that could not see it.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'a look that may have compared nothing (%s) takes nothing back',
+    },
+    broken: {
+      file: 'activities/capital-transfers/look.ts',
+      find: 'row.error_code === VENUE_ENTRY_CHANGED && !hasCompared(error)',
+      replace: 'false',
+    },
+  },
+  {
+    id: 'a-changed-entry-hides-no-stuck-lane',
+    section,
+    rule: 'A look that cannot see a send does not hide that its nonce lane is stuck.',
+    test: {
+      file: AT_VENUE,
+      name: 'a stuck nonce lane is shown at once, also of a send that is under way',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: 'code === VENUE_ENTRY_CHANGED && !isShown;',
+      replace: 'code === VENUE_ENTRY_CHANGED && !saysAtVenue(error_code);',
+    },
+  },
+  {
+    id: 'no-answer-says-unseen',
+    section,
+    rule: 'No answer of an executor keeps its node from being called failed by saying that no look could see the send.',
+    test: {
+      file: AT_VENUE,
+      name: 'an answer cannot say that no look could see its send, which only a fault does',
+    },
+    broken: {
+      file: 'activities/phases/settle.ts',
+      find: '[...OWN_CODES, VENUE_ENTRY_CHANGED].includes(error_code)',
+      replace: 'OWN_CODES.includes(error_code)',
+    },
+  },
+  {
+    id: 'late-looks-elsewhere-are-not-hurried',
+    section,
+    rule: 'A look for an abandoned send whose venue entry has changed is noted as failed, and not repeated soon.',
+    test: {
+      file: 'test/store/abandoned.test.ts',
+      name: 'since its entry has changed is noted, and not repeated soon',
+    },
+    broken: {
+      file: 'activities/relays/late-looks.ts',
+      find: "isUnseen ? 'open' : 'unsettled'",
+      replace: "'unsettled'",
+    },
+  },
+  {
     id: 'an-unseen-send-comes-to-a-person',
     section,
     rule: 'A send that no look can see for long comes to a person, who may abandon it, and may not call it failed.',
@@ -759,7 +829,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/look.ts',
-      find: '  return silent(deps, row, { why, reported: `${code}: ${message}` });\n',
+      find: '  return silent(deps, row, { why, reported: `${code}: ${message}`, isUnseen });\n',
       replace:
         '  await noteAnswer(deps, row, null);\n  return unanswered(deps, row, { why, reported: code });\n',
     },
@@ -1224,7 +1294,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/relays/late-looks.ts',
-      find: "    if (!ending.aborted) await note('unsettled');\n",
+      find: "    if (!ending.aborted) await note(isUnseen ? 'open' : 'unsettled');\n",
       replace: '',
     },
   },

@@ -132,19 +132,19 @@ export const laneRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/evm/decimals.ts',
-      find: 'if (anew || !isUnconfirmed(error)) throw error;',
-      replace: 'if (!isUnconfirmed(error)) throw error;',
+      find: 'if (anew) throw error;',
+      replace: '',
     },
   },
   {
     id: 'silent-endpoints-hide-no-payment',
     section,
-    rule: 'A payment that was sent is looked at while a second endpoint, which would confirm decimals, is silent.',
-    test: { file: ENDPOINTS, name: 'hide no payment that was sent while the second is silent' },
+    rule: 'A payment that was sent is looked at while a second endpoint, which would confirm decimals, is silent or refuses.',
+    test: { file: ENDPOINTS, name: 'hide no payment that was sent while the second %s' },
     broken: {
       file: 'venues/evm/decimals.ts',
-      find: '(anew || !isUnconfirmed(error))',
-      replace: '(anew || isUnconfirmed(error))',
+      find: 'if (anew) throw',
+      replace: 'throw',
     },
   },
   {
@@ -164,14 +164,14 @@ export const laneRules: readonly Rule[] = [
   {
     id: 'one-wrong-endpoint-fails-no-node',
     section,
-    rule: 'While endpoints differ in the decimals of a token, a node waits before its signature and does not fail.',
+    rule: 'While endpoints differ in the decimals of a token, a node waits and does not fail.',
     test: {
       file: ENDPOINTS,
       name: 'and %s, a wrong endpoint has the node wait and not fail',
     },
     broken: {
       file: 'venues/evm/decimals.ts',
-      find: "anew && !isAlike ? 'unreachable' : 'rejected'",
+      find: "isAlike && isConfirmed ? 'rejected' : 'unreachable'",
       replace: "'rejected'",
     },
   },

@@ -1650,7 +1650,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: WITHDRAWALS, name: 'gets nothing that was prepared for the account of before' },
     broken: {
       file: 'venues/cex/withdrawal.ts',
-      find: '    requirePreparedEntries(prepared_action[TERMS], accountEntry(account.venue));\n',
+      find: '    requirePreparedEntries(prepared_action[TERMS], memberEntry(account));\n',
       replace: '',
     },
   },
@@ -1661,7 +1661,7 @@ export const moneyRules: readonly Rule[] = [
     test: { file: WITHDRAWALS, name: 'proves nothing about a send of before' },
     broken: {
       file: 'venues/cex/withdrawal.ts',
-      find: '  requireSameEntries(context.prior?.prepared_action?.[TERMS], accountEntry(account.venue));\n',
+      find: '  requireSameEntries(context.prior?.prepared_action?.[TERMS], memberEntry(account));\n',
       replace: '',
     },
   },
@@ -1692,6 +1692,48 @@ export const moneyRules: readonly Rule[] = [
       find: '    requireSameEnds(accounts, context);\n    const { source, transfer } = plan(accounts, context);\n',
       replace:
         '    const { source, transfer } = plan(accounts, context);\n    requireSameEnds(accounts, context);\n',
+    },
+  },
+  {
+    id: 'another-master-is-another-account',
+    section,
+    rule: 'A withdrawal from a sub-account is bound to its master, too: another master may have a sub-account of the same name.',
+    test: {
+      file: WITHDRAWALS,
+      name: 'is another one, too, where a sub-account has another master',
+    },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: '[TERMS]: memberEntry(account),',
+      replace: '[TERMS]: memberEntry({ ...account, master: null }),',
+    },
+  },
+  {
+    id: 'a-changed-file-of-the-process-is-noticed',
+    section,
+    rule: 'A look proves nothing about a node whose process with the keys means another account than the one it was prepared for.',
+    test: {
+      file: 'test/venues/cex/served.test.ts',
+      name: 'no look for a withdrawal at %s can see it',
+    },
+    broken: {
+      file: 'venues/cex/served/forward.ts',
+      find: 'return atRecorded(context.prior?.prepared_action?.[TERMS], () => run(context, call, phase));',
+      replace: 'return run(context, call, phase);',
+    },
+  },
+  {
+    id: 'a-changed-file-of-the-process-of-transfers-is-noticed',
+    section,
+    rule: 'A look proves nothing about a capital transfer whose process with the keys means other accounts than it was created for.',
+    test: {
+      file: 'test/venues/cex/served.test.ts',
+      name: 'no look for a capital transfer can see it',
+    },
+    broken: {
+      file: 'venues/cex/account-transfers.ts',
+      find: 'return atRecorded(order.venue_entries, () => calls.find(order, call));',
+      replace: 'return calls.find(order, call);',
     },
   },
   {

@@ -130,6 +130,17 @@ export const sharingRules: readonly Rule[] = [
       name: 'a plan is the one compiled anew, whatever was compiled of its template before',
     },
     broken: {
+      file: 'domain/plan/kept.ts',
+      find: 'known.more.every((each, at) => each === more[at])',
+      replace: 'known.more.every((each, at) => at === 2 || each === more[at])',
+    },
+  },
+  {
+    id: 'a-config-of-the-caller-is-compiled',
+    section,
+    rule: "A plan has the caller's config, also where other plans of its template have none.",
+    test: { file: 'test/domain/plan/compile.test.ts', name: 'adds a single key, too' },
+    broken: {
       file: 'domain/plan/compile.ts',
       find: 'shared === NO_CONFIG',
       replace: 'Object.keys(shared).length < 2',

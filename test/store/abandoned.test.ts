@@ -523,6 +523,18 @@ describe('a late look', () => {
       },
     );
 
+    test('since its entry has changed is noted, and not repeated soon', async () => {
+      const id = await abandoned();
+      await set(id, "completed_at = now() - interval '48 days'");
+      await due(id);
+      const changed = new ExecutorFault('not_yet', 'VENUE_ENTRY_CHANGED', 'another account');
+      expect(await turn(changed)).toEqual(['recover']);
+      expect(await isNoted(id)).toBe(true);
+      expect(await payOf(id, "next_late_look > now() + interval '1 day' AS is_rested")).toEqual({
+        is_rested: true,
+      });
+    });
+
     test('after another process has seen the landing changes nothing', async () => {
       const id = await abandoned();
       const row = await readPhase(bench.db, id, 'pay');

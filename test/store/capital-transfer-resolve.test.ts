@@ -301,6 +301,16 @@ describe('while its venue keys mean other accounts than at its creation', () => 
     });
   });
 
+  test.each(['VENUE_MISMATCH', 'EXECUTOR_UNREACHABLE'])(
+    'a look that may have compared nothing (%s) takes nothing back',
+    async (code) => {
+      const { desk, id, meets } = await unseen();
+      await meets(fault(code));
+      expect(await desk.row(id)).toMatchObject({ error_code: VENUE_ENTRY_CHANGED });
+      await isRefused(id);
+    },
+  );
+
   test('the API says so, and what to do', async () => {
     const { id } = await unseen();
     const path = `/v3/capital-transfers/${id}/actions/resolve`;

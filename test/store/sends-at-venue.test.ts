@@ -348,6 +348,8 @@ test('a stuck nonce lane is shown at once, also of a send that is under way', as
   expect(await nodeOf(args)).toMatchObject({ error_code: 'SEND_UNDER_WAY' });
   await looks(args, stuck);
   expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', ...answer });
+  await looks(args, ELSEWHERE);
+  expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', ...answer });
   await looks(args, UNDER_WAY);
   await lookedAgain(args, 'resume');
   await observes(args, stuck);
@@ -610,6 +612,9 @@ test.each([
   'TOKEN_ASSET_MISMATCH',
   'DESTINATION_TOKEN_MISSING',
   'BURN_UNKNOWN',
+  'VENUE_MISMATCH',
+  'EXECUTOR_UNREACHABLE',
+  'EXECUTOR_TIMEOUT',
 ])('a look that may have ended before it compared entries (%s) is none', async (code) => {
   const args = await late();
   await finish(args, SILENCE);
@@ -617,6 +622,20 @@ test.each([
   await looks(args, { fault: new ExecutorFault('rejected', code, 'not so') });
   expect(await nodeOf(args)).toMatchObject({ state: 'UNKNOWN', error_code: VENUE_ENTRY_CHANGED });
   expect(await says(args, 'failed')).toMatchObject(UNSEEN);
+});
+
+test('an answer cannot say that no look could see its send, which only a fault does', async () => {
+  const answer = { next_state: 'UNKNOWN', error_code: VENUE_ENTRY_CHANGED } as const;
+  const args = await late();
+  await finish(args, { answer });
+  for (const look of [{ answer }, SILENCE]) {
+    expect(await nodeOf(args)).toMatchObject({
+      state: 'UNKNOWN',
+      error_code: 'RECOVERY_INCONCLUSIVE',
+    });
+    await looks(args, look);
+  }
+  expect(await says(args, 'failed')).toMatchObject({ ok: true });
 });
 
 test('what failed before it was sent, since its entry had changed, is retried', async () => {

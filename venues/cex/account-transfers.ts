@@ -29,7 +29,7 @@ import { recordFault, toFault, UnsentFault } from './errors.ts';
 import { isAsset, periodSince } from './plan.ts';
 import type { ServedExchange } from './served/client.ts';
 import { QUESTIONS } from './served/protocol.ts';
-import { memberEntry } from './venue-entry.ts';
+import { atRecorded, memberEntry } from './venue-entry.ts';
 
 const POLL_SECONDS = 2;
 
@@ -102,7 +102,7 @@ function ofSameAccounts(calls: Calls, ends: readonly TransferAccount[]): Calls {
     },
     find: async (order, call) => {
       requireSameEntries(order.venue_entries, now(order));
-      return calls.find(order, call);
+      return atRecorded(order.venue_entries, () => calls.find(order, call));
     },
   };
 }

@@ -4,7 +4,8 @@
  * (docs/decisions/0151-which-account-a-key-means.md).
  */
 import { transferEntries } from '../../domain/capital-transfers/topology.ts';
-import type { ExecutionContext } from '../../domain/executor.ts';
+import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
+import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { TERMS } from '../../domain/signing.ts';
 import { requireSameEntries } from '../evm/same-entries.ts';
 import { readConfig } from '../node-plan.ts';
@@ -26,7 +27,7 @@ export function accountEntry({
   return `${venue_key}: ${exchange}${sandbox ? ' sandbox' : ''} ${kind} ${nameOf(account)}`;
 }
 
-/** As {@link accountEntry}, with the master, whose key moves funds between its accounts. */
+/** As {@link accountEntry}, with the master: another master may have a sub-account of one name. */
 export function memberEntry({ venue, master }: Pick<CexAccount, 'venue' | 'master'>): string {
   const own = accountEntry(venue);
   return venue.account_role === 'master' || master === null
@@ -63,7 +64,7 @@ export const requireSameAccount: RequireAccounts = (accounts, { config, prior })
   const recorded = prior?.prepared_action?.[TERMS];
   if (recorded === undefined) return;
   const { venue } = readConfig(withdrawalConfigSchema, { config });
-  requireSameEntries(recorded, accountEntry(accounts.get(venue).venue));
+  requireSameEntries(recorded, memberEntry(accounts.get(venue)));
 };
 
 /** {@link RequireAccounts} of a transfer within the exchange. */
@@ -73,3 +74,21 @@ export const requireSameEnds: RequireAccounts = (accounts, { config, prior }) =>
   const ends = readConfig(internalTransferConfigSchema, { config });
   requireSameEntries(recorded, endEntries(accounts, ends));
 };
+
+/**
+ * Returns what the process with the keys finds in a look. That the process means another account
+ * is a changed entry where one was recorded: only the file of the process may have changed, and
+ * the look has seen nothing of the send.
+ *
+ * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED` in place of `VENUE_MISMATCH`.
+ */
+export async function atRecorded<T>(recorded: unknown, look: () => Promise<T>): Promise<T> {
+  try {
+    return await look();
+  } catch (error) {
+    const isOther = error instanceof ExecutorFault && error.code === 'VENUE_MISMATCH';
+    if (!isOther || typeof recorded !== 'string') throw error;
+    const options = { cause: error, retryAfterSeconds: 15 };
+    throw new ExecutorFault('not_yet', VENUE_ENTRY_CHANGED, error.message, options);
+  }
+}

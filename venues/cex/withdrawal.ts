@@ -39,7 +39,7 @@ import {
   requirePrepared,
   stillObserving,
 } from './plan.ts';
-import { accountEntry } from './venue-entry.ts';
+import { memberEntry } from './venue-entry.ts';
 import { checkWithdrawal, networkUnknown } from './withdrawal-checks.ts';
 
 const POLL_SECONDS = 10;
@@ -137,7 +137,7 @@ async function prepare(
     next_state: 'SUBMITTING',
     prepared_action: {
       ...preparedOf(account, order),
-      [TERMS]: accountEntry(account.venue),
+      [TERMS]: memberEntry(account),
       quote: { ...quote },
       ...(isFeeChecked ? { fee_read_at } : {}),
       ...(await baselineOf(account, { order, context }, call)),
@@ -181,7 +181,7 @@ async function submit(
   const { account, order } = plan(accounts, context);
   return failWhenNotSent(async () => {
     // Before the order: another exchange makes another client id of the same key.
-    requirePreparedEntries(prepared_action[TERMS], accountEntry(account.venue));
+    requirePreparedEntries(prepared_action[TERMS], memberEntry(account));
     requirePrepared(prepared_action, preparedOf(account, order));
     // The node may have waited at its fence for long.
     checkHistory(context, account.dialect.withdrawals);
@@ -209,7 +209,7 @@ async function find(
 ): Promise<WithdrawalRecord | null> {
   const { search } = account.dialect;
   const { order, context } = planned;
-  requireSameEntries(context.prior?.prepared_action?.[TERMS], accountEntry(account.venue));
+  requireSameEntries(context.prior?.prepared_action?.[TERMS], memberEntry(account));
   const { client_id, asset } = order;
   const period = lifetimeOf(context);
   const reference = context.prior?.external_ref;
@@ -346,7 +346,8 @@ function checkFigures(
 
 /**
  * Checks that the amount of the order left the account, with the fee that is kept from it. A
- * booking within the exchange may be of less: no exchange documents whose the fee of one is.
+ * booking within the exchange may be of less: Binance returns its fee to the account, and the other
+ * exchanges do not document it.
  *
  * @throws RecordFault `WITHDRAWAL_MISMATCH` if it is none of the amounts that the record may mean.
  */

@@ -5,7 +5,6 @@
 import { erc20Abi, type Address, type PublicClient } from 'viem';
 import { ExecutorFault } from '../../domain/executor.ts';
 import { toBaseUnits } from '../../domain/money.ts';
-import { rejected } from '../node-plan.ts';
 import type { EvmVenue } from './config.ts';
 import type { Endpoints } from './endpoints.ts';
 import { isContractRefusal } from './errors.ts';
@@ -31,11 +30,11 @@ export function exactUnits(amount: string, decimals: TokenDecimals): bigint | nu
  * on an absence. Decimals that are listed or agreed on are compared with one endpoint's answer: the
  * listed ones once, and all of them whenever `anew` is set.
  *
- * Without `anew` one endpoint is believed while too few answer, and its answer is not kept. With
- * `anew` only endpoints that agree have the node refused; while they do not, it waits.
+ * Without `anew` one endpoint is believed while too few answer, and its answer is not kept. Only
+ * endpoints that agree have the node refused; while they do not, it waits.
  *
- * @throws ExecutorFault `rejected` `TOKEN_DECIMALS_MISMATCH`, `TOKEN_INVALID`; with `anew` also
- *   `unreachable` `TOKEN_DECIMALS_MISMATCH`, `NOT_FOUND_UNCONFIRMED`.
+ * @throws ExecutorFault `TOKEN_DECIMALS_MISMATCH`, `TOKEN_INVALID`: `rejected` where endpoints
+ *   agree, else `unreachable`; with `anew` also `unreachable` `NOT_FOUND_UNCONFIRMED`.
  */
 export async function readDecimals(
   token: Address,
@@ -57,35 +56,33 @@ export async function readDecimals(
   const question = (client: PublicClient): Promise<Reported> => reportedBy(client, token);
   let reported: readonly Reported[] = due === undefined ? [] : [await endpoints.ask(question)];
   let isConfirmed = true;
-  // An endpoint that is wrong at the fence, such as one that still syncs, does not decide alone.
-  if (due === undefined || (anew && reported[0] !== due))
+  // An endpoint that is wrong, such as one that still syncs, does not decide alone.
+  if (due === undefined || reported[0] !== due)
     try {
       reported = await endpoints.witnesses(question);
     } catch (error) {
-      if (anew || !isUnconfirmed(error)) throw error;
-      // A silent endpoint must not hide what was sent; what is signed is read with `anew`.
-      reported = [await endpoints.ask(question)];
+      if (anew) throw error;
+      // An endpoint that fails must not hide what was sent; what is signed is read with `anew`.
+      if (due === undefined) reported = [await endpoints.ask(question)];
       isConfirmed = false;
     }
   const [decimals] = reported;
   const isAlike = reported.every((each) => each === decimals);
+  const kind = isAlike && isConfirmed ? 'rejected' : 'unreachable';
   if (isAlike && decimals === 'none')
-    throw rejected(
+    throw new ExecutorFault(
+      kind,
       'TOKEN_INVALID',
       `${token} is not an ERC-20 token: it does not report its decimals`,
     );
   if (!isAlike || typeof decimals !== 'number' || decimals !== (due ?? decimals))
     throw new ExecutorFault(
-      anew && !isAlike ? 'unreachable' : 'rejected',
+      kind,
       'TOKEN_DECIMALS_MISMATCH',
       mismatch(token, venue, { reported, listed, known }),
     );
   if (isConfirmed) agreed.set(key, decimals as TokenDecimals);
   return decimals as TokenDecimals;
-}
-
-function isUnconfirmed(error: unknown): boolean {
-  return error instanceof ExecutorFault && error.code === 'NOT_FOUND_UNCONFIRMED';
 }
 
 async function reportedBy(client: PublicClient, token: Address): Promise<Reported> {

@@ -2650,7 +2650,7 @@ export interface components {
     parameters: {
         /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
         readonly RequestId: string;
-        /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
+        /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422, unless that only stops or narrows something. */
         readonly IdempotencyKey: string;
         /** @description `true` writes nothing and answers 200 with what would happen. It is signed with the query, so that nothing on the way can turn a preview into a create. */
         readonly DryRunQuery: "true" | "false";
@@ -2745,7 +2745,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422, unless that only stops or narrows something. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description The same as the parameter `dry_run`, but not signed: a proxy that drops it makes a create of a preview. The two must not differ; any other value, and the header on an operation that does not list it, is 422. */
                 readonly "Dry-Run"?: components["parameters"]["DryRun"];
@@ -4836,7 +4836,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422, unless that only stops or narrows something. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {
@@ -4878,7 +4878,7 @@ export interface operations {
             readonly header?: {
                 /** @description Kept when it is 1 to 128 of `A-Z a-z 0-9 . _ -`; anything else is replaced with a new one. */
                 readonly "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422. */
+                /** @description Replaces `idempotency_key` of the body; where both are sent they must be equal. On a write without that field it is 422, unless that only stops or narrows something. */
                 readonly "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             readonly path: {

@@ -108,6 +108,11 @@ describe('compilePlan', () => {
     ]);
   });
 
+  it('adds a single key, too', () => {
+    expect(compile({}).nodes[1]?.config).toEqual({});
+    expect(compile({ node_config: { more: 1 } }).nodes[1]?.config).toEqual({ more: 1 });
+  });
+
   it.each([
     ['text', 'x'],
     ['a list', ['x']],

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { transferEntries } from '../../../domain/capital-transfers/topology.ts';
 import type { ExecutionContext, Executor } from '../../../domain/executor.ts';
 import { serveRoutes } from '../../../executor-kit/http.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
@@ -204,16 +205,19 @@ const PROCESSES: readonly (readonly [string, ApartOptions])[] = [
   ['has the account of before', { changes: { account: 'elsewhere' } }],
 ];
 
-describe.each(PROCESSES)('of an account of before, while the process %s,', (_, options) => {
-  const expectUnseen = async (executor: Executor, context: ExecutionContext): Promise<void> => {
-    for (const look of [
-      () => executor.observe(context, call(), NO_JOURNAL),
-      () => executor.recover(context, call(), NO_JOURNAL),
-      () => executor.cancel(context, call()),
-    ])
-      expect(await faultOf(look())).toMatchObject({ kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' });
-  };
+const CHANGED = { kind: 'not_yet', code: 'VENUE_ENTRY_CHANGED' };
 
+/** Each look at the node ends with this fault. */
+async function expectEach(executor: Executor, context: ExecutionContext, fault: object) {
+  for (const look of [
+    () => executor.observe(context, call(), NO_JOURNAL),
+    () => executor.recover(context, call(), NO_JOURNAL),
+    () => executor.cancel(context, call()),
+  ])
+    expect(await faultOf(look())).toMatchObject(fault);
+}
+
+describe.each(PROCESSES)('of an account of before, while the process %s,', (_, options) => {
   test.each(EXCHANGES)('no withdrawal at %s is looked for', async (name) => {
     const world = await apart(name, options);
     const before = world.desk.accounts({ exclusive: true, account: 'elsewhere' });
@@ -223,7 +227,7 @@ describe.each(PROCESSES)('of an account of before, while the process %s,', (_, o
       call(),
     );
     const context = { ...node, prior: { prepared_action } };
-    await expectUnseen(world.executorOf('cex_withdrawal'), context);
+    await expectEach(world.executorOf('cex_withdrawal'), context, CHANGED);
   });
 
   test('no transfer within the exchange is looked for', async () => {
@@ -234,7 +238,33 @@ describe.each(PROCESSES)('of an account of before, while the process %s,', (_, o
     const executor = executorIn(before, 'cex_internal_transfer');
     const { prepared_action = {} } = await executor.prepare(node, call());
     const context = { ...node, prior: { prepared_action } };
-    await expectUnseen(world.executorOf('cex_internal_transfer'), context);
+    await expectEach(world.executorOf('cex_internal_transfer'), context, CHANGED);
+  });
+});
+
+describe('while only the file of the process means another account than before,', () => {
+  const MISMATCH = { kind: 'rejected', code: 'VENUE_MISMATCH' };
+
+  test.each(EXCHANGES)('no look for a withdrawal at %s can see it', async (name) => {
+    const world = await apart(name, { changes: { account: 'elsewhere' } });
+    const before = executorIn(world.desk.accounts({ exclusive: true }), 'cex_withdrawal');
+    const node = world.node();
+    const { prepared_action = {} } = await before.prepare(node, call());
+    const context = { ...node, prior: { prepared_action } };
+    await expectEach(world.executorOf('cex_withdrawal'), context, CHANGED);
+    // What an earlier release prepared has no account.
+    const { venue_entries: _none, ...earlier } = prepared_action;
+    const unbound = { ...node, prior: { prepared_action: earlier } };
+    await expectEach(world.executorOf('cex_withdrawal'), unbound, MISMATCH);
+  });
+
+  test('no look for a capital transfer can see it', async () => {
+    const world = await apart('binance', { subChanges: { account: 'sub-b@example.com' } });
+    const [provider] = createCexTransfers(world.accounts);
+    const [main, sub] = provider!.accounts;
+    const placed = order({ venue_entries: transferEntries(main!, sub!) ?? '' });
+    expect(await faultOf(Promise.resolve(provider!.find(placed, call())))).toMatchObject(CHANGED);
+    expect(await faultOf(Promise.resolve(provider!.find(order(), call())))).toMatchObject(MISMATCH);
   });
 });
 

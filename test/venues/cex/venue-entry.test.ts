@@ -1,6 +1,7 @@
 /** Which account a venue key means, as it is recorded with what is sent. */
+import type { CexAccount } from '../../../venues/cex/accounts.ts';
 import type { CcxtVenue } from '../../../venues/cex/config.ts';
-import { accountEntry, memberEntry } from '../../../venues/cex/venue-entry.ts';
+import { accountEntry, memberEntry, requireSameAccount } from '../../../venues/cex/venue-entry.ts';
 
 const venue: CcxtVenue = {
   venue_key: 'desk',
@@ -52,4 +53,18 @@ test("a sub-account is its master's, whose key moves funds", () => {
   expect(memberEntry({ venue, master })).toBe('desk: okx sub-account desk1 of 100');
   expect(memberEntry({ venue, master: null })).toBe(accountEntry(venue));
   expect(memberEntry({ venue: master, master })).toBe(accountEntry(master));
+});
+
+test('a look for a withdrawal from a sub-account compares its master, too', () => {
+  const master: CcxtVenue = { ...venue, account_role: 'master', account: '100' };
+  const looks = (account: string) => () =>
+    requireSameAccount(
+      { get: () => ({ venue, master: { ...master, account } }) as CexAccount },
+      {
+        config: { venue: 'desk', network: 'ETH', destination_address: '0x1' },
+        prior: { prepared_action: { venue_entries: memberEntry({ venue, master }) } },
+      },
+    );
+  expect(looks('100')).not.toThrow();
+  expect(looks('200')).toThrow(/desk1 of 200.*desk1 of 100/);
 });

@@ -16,6 +16,7 @@ import {
   openDesk,
   recover,
   send,
+  SUB,
   withdrawal,
 } from './support/desk.ts';
 import { withdrawalView } from './support/formats/binance.ts';
@@ -288,6 +289,26 @@ describe('a venue key that means another account since', () => {
     });
     books().withdrawals.push(...paid);
     expect(await recover(executor, context)).toMatchObject({ next_state: 'COMPLETED' });
+  });
+
+  test('is another one, too, where a sub-account has another master', async () => {
+    const credentials_file = await desk.keyFile('withdrawing.json', desk.exchange.key(SUB));
+    const of = (changes: object) =>
+      createCexWithdrawalExecutor(desk.accounts(changes, { credentials_file }));
+    const node = withdrawal({ venue: 'cex-sub' });
+    const { prepared_action = {} } = await of({}).prepare(node, call());
+    expect(prepared_action).toMatchObject({
+      venue_entries: expect.stringMatching(/^cex-sub: binance sub-account .+ of /),
+    });
+    const context = { ...node, prior: { prepared_action } };
+    const other = of({ account: 'another@example.com' });
+    const input = { context, prepared_action, journal: NO_JOURNAL };
+    expect(await other.submit(input, call())).toMatchObject({
+      next_state: 'FAILED',
+      error_code: 'VENUE_ENTRY_CHANGED',
+    });
+    await expect(recover(other, context)).rejects.toMatchObject({ code: 'VENUE_ENTRY_CHANGED' });
+    expect(applied()).toBe(0);
   });
 
   test('is not compared with what an earlier release prepared', async () => {

@@ -5,15 +5,16 @@ import type {
   Executor,
   ExecutorHealth,
 } from '../../../domain/executor.ts';
+import { TERMS } from '../../../domain/signing.ts';
 import type { CexAccounts } from '../accounts.ts';
-import type { RequireAccounts } from '../venue-entry.ts';
+import { atRecorded, type RequireAccounts } from '../venue-entry.ts';
 import type { ServedExchange } from './client.ts';
 
 /**
  * Returns the executor under its own descriptor: the phases of a node run where the keys of its
  * `config.venue` are. What is prepared is the same, so keys may move while nodes are under way.
  * Looks first compare the accounts by this file with `requireAccounts`: the process may be silent,
- * or have an entry that is put back in its own file alone.
+ * or have an entry that is put back in its own file alone. Its own comparison counts as well.
  */
 export function forwarding(
   local: Executor,
@@ -43,7 +44,7 @@ export function forwarding(
   };
   const look: typeof run = async (context, call, phase) => {
     requireAccounts(accounts, context);
-    return run(context, call, phase);
+    return atRecorded(context.prior?.prepared_action?.[TERMS], () => run(context, call, phase));
   };
   const isLocal = accounts.list().some(({ venue }) => venue.credentials_file !== undefined);
   return {

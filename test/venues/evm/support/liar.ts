@@ -7,9 +7,11 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 
-/** What comes of an answer: another one, or the connection is cut. */
+/** What comes of an answer: another one, an error, or the connection is cut. */
 export type Twist = (methods: RpcRequest, answer: unknown) => unknown;
 export const CUT = Symbol('cut');
+/** The endpoint answers with an error of JSON-RPC. */
+export const LIMITED = Symbol('limited');
 
 export interface Liar {
   readonly url: string;
@@ -39,9 +41,14 @@ export async function startLiar(target: string): Promise<Liar> {
       };
       const twisted = by(question, answer.result);
       if (twisted === CUT) return void response.destroy();
-      response
-        .setHeader('content-type', 'application/json')
-        .end(JSON.stringify(twisted === answer.result ? answer : { ...answer, result: twisted }));
+      response.setHeader('content-type', 'application/json');
+      if (twisted === LIMITED) {
+        const error = { code: -32_005, message: 'limit exceeded' };
+        return void response.end(JSON.stringify({ ...answer, result: undefined, error }));
+      }
+      response.end(
+        JSON.stringify(twisted === answer.result ? answer : { ...answer, result: twisted }),
+      );
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
