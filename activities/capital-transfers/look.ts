@@ -112,8 +112,9 @@ async function faulty(
   error: unknown,
 ): Promise<LookTransferResult> {
   const why = 'the provider does not answer';
-  // What an error of the program itself says is for the log alone.
-  if (!(error instanceof ExecutorFault)) return silent(deps, row, { why });
+  // What an error of the program itself says is for the log alone. It may have compared nothing.
+  if (!(error instanceof ExecutorFault))
+    return silent(deps, row, { why, isUnseen: row.error_code === VENUE_ENTRY_CHANGED });
   const { code, message } = error;
   if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);
   if (code === VENUE_ENTRY_CHANGED)

@@ -14,6 +14,7 @@ import { auditedRefusal } from '../audit/refused.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { afterAccepting } from '../http/accepted.ts';
 import type { Reply } from '../http/route.ts';
+import { withoutSecretsInMessage } from '../redact.ts';
 import { one } from './read.ts';
 import type { TransferResolveBody, TransferView } from './schema.ts';
 
@@ -45,7 +46,7 @@ export async function resolve(
 
 async function settle(
   { params, body, requester }: Parameters<typeof resolve>[0],
-  { db, transfers }: ApiDependencies,
+  { db, transfers, redact }: ApiDependencies,
 ): Promise<void> {
   const { transfer_id } = params;
   for (let attempt = 1; ; attempt += 1) {
@@ -59,7 +60,8 @@ async function settle(
     const ahead_ms = body.resolution === 'failed' ? await databaseAheadMs(db) : 0;
     const seconds = undecidableSeconds(row, settle_seconds + ahead_ms / 1_000);
     if (body.resolution === 'failed' && row.pending_at_provider) throw stillOpen(row);
-    if (body.resolution === 'failed' && row.error_code === VENUE_ENTRY_CHANGED) throw unseen(row);
+    if (body.resolution === 'failed' && row.error_code === VENUE_ENTRY_CHANGED)
+      throw unseen(row, redact);
     if (body.resolution === 'failed' && seconds > 0) throw underWay(row, seconds, states);
     const { ok } = await applyTransferStep(db, resolved(row, body, requester));
     if (ok) return;
@@ -84,9 +86,13 @@ function stillOpen({ transfer_id, provider, error_code }: TransferRow): ServiceE
 }
 
 /** Returns the refusal while no look can see the transfer. */
-function unseen({ transfer_id, venue_entries }: TransferRow): ServiceError {
+function unseen(
+  { transfer_id, venue_entries }: TransferRow,
+  redact: ApiDependencies['redact'],
+): ServiceError {
+  const message = `The venue keys of the transfer mean other accounts by now than those it was created for, so no look can see it, and it cannot be resolved as failed. Point the entries back to [${venue_entries ?? ''}] and let it be looked for, or resolve it as completed.`;
   return new ServiceError('venue_entry_changed', {
-    message: `The venue keys of the transfer mean other accounts by now than those it was created for, so no look can see it, and it cannot be resolved as failed. Point the entries back to [${venue_entries ?? ''}] and let it be looked for, or resolve it as completed.`,
+    message: withoutSecretsInMessage(message, redact),
     context: { transfer_id },
   });
 }

@@ -1,8 +1,9 @@
 /**
- * Shows change requests: the call that is wanted, each field that it changes, what movements move
- * that it leads on, and who approved. For an approval all of that is read from the bytes of the
+ * Shows change requests: the call that is wanted, each field that it changes, what the movements
+ * that it acts on move, and who approved. For an approval all of that is read from the bytes of the
  * document whose hash is approved, and from those of the plans whose hashes it names.
  */
+import { wantedOf, type WantedChange } from '../../domain/approval/change-document.ts';
 import { namedMovements } from '../../domain/approval/named-movements.ts';
 import { CommandError } from '../command-line/exit.ts';
 import type { Tone } from '../command-line/paint.ts';
@@ -10,7 +11,7 @@ import { printable } from '../command-line/printable.ts';
 import type { Session } from '../command-line/session.ts';
 import type { Styled } from '../command-line/table.ts';
 import type { View } from '../command-line/view.ts';
-import { failure, fieldOf, isJson, parsedJson, when } from '../command-line/words.ts';
+import { failure, isJson, parsedJson, when } from '../command-line/words.ts';
 import { ApiError, UnreachableError } from '../http/errors.ts';
 import type { ResultOf } from '../http/operations.ts';
 import { planHash } from '../http/plan.ts';
@@ -19,18 +20,12 @@ import type { ReadPlan } from './plan-view.ts';
 
 export type Change = ResultOf<'getChangeRequest'>;
 
-/** What is wanted: as the service states it, or as the document has it. */
-type Wanted = Pick<
-  Change,
-  'author' | 'method' | 'path' | 'body' | 'subject' | 'before' | 'after'
-> & { readonly kind: string };
-
 /** A change request with its document, and the hash that this program made of the document. */
 export interface ReadChange {
   readonly change: Change;
   readonly hash: string;
-  readonly wanted: Wanted;
-  /** The plans of the movements that it leads on. */
+  readonly wanted: WantedChange;
+  /** The plans of the movements that it acts on. */
   readonly plans: readonly ReadPlan[];
 }
 
@@ -71,17 +66,19 @@ export async function readChange(session: Session, id: string): Promise<ReadChan
     throw failure(
       `The returned document has the hash ${hash}, but the change request has ${change.hash}: do not trust the document.`,
     );
-  const wanted = wantedOf(text);
+  const wanted = wantedOf(parsedJson(text, 'The document'));
+  if (wanted === null) throw failure('This version cannot read the document.');
   return { change, hash, wanted, plans: await readPlans(session, wanted) };
 }
 
-/** Reads the plan of each movement that a request leads on; throws if one is another plan. */
+/** Reads the plan of each movement that a request acts on; throws if one is another plan. */
 async function readPlans(
   session: Session,
-  { subject, before }: Pick<Wanted, 'subject' | 'before'>,
+  { subject, before }: Pick<WantedChange, 'subject' | 'before'>,
 ): Promise<readonly ReadPlan[]> {
   const named = namedMovements(subject, before);
-  if (named === null) throw failure('This version cannot read which movements would be led on.');
+  if (named === null)
+    throw failure('This version cannot read which movements the change request acts on.');
   if (named.length === 0) return [];
   const { readPlan } = await import('./plan-view.ts');
   return Promise.all(
@@ -96,7 +93,7 @@ async function readPlans(
   );
 }
 
-/** Returns what the movements move that a request leads on; '' where it leads on none. */
+/** Returns what the movements that a request acts on move; '' where it acts on none. */
 async function movesText(
   session: Session,
   view: View,
@@ -122,22 +119,6 @@ async function movesText(
   }
 }
 
-function wantedOf(text: string): Wanted {
-  const value = parsedJson(text, 'The document');
-  if (!isJson(value)) throw failure('This version cannot read the document.');
-  const { author, kinds, body = null, before = null, after = null } = value;
-  return {
-    kind: Array.isArray(kinds) ? kinds.map(String).join(', ') : fieldOf(value, 'kind'),
-    author: fieldOf(author, 'client_id') || null,
-    method: fieldOf(value, 'method'),
-    path: fieldOf(value, 'path'),
-    subject: fieldOf(value, 'subject'),
-    body,
-    before,
-    after,
-  };
-}
-
 /** Returns a request as text; with its document, what is wanted is shown from the document. */
 export async function changeText(
   session: Session,
@@ -145,7 +126,7 @@ export async function changeText(
   change: Change,
   document?: Pick<ReadChange, 'hash' | 'wanted' | 'plans'>,
 ): Promise<string> {
-  const wanted: Wanted = document?.wanted ?? change;
+  const wanted: WantedChange = document?.wanted ?? change;
   return [
     view.record([
       ['change request', change.change_request_id],
@@ -214,7 +195,10 @@ function openSentence(change: Change): string {
 /** Every value of a row by its path, such as `nodes[0].config.venue`. */
 type FieldValues = ReadonlyMap<string, unknown>;
 
-async function differenceText(view: View, { subject, before, after }: Wanted): Promise<string> {
+async function differenceText(
+  view: View,
+  { subject, before, after }: WantedChange,
+): Promise<string> {
   const [was, becomes] = [fieldsOf(before), fieldsOf(after)];
   if (before === null) return fieldsText(view, `What is added to ${subject}`, becomes);
   const fields = [...new Set([...was.keys(), ...becomes.keys()])].map((name) => {

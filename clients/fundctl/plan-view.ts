@@ -91,7 +91,7 @@ export async function planText(session: Session, view: View, read: ReadPlan): Pr
   ].join('');
 }
 
-/** Returns what movements that are led on move: of each its most, every payee, terms and gates. */
+/** Returns what the movements of a request move: of each its most, every payee, terms and gates. */
 export async function movedText(
   session: Session,
   view: View,

@@ -1,4 +1,4 @@
-/** Which movements a change request of the kind `movement_action` leads on. */
+/** Which movements a change request of the kind `movement_action` acts on. */
 import { isObject } from '../json.ts';
 
 /** A movement, and the hash of its plan when the request was made. */
@@ -8,8 +8,8 @@ export interface NamedMovement {
 }
 
 /**
- * Returns the movements that a change request leads on, from its subject and its row before. Empty
- * for a request that leads on none; null when they cannot be read.
+ * Returns the movements that a change request acts on, from its subject and its row before. Empty
+ * for a request that acts on none; null when they cannot be read.
  */
 export function namedMovements(subject: string, before: unknown): readonly NamedMovement[] | null {
   if (subject !== 'movements') return [];

@@ -60,7 +60,8 @@ export const VENUE_ENTRY_CHANGED = 'VENUE_ENTRY_CHANGED';
 /**
  * Codes of a look that may have ended before it compared the entries, so it does not replace that
  * code: no entry was found, or the node could not be read by the present ones. Or the process with
- * the keys did not answer, or means another account: its file may be the one that has changed.
+ * the keys did not answer, or means another account: its file may be the one that has changed. Or
+ * the program itself broke. A new code that a look may throw before it compares belongs here.
  */
 const COMPARED_NOTHING: readonly string[] = [
   'EXECUTOR_MISSING',
@@ -76,6 +77,9 @@ const COMPARED_NOTHING: readonly string[] = [
   'VENUE_MISMATCH',
   'EXECUTOR_UNREACHABLE',
   'EXECUTOR_TIMEOUT',
+  'EXECUTOR_PROTOCOL_ERROR',
+  'EXECUTOR_BROKE',
+  'TOKEN_UNREADABLE',
 ];
 
 /** Returns whether a look with this fault has compared the venue entry with that of the send. */

@@ -60,9 +60,10 @@ function namedBy(node: CompiledNode, place: Place): readonly JsonValue[] {
 
 /** Returns the config fields of a node that can name the place. */
 function fieldsOf({ action_type, sends }: CompiledNode, place: Place): readonly string[] {
-  const { idle, venue } = specOf(action_type);
+  const { idle, pool, venue } = specOf(action_type);
   if (place === 'destination_address') return idle ? [] : PAYEE_FIELDS;
-  if (place === 'chain_id') return idle ? [] : CHAIN_FIELDS;
+  // An exchange withdrawal reads its network, and no chain.
+  if (place === 'chain_id') return idle || pool === 'exchange' ? [] : CHAIN_FIELDS;
   // The venue of a node that observes a deposit is where the funds arrive.
   const ofVenue =
     place === 'source_venue'

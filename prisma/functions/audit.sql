@@ -3,6 +3,8 @@ BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END $$;
 
+-- create_movement (write-path.sql) inserts the same columns by itself, without a call of this: a
+-- column that is added here has to be added there.
 CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
   INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
     namespace, action,

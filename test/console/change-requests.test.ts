@@ -194,7 +194,7 @@ test('Needs you lists open change requests, and what was made alone', async () =
   expect(alone).toContain('the desk is away');
 });
 
-describe('a request that leads movements on', () => {
+describe('a request that acts on movements', () => {
   const plan = make.plan({
     nodes: [
       make.planNode({
@@ -280,7 +280,11 @@ describe('a request that leads movements on', () => {
     const other = await readDocument(document, 'f'.repeat(64));
     expect(other.status).toBe('differs');
     expect(documentProblem({ reading: other, error: null })).toContain('has ffffffff');
-    for (const none of ['', '[]', '{"kind":"signers"}'])
+    // Each kind has rules of its own that hold.
+    const two = JSON.stringify({ ...wanted(null), kinds: ['signers', 'keys'] });
+    expect(await readDocument(two, made(two))).toMatchObject({ wanted: { kind: 'signers, keys' } });
+    const noKind = JSON.stringify({ ...wanted(null), kinds: [] });
+    for (const none of ['', '[]', '{"kind":"signers"}', noKind])
       expect(await readDocument(none, made(none))).toMatchObject({ status: 'unreadable' });
     const error = new Error('It is away.');
     expect(documentProblem({ reading: null, error })).toContain('It is away.');

@@ -149,6 +149,16 @@ test('every field is shown, or is hidden for a reason', async () => {
   expect(html).toContain('href="https://temporal.example/run"');
 });
 
+test('a plan that sends nothing shows what its gates say', async () => {
+  const { movement, graph, timeline, plan } = madeAnswers();
+  const config = { description: 'Call the desk.' };
+  const gate = make.planNode({ node_kind: 'manual_gate', sends: false, config });
+  const gates = make.plan({ nodes: [gate] });
+  const data = { movement, graph, timeline, rows: [], errors, look };
+  const html = await htmlOf({ ...data, plan: { ...plan, plan: gates } }, movement);
+  expect(html).toContain('Call the desk.');
+});
+
 test('it says whether you may approve, and which approval no longer counts', async () => {
   const { movement, graph, timeline, plan } = madeAnswers();
   const approvals = movement.approvals!;

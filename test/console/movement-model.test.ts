@@ -576,7 +576,9 @@ describe('a decision', () => {
       ...['{"message": ', '["0xab"]', '"0xab"', 'null', 'message'],
       ...['{"message": "0xab", "message": "0xcd"}', '{"nonce": 9007199254740993}'],
     ])
-      expect(missing(claims, { ...word, output: text })).toContain('must be a JSON object');
+      expect(missing(claims, { ...word, output: text })).toBe(
+        'The output must be a JSON object with each name once and long numbers as text.',
+      );
     expect(missing(claims, { ...word, output, mint_tx_hashes })).toContain('not both');
     expect(missing(claims, { ...word, output })).toBeNull();
     expect(missing(claims, { ...word, mint_tx_hashes })).toBeNull();

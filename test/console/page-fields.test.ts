@@ -4,7 +4,7 @@
  * gives another page.
  */
 import { isIn } from './answers.ts';
-import { drawn, type PageCase } from './pages.ts';
+import { drawn, type Drawn, type PageCase } from './pages.ts';
 
 const BASIS = { 'listAutoApprovePolicies[].strategy_id': 'basis' };
 const EDGES = {
@@ -73,11 +73,9 @@ const HIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/signers/$signer_key': { 'listSigners[].': 'the list of signers shows it' },
 };
 
-test.each(CASES)('every field is shown, or hidden for a reason, at $at', async ({ ...page }) => {
-  const { leaves, reads, html } = await drawn(page);
-  expect(reads.length).toBeGreaterThan(0);
+/** Returns the paths of fields that are neither shown nor hidden for a reason. */
+function missingOn(path: string, { leaves, html }: Drawn): readonly string[] {
   const text = html();
-  expect(text).toContain('<h1>');
   const isShown = ({ value, other, put }: (typeof leaves)[number]): boolean => {
     if (other === undefined) return isIn(text, value);
     put(other);
@@ -85,9 +83,29 @@ test.each(CASES)('every field is shown, or hidden for a reason, at $at', async (
     put(value);
     return differs;
   };
-  const missing = leaves.filter((leaf) => !isShown(leaf)).map(({ path }) => path);
-  const hidden = Object.keys(HIDDEN[page.path] ?? {});
-  expect(missing.filter((path) => !hidden.some((each) => path.startsWith(each)))).toEqual([]);
+  const hidden = Object.keys(HIDDEN[path] ?? {});
+  return leaves
+    .filter((leaf) => !isShown(leaf) && !hidden.some((each) => leaf.path.startsWith(each)))
+    .map((leaf) => leaf.path);
+}
+
+test.each(CASES)('every field is shown, or hidden for a reason, at $at', async ({ ...page }) => {
+  const read = await drawn(page);
+  expect(read.reads.length).toBeGreaterThan(0);
+  expect(read.html()).toContain('<h1>');
+  expect(missingOn(page.path, read)).toEqual([]);
+});
+
+test('with its document read, a change is shown from it, and the rest from the answer', async () => {
+  const path = '/changes/$change_request_id';
+  const names = ['kind', 'author', 'method', 'path', 'body', 'subject', 'before', 'after'];
+  const wanted = Object.fromEntries(names.map((name) => [name, `${name} of the document`]));
+  const answers = { 'document-reading': { status: 'agrees', wanted } };
+  const read = await drawn({ path, at: '/changes/one', answers });
+  for (const value of Object.values(wanted)) expect(isIn(read.html(), value)).toBe(true);
+  const ofDocument = names.map((name) => `getChangeRequest.${name}`);
+  const missing = missingOn(path, read);
+  expect(missing.filter((each) => !ofDocument.includes(each))).toEqual([]);
 });
 
 test('hidden are only fields that there are', async () => {

@@ -697,6 +697,20 @@ export const commandRules: readonly Rule[] = [
     },
   },
   {
+    id: 'a-defect-is-no-look-at-a-transfer',
+    section,
+    rule: 'A look for a capital transfer that a defect ends takes nothing back of one that could not see it.',
+    test: {
+      file: 'test/store/capital-transfer-resolve.test.ts',
+      name: 'a look that a defect ends takes nothing back',
+    },
+    broken: {
+      file: 'activities/capital-transfers/look.ts',
+      find: 'return silent(deps, row, { why, isUnseen: row.error_code === VENUE_ENTRY_CHANGED });',
+      replace: 'return silent(deps, row, { why });',
+    },
+  },
+  {
     id: 'a-changed-entry-hides-no-stuck-lane',
     section,
     rule: 'A look that cannot see a send does not hide that its nonce lane is stuck.',

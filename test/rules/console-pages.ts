@@ -124,7 +124,7 @@ export const consolePageRules: readonly Rule[] = [
   {
     id: 'a-change-is-approved-with-what-it-moves',
     section,
-    rule: 'A change request that leads movements on is approved only where the plan of each is shown, and has the hash that the request names.',
+    rule: 'A change request that acts on movements is approved only where the plan of each is shown, and has the hash that the request names.',
     test: {
       file: 'test/console/change-requests.test.ts',
       name: 'is not approved for %s',

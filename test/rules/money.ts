@@ -1590,7 +1590,7 @@ export const moneyRules: readonly Rule[] = [
   {
     id: 'a-command-is-approved-by-its-plan',
     section,
-    rule: '`fundctl` approves a change request that leads movements on only where the plan of each has the hash that the request names.',
+    rule: '`fundctl` approves a change request that acts on movements only where the plan of each has the hash that the request names.',
     test: {
       file: 'test/clients/fundctl-answers.test.ts',
       name: 'is not approved where %s, but shown and rejected',
@@ -1807,7 +1807,21 @@ export const moneyRules: readonly Rule[] = [
     },
     broken: {
       file: 'venues/cex/withdrawal.ts',
-      find: '    if (dialect.fee_on_top !== true) requireWhole(record, order);\n',
+      find: '    if (dialect.fee_on_top !== true) requireWhole(record, { order, context });\n',
+      replace: '',
+    },
+  },
+  {
+    id: 'a-booking-is-short-by-a-fee-at-most',
+    section,
+    rule: 'A withdrawal that is a booking within the exchange is not completed with less than ordered, but for a fee that is bounded.',
+    test: {
+      file: WITHDRAWALS,
+      name: 'within the exchange of %s, with the fee limit %s, is short by more than a fee',
+    },
+    broken: {
+      file: 'venues/cex/withdrawal.ts',
+      find: ' && compare(record.net_amount, least) >= 0',
       replace: '',
     },
   },

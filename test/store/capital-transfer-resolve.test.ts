@@ -33,6 +33,7 @@ function resolveAs(
   transfer_id: string,
   resolution: 'completed' | 'failed' | 'manual_intervention',
   settle: { readonly seconds?: number } = { seconds: SETTLE_SECONDS },
+  more: Pick<ApiDependencies, 'redact'> = {},
 ) {
   const transfers = {
     accounts: [],
@@ -43,6 +44,7 @@ function resolveAs(
     db: bench.db,
     log: pino({ level: 'silent' }),
     transfers,
+    ...more,
   } as unknown as ApiDependencies;
   return resolve(
     { params: { transfer_id }, body: { resolution, reason: 'x' }, requester: REQUESTER as never },
@@ -301,7 +303,7 @@ describe('while its venue keys mean other accounts than at its creation', () => 
     });
   });
 
-  test.each(['VENUE_MISMATCH', 'EXECUTOR_UNREACHABLE'])(
+  test.each(['VENUE_MISMATCH', 'EXECUTOR_UNREACHABLE', 'TOKEN_UNREADABLE'])(
     'a look that may have compared nothing (%s) takes nothing back',
     async (code) => {
       const { desk, id, meets } = await unseen();
@@ -310,6 +312,21 @@ describe('while its venue keys mean other accounts than at its creation', () => 
       await isRefused(id);
     },
   );
+
+  test('a look that a defect ends takes nothing back', async () => {
+    const { desk, id, meets } = await unseen();
+    await meets(() => Promise.reject(new TypeError('a defect')));
+    expect(await desk.row(id)).toMatchObject({ error_code: VENUE_ENTRY_CHANGED });
+    await isRefused(id);
+  });
+
+  test('the refusal shows no secret that the process knows', async () => {
+    const { id } = await unseen();
+    const redact = (text: string): string => text.replace('[a]', '[x]');
+    await expect(
+      resolveAs(id, 'failed', { seconds: SETTLE_SECONDS }, { redact }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('Point the entries back to [x]') });
+  });
 
   test('the API says so, and what to do', async () => {
     const { id } = await unseen();

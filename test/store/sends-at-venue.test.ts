@@ -615,6 +615,9 @@ test.each([
   'VENUE_MISMATCH',
   'EXECUTOR_UNREACHABLE',
   'EXECUTOR_TIMEOUT',
+  'EXECUTOR_PROTOCOL_ERROR',
+  'EXECUTOR_BROKE',
+  'TOKEN_UNREADABLE',
 ])('a look that may have ended before it compared entries (%s) is none', async (code) => {
   const args = await late();
   await finish(args, SILENCE);

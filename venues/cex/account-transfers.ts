@@ -89,15 +89,16 @@ type Calls = Pick<TransferProvider, 'submit' | 'find'>;
  * keys mean now: it is not sent, and what another account shows of it proves nothing.
  */
 function ofSameAccounts(calls: Calls, ends: readonly TransferAccount[]): Calls {
-  const now = ({ source, destination }: TransferOrder): string | null => {
+  const now = ({ source, destination }: TransferOrder): string => {
     const endAt = (key: string) => ends.find(({ venue_key }) => venue_key === key) ?? {};
-    return transferEntries(endAt(source.venue_key), endAt(destination.venue_key));
+    const both = transferEntries(endAt(source.venue_key), endAt(destination.venue_key));
+    return both ?? 'no entries of both';
   };
   return {
     submit: async (order, call) => {
       const { venue_entries: made } = order;
       if (!areOther(made, now(order))) return calls.submit(order, call);
-      const why = `the transfer was created for [${made}], and the venues file says [${String(now(order))}] now`;
+      const why = `the transfer was created for [${made}], and the venues file says [${now(order)}] now`;
       return unsent(VENUE_ENTRY_CHANGED, `${why}; check the entries, and create it again`);
     },
     find: async (order, call) => {

@@ -77,8 +77,8 @@ export const requireSameEnds: RequireAccounts = (accounts, { config, prior }) =>
 
 /**
  * Returns what the process with the keys finds in a look. That the process means another account
- * is a changed entry where one was recorded: only the file of the process may have changed, and
- * the look has seen nothing of the send.
+ * (or has other flags, which it does not tell apart) is a changed entry where one was recorded:
+ * only the file of the process may have changed, and the look has seen nothing of the send.
  *
  * @throws ExecutorFault `not_yet` `VENUE_ENTRY_CHANGED` in place of `VENUE_MISMATCH`.
  */
@@ -89,6 +89,7 @@ export async function atRecorded<T>(recorded: unknown, look: () => Promise<T>): 
     const isOther = error instanceof ExecutorFault && error.code === 'VENUE_MISMATCH';
     if (!isOther || typeof recorded !== 'string') throw error;
     const options = { cause: error, retryAfterSeconds: 15 };
-    throw new ExecutorFault('not_yet', VENUE_ENTRY_CHANGED, error.message, options);
+    const why = `the send was made under [${recorded}], and the process with the keys means another account by now, or its flags differ: ${error.message}`;
+    throw new ExecutorFault('not_yet', VENUE_ENTRY_CHANGED, why, options);
   }
 }

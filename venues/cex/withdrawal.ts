@@ -333,7 +333,7 @@ function checkFigures(
   const isAboveLimit = fee_limit !== null && compare(fee, fee_limit) > 0;
   const isBeyondAmount = dialect.fee_on_top && compare(leftBy(record), amount) > 0;
   if (!isAboveLimit && !isBeyondAmount) {
-    if (dialect.fee_on_top !== true) requireWhole(record, order);
+    if (dialect.fee_on_top !== true) requireWhole(record, { order, context });
     return;
   }
   const charged = `the exchange charged a fee of ${fee} ${asset}, and config.fee_limit is ${fee_limit ?? 'not set'}`;
@@ -346,22 +346,32 @@ function checkFigures(
 
 /**
  * Checks that the amount of the order left the account, with the fee that is kept from it. A
- * booking within the exchange may be of less: Binance returns its fee to the account, and the other
- * exchanges do not document it.
+ * booking within the exchange may be of less, by the most that the fee could be: Binance returns
+ * its fee to the account, and the other exchanges do not document it.
  *
- * @throws RecordFault `WITHDRAWAL_MISMATCH` if it is none of the amounts that the record may mean.
+ * @throws RecordFault `WITHDRAWAL_MISMATCH` if it is none of the amounts that the record may mean,
+ *   and no booking that is short of the order by a fee.
  */
-function requireWhole(record: WithdrawalRecord, { amount }: WithdrawalOrder): void {
+function requireWhole(record: WithdrawalRecord, { order, context }: Planned): void {
+  const { amount } = order;
   const gross = grossAmounts(record);
   const isLess = gross.every((each) => compare(each, amount) < 0);
   if (gross.some((each) => compare(each, amount) === 0)) return;
-  if (isLess && record.tx_hash === null) return;
+  const least = subtract(amount, mostFee({ order, context }));
+  if (isLess && record.tx_hash === null && compare(record.net_amount, least) >= 0) return;
   const { id, asset } = record;
   throw new RecordFault(
     'WITHDRAWAL_MISMATCH',
     `the exchange's record shows that ${gross.join(' or ')} ${asset} left the account, not ${amount}`,
     id,
   );
+}
+
+/** Returns the most that the fee could be, as the send named it or the plan bounds it; else 0. */
+function mostFee({ order, context }: Planned): string {
+  const { data } = sendTermsSchema.safeParse(context.prior?.prepared_action);
+  // Not the record's fee: with that one, what it shows has been compared.
+  return data?.quote?.['max_fee'] ?? order.fee_limit ?? '0';
 }
 
 /**

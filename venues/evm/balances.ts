@@ -8,6 +8,9 @@ import type { Signer } from '../../domain/signer.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import type { EvmVenue } from './config.ts';
 
+/** Codes of a token by itself, also where endpoints only differ in it. */
+const OF_TOKEN: readonly string[] = ['TOKEN_INVALID', 'TOKEN_DECIMALS_MISMATCH'];
+
 const DEFAULT_INTERVAL_SECONDS = 30;
 /**
  * Bound of blocks between the newest and the confirmed block: endpoints without an archive keep
@@ -104,8 +107,10 @@ async function poolOf(
       details,
     };
   } catch (error) {
-    // One wrongly listed token must not hide the other balances; only its own amounts are null.
-    if (!(error instanceof ExecutorFault) || error.kind !== 'rejected') throw error;
+    // One wrongly listed token, or one in which endpoints differ, must not hide the other balances;
+    // only its own amounts are null.
+    if (!(error instanceof ExecutorFault)) throw error;
+    if (error.kind !== 'rejected' && !OF_TOKEN.includes(error.code)) throw error;
     return {
       account_type: 'SPOT',
       asset,

@@ -57,7 +57,7 @@ export const changes: Group = {
       name: 'approve',
       about: 'Read what a change request would change, and approve exactly that',
       details:
-        'Shows the call and each field that changes from the bytes of the document, and what the movements move that it leads on; makes the hash of those bytes here, asks, and approves that hash. The last approval that is needed makes the change. With --yes it does not ask, so the hash of what was read must be named.',
+        'Shows the call and each field that changes from the bytes of the document, and what the movements that it acts on move; makes the hash of those bytes here, asks, and approves that hash. The last approval that is needed makes the change. With --yes it does not ask, so the hash of what was read must be named.',
       examples: [
         'fundctl changes approve <change-request-id>',
         'fundctl changes approve <change-request-id> --hash <hash> --reason "checked" --yes',

@@ -1,4 +1,4 @@
-/** Reads the document of a change request, and what the movements move that it leads on. */
+/** Reads the document of a change request, and what the movements that it acts on move. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { namedMovements } from '../../../domain/approval/named-movements.ts';
 import { callOf } from '../../data/reads.ts';

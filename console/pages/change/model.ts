@@ -7,7 +7,8 @@ import type { ListedRow, Movement } from '../movement/model/answers.ts';
 import type { PlanReading } from '../movement/model/plan.ts';
 import type { DocumentReading } from './document.ts';
 
-export type Change = ResultOf<'getChangeRequest'>;
+/** A change request. Its `kind` lists all kinds once it is read from the document. */
+export type Change = Omit<ResultOf<'getChangeRequest'>, 'kind'> & { readonly kind: string };
 
 /** The document of a change request, checked against the request's hash. */
 export interface ReadDocument {
@@ -17,7 +18,7 @@ export interface ReadDocument {
   readonly error: Error | null;
 }
 
-/** A movement that a change request leads on, with its plan checked against the request's hash. */
+/** A movement that a change request acts on, with its plan checked against the request's hash. */
 export interface NamedPlan extends NamedMovement {
   /** Null while it is not read. */
   readonly reading: PlanReading | null;
@@ -27,9 +28,9 @@ export interface NamedPlan extends NamedMovement {
   readonly movement: Movement | null;
 }
 
-/** What the movements move that a change request leads on. */
+/** What the movements that a change request acts on move. */
 export interface Moves {
-  /** Null when this release cannot read which movements would be led on. */
+  /** Null when this release cannot read which movements it acts on. */
   readonly plans: readonly NamedPlan[] | null;
   readonly rows: readonly ListedRow[] | null;
   /** Why the allowlist could not be read; null when it was read. */
@@ -57,12 +58,12 @@ export function documentProblem({ reading, error }: ReadDocument): string | null
 }
 
 /**
- * Returns why a request must not be approved, by the movements that it leads on; null when each is
+ * Returns why a request must not be approved, by the movements that it acts on; null when each is
  * read, its plan has the hash that the request names, and its payees can be checked.
  */
 export function whyNotKnown({ plans, rows, rowsError }: Moves): string | null {
   if (plans === null)
-    return 'This version of the console cannot read which movements would be led on. Reload the page, or use fundctl of the release that runs.';
+    return 'This version of the console cannot read which movements the change request acts on. Reload the page, or use fundctl of the release that runs.';
   const problem = plans.map(planProblem).find((why) => why !== null) ?? null;
   if (problem !== null || plans.length === 0 || rows !== null) return problem;
   return rowsError === null

@@ -1,4 +1,4 @@
-/** What the movements move that a change request leads on: read from the bytes of their plans. */
+/** What the movements that a change request acts on move: read from the bytes of their plans. */
 import { plannedSends } from '../../../domain/send/planned-sends.ts';
 import type { CompiledPlan } from '../../../domain/plan/types.ts';
 import { MovementLink, Outflow } from '../../parts/movement-values.tsx';
@@ -13,7 +13,7 @@ import { PayeeList } from '../movement/parts/money.tsx';
 import { PlanTerms } from '../movement/parts/terms.tsx';
 import { planProblem, whyNotKnown, type Moves } from './model.ts';
 
-/** Shows nothing for a request that leads on no movement. */
+/** Shows nothing for a request that acts on no movement. */
 export function WhatMoves({ moves }: { moves: Moves }) {
   const { plans, rows, rowsError } = moves;
   if (plans?.length === 0) return null;

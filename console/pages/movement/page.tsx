@@ -5,7 +5,7 @@
 import { useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { mayApproveSentence } from '../../../domain/approval/why-not.ts';
-import { plannedSends } from '../../../domain/send/planned-sends.ts';
+import { gateTexts, plannedSends } from '../../../domain/send/planned-sends.ts';
 import { Approvals } from '../../parts/approvals.tsx';
 import { Problem } from '../../parts/problem.tsx';
 import { Text } from '../../parts/text.tsx';
@@ -114,8 +114,8 @@ export function MovementView({ movement, data, operator, behind }: MovementViewP
         {drawn !== null && <Edges edges={drawn.edges} />}
       </Section>
       <Allowances open={movement.open_allowances} />
-      {read !== null && sends.length > 0 && (
-        <Section title="Terms of each send">
+      {read !== null && (sends.length > 0 || gateTexts(read).length > 0) && (
+        <Section title="Terms of the plan">
           <PlanTerms plan={read} nodes={movement.nodes} />
         </Section>
       )}

@@ -53,6 +53,13 @@ test('each node counts: what one observes, and each chain of a bridge', () => {
   expect(unread({ destination_address: A }, burn, look)).toEqual([]);
 });
 
+test('a chain in the config of an exchange withdrawal, which reads none, is none of the plan', () => {
+  const out = node('cex_withdrawal', { venue: 'v', chain_id: 9, destination_address: A });
+  expect(unread({ chain_id: 9 }, out, pay)).toEqual(['chain_id']);
+  expect(unread({ chain_id: 1 }, out, pay)).toEqual([]);
+  expect(unread({ chain_id: 1 }, out)).toEqual([]);
+});
+
 test('a venue is the source of what leaves it, and the destination of what arrives', () => {
   const out = node('cex_withdrawal', { venue: 'from' });
   const arrive = node('cex_deposit_observe', { venue: 'to' }, { sends: false });

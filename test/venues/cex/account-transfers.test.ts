@@ -272,6 +272,10 @@ describe('a provider of transfers', () => {
         kind: 'not_yet',
         code: 'VENUE_ENTRY_CHANGED',
       });
+      const gone = { ...placed, source: { ...placed.source, venue_key: 'gone' } };
+      const none = expect.stringContaining('[no entries of both]');
+      expect(await moved!.submit(gone, call())).toMatchObject({ error_message: none });
+      await expect(moved!.find(gone, call())).rejects.toMatchObject({ message: none });
       expect(desk.exchange.requests).toEqual([]);
       expect(await provider.submit(placed, call())).toMatchObject({ status: 'pending' });
       expect(await provider.find(placed, call())).toMatchObject({ status: 'completed' });

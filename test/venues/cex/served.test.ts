@@ -262,8 +262,12 @@ describe('while only the file of the process means another account than before,'
     const world = await apart('binance', { subChanges: { account: 'sub-b@example.com' } });
     const [provider] = createCexTransfers(world.accounts);
     const [main, sub] = provider!.accounts;
-    const placed = order({ venue_entries: transferEntries(main!, sub!) ?? '' });
-    expect(await faultOf(Promise.resolve(provider!.find(placed, call())))).toMatchObject(CHANGED);
+    const venue_entries = transferEntries(main!, sub!) ?? '';
+    const placed = order({ venue_entries });
+    expect(await faultOf(Promise.resolve(provider!.find(placed, call())))).toMatchObject({
+      ...CHANGED,
+      message: expect.stringContaining(`made under [${venue_entries}]`),
+    });
     expect(await faultOf(Promise.resolve(provider!.find(order(), call())))).toMatchObject(MISMATCH);
   });
 });

@@ -205,6 +205,37 @@ describe('a withdrawal', () => {
     expect(output).not.toHaveProperty('tx_hash');
   });
 
+  test.each<[string, string | undefined]>([
+    ['50', undefined],
+    ['100.25', undefined],
+    ['50', '0.25'],
+    ['100.249999', '0.25'],
+  ])(
+    'within the exchange of %s, with the fee limit %s, is short by more than a fee',
+    async (net_amount, fee_limit) => {
+      const context = withdrawal(fee_limit === undefined ? {} : { fee_limit });
+      await send(executor, context);
+      const tx = 'Internal transfer 51376627901';
+      Object.assign(books().withdrawals[0]!, { within: true, tx, net_amount, fee: '0' });
+      expect(await recover(executor, context)).toMatchObject({
+        next_state: 'UNKNOWN',
+        error_code: 'WITHDRAWAL_MISMATCH',
+      });
+    },
+  );
+
+  test('within the exchange may be short by its fee, and then says no received amount', async () => {
+    const context = withdrawal({ fee_limit: '0.25' });
+    await send(executor, context);
+    const tx = 'Internal transfer 51376627901';
+    const shown = { within: true, tx, net_amount: '100.25', fee: '0' };
+    Object.assign(books().withdrawals[0]!, shown);
+    const { next_state, output } = await observe(executor, context);
+    expect(next_state).toBe('COMPLETED');
+    expect(output).toMatchObject({ reported_amount: '100.25' });
+    expect(output).not.toHaveProperty('received_amount');
+  });
+
   test.each([1, 3, 5])('that the exchange ended (status %i) is FAILED', async (status) => {
     const context = withdrawal();
     await send(executor, context);

@@ -1,3 +1,4 @@
+import { pad, toHex } from 'viem';
 import type { BalanceFetcher, PoolBalance } from '../../../domain/balances.ts';
 import { createLocalRequestDesk } from '../../../platform/request-desk.ts';
 import { createLocalSigner } from '../../../signers/local.ts';
@@ -5,6 +6,7 @@ import { createNoopSigner } from '../../../signers/noop.ts';
 import { parseVenueBindings } from '../../../venues/bindings.ts';
 import { openVenues } from '../../../venues/open.ts';
 import { CHAIN_ID, startChain } from './support/chain.ts';
+import { startLiar } from './support/liar.ts';
 import { call, type Account } from './support/node.ts';
 import { started } from '../../support/started.ts';
 
@@ -105,6 +107,27 @@ test('a token that is wrongly listed promises nothing and hides nothing', async 
     GO: shown('1'),
     TST: { ...shown(null), details: { problem: 'TOKEN_DECIMALS_MISMATCH' } },
   });
+});
+
+test('a token in whose decimals endpoints differ hides nothing either', async () => {
+  const account = await chain.account({ tokens: '3' });
+  const [one, other] = await Promise.all([startLiar(chain.url), startLiar(chain.url)]);
+  try {
+    other.twist(({ method, params }, answer) =>
+      method === 'eth_call' &&
+      (params[0] as { readonly data: string }).data.startsWith('0x313ce567')
+        ? pad(toHex(8), { size: 32 })
+        : answer,
+    );
+    const venue = { rpc_url: one.url, more_rpc_urls: [other.url] };
+    const tokens = [{ asset: 'TST', address: chain.token }];
+    expect(await fetched(account, { ...venue, tokens })).toMatchObject({
+      GO: shown('1'),
+      TST: { ...shown(null), details: { problem: 'TOKEN_DECIMALS_MISMATCH' } },
+    });
+  } finally {
+    await Promise.all([one.stop(), other.stop()]);
+  }
 });
 
 test('an endpoint that is away, or of another chain, gives none at all', async () => {

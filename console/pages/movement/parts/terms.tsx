@@ -97,7 +97,7 @@ function Send({ send, nodes }: { send: PlannedSend; nodes: Movement['nodes'] }) 
 /** Returns a term as it is shown: a burn that names no caller may be minted by any account. */
 function termOf(terms: Terms, name: keyof Terms): string | null {
   const anyCaller = name === 'destination_caller' && terms.finality !== null;
-  return terms[name] ?? (anyCaller ? 'anybody' : null);
+  return terms[name] ?? (anyCaller ? 'any account' : null);
 }
 
 function Inputs({ of }: { of: ReturnType<typeof executorInputs> }) {
