@@ -60,7 +60,7 @@ export function leavesOf(group: Command): ReadonlyMap<string, Command> {
 export function time(text: string): Date {
   if (!dayOrInstant.safeParse(text).success)
     throw new InvalidArgumentError(
-      'It must be an ISO 8601 date, or a time with seconds and its offset, of a day that exists, from 1970 to 9999.',
+      'It must be an ISO 8601 date, or a time with seconds and its offset, of a day that exists, of the years 1 to 9999.',
     );
   return new Date(text);
 }

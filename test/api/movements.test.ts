@@ -124,7 +124,7 @@ describe('reading and acting', () => {
     '?cursor=',
     '?created_from=2026-02-31T00:00:00Z',
     '?created_from=0000-01-01T00:00:00Z',
-    '?created_from=1969-12-31T23:59:59Z',
+    '?created_from=0001-01-01T00:00:00%2B10:00',
     '?created_to=9999-12-31T23:59:59-10:00',
     '?created_to=9999-12-31T23:59:59.9999Z',
     '?unknown=1',
@@ -186,7 +186,7 @@ describe('pages', () => {
       text({ created_at: 'x', id: 'y' }),
       text({ ...at(1), more: 1 }),
       text(null),
-      ...['2026-13-01', '2026-02-31', '0000-01-01', '1969-12-31'].map((day) =>
+      ...['2026-13-01', '2026-02-31', '0000-01-01'].map((day) =>
         encodeCursor({ created_at: `${day}T00:00:00.000Z`, id: at(1).id }),
       ),
     ]) {
