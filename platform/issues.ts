@@ -2,8 +2,6 @@
 import type { z } from 'zod';
 import { placeOf } from '../domain/json.ts';
 
-export { placeOf };
-
 /** The input's name in faults of the whole input (`whole`), or a prefix of all paths (`under`). */
 export type Read = { readonly whole: string } | { readonly under: string };
 

@@ -52,11 +52,7 @@ export async function look(
   if (row === null) return load(0);
   const provider = providerOf(deps.providers, row);
   if (provider === undefined)
-    return silent(deps, row, {
-      why: 'no worker is bound to the accounts of the transfer',
-      // This look has compared no entries.
-      isUnseen: row.error_code === VENUE_ENTRY_CHANGED,
-    });
+    return silent(deps, row, { why: 'no worker is bound to the accounts of the transfer' });
   let answer: TransferAnswer | null;
   try {
     answer = await repeatable(
@@ -112,15 +108,14 @@ async function faulty(
   error: unknown,
 ): Promise<LookTransferResult> {
   const why = 'the provider does not answer';
-  // What an error of the program itself says is for the log alone. It may have compared nothing.
-  if (!(error instanceof ExecutorFault))
-    return silent(deps, row, { why, isUnseen: row.error_code === VENUE_ENTRY_CHANGED });
+  // What an error of the program itself says is for the log alone.
+  if (!(error instanceof ExecutorFault)) return silent(deps, row, { why });
   const { code, message } = error;
   if (SHOWN_OTHERWISE.includes(code)) return otherwise(deps, row, error);
   if (code === VENUE_ENTRY_CHANGED)
     return silent(deps, row, { why: OTHER_ACCOUNTS, reported: message, isUnseen: true });
-  const isUnseen = row.error_code === VENUE_ENTRY_CHANGED && !hasCompared(error);
-  return silent(deps, row, { why, reported: `${code}: ${message}`, isUnseen });
+  const seen = hasCompared(error) ? { isUnseen: false } : {};
+  return silent(deps, row, { why, reported: `${code}: ${message}`, ...seen });
 }
 
 /** Hands a transfer that its provider shows otherwise than ordered to a person, and keeps why. */
@@ -222,16 +217,17 @@ interface Nothing {
 
 /**
  * Handles a look without an answer. What the provider showed before stays, and what it showed
- * otherwise than ordered stays the reason.
+ * otherwise than ordered stays the reason. So does that no look could see the transfer, unless this
+ * one is said to have compared its entries.
  */
 async function silent(
   deps: TransferDependencies,
   row: TransferRow,
-  nothing: Nothing,
+  { isUnseen = row.error_code === VENUE_ENTRY_CHANGED, ...nothing }: Nothing,
 ): Promise<LookTransferResult> {
   if (SHOWN_OTHERWISE.includes(row.error_code ?? ''))
     throw lookAgain(nothing.why, unhurriedSeconds(deps));
-  return unanswered(deps, row, nothing);
+  return unanswered(deps, row, { ...nothing, isUnseen });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What is wrong with a request, with the path of each fault, in this service's own wording. */
 import type { z } from 'zod';
 import { ServiceError } from '../../domain/errors.ts';
-import { placeOf } from '../../platform/issues.ts';
+import { placeOf } from '../../domain/json.ts';
 
 export interface Issue {
   readonly path: string;

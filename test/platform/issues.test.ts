@@ -1,6 +1,7 @@
 /** What a schema finds wrong, as people read it. */
 import { z } from 'zod';
-import { describeIssues, issuesLine, placeOf } from '../../platform/issues.ts';
+import { placeOf } from '../../domain/json.ts';
+import { describeIssues, issuesLine } from '../../platform/issues.ts';
 
 const schema = z.object({ venues: z.array(z.object({ chain_id: z.number('must be a number') })) });
 const faults = (value: unknown): z.ZodError => {

@@ -545,7 +545,7 @@ export const bridgeRules: readonly Rule[] = [
     rule: 'What was burnt or sent is judged by the venue entries that it was sent under, or not at all.',
     test: { file: BURNS, name: 'decide nothing: it waits until they are put back' },
     broken: {
-      file: 'venues/evm/same-entries.ts',
+      file: 'venues/same-entries.ts',
       find: "if (!areOther(recorded, now)) return;\n  throw new ExecutorFault(\n    'not_yet'",
       replace:
         "if (areOther(recorded, now) || true) return;\n  throw new ExecutorFault(\n    'not_yet'",

@@ -692,8 +692,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/look.ts',
-      find: 'row.error_code === VENUE_ENTRY_CHANGED && !hasCompared(error)',
-      replace: 'false',
+      find: 'hasCompared(error) ? { isUnseen: false } : {}',
+      replace: '{ isUnseen: false }',
     },
   },
   {
@@ -706,8 +706,8 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/look.ts',
-      find: 'return silent(deps, row, { why, isUnseen: row.error_code === VENUE_ENTRY_CHANGED });',
-      replace: 'return silent(deps, row, { why });',
+      find: 'isUnseen = row.error_code === VENUE_ENTRY_CHANGED',
+      replace: 'isUnseen = false',
     },
   },
   {
@@ -843,7 +843,7 @@ export const commandRules: readonly Rule[] = [
     },
     broken: {
       file: 'activities/capital-transfers/look.ts',
-      find: '  return silent(deps, row, { why, reported: `${code}: ${message}`, isUnseen });\n',
+      find: '  return silent(deps, row, { why, reported: `${code}: ${message}`, ...seen });\n',
       replace:
         '  await noteAnswer(deps, row, null);\n  return unanswered(deps, row, { why, reported: code });\n',
     },

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import type { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import { chainHash, eventHash, EMPTY_CHAIN, type ChainHead } from '../../platform/audit-chain.ts';
-import { placeOf } from '../../platform/issues.ts';
+import { placeOf } from '../../domain/json.ts';
 import {
   digest,
   fingerprint,

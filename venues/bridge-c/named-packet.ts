@@ -5,7 +5,7 @@ import type { CallOptions } from '../../domain/executor.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { fromBaseUnits } from '../../domain/money.ts';
 import { hashIn, readNamedReceipt, shownByAll } from '../evm/named-transaction.ts';
-import { requireSameEntries } from '../evm/same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { readDestination, receivedBy } from './delivery.ts';
 import { BRIDGE_C_OBSERVE_DESCRIPTOR, readSent } from './observe.ts';
 import { entriesOf, readSendPlan, type Bridge } from './plan.ts';

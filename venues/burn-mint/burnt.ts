@@ -4,7 +4,7 @@ import type { ExecutionContext } from '../../domain/executor.ts';
 import { readDecimal } from '../../domain/money.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { recordedBlock } from '../evm/landed.ts';
-import { requireSameEntries } from '../evm/same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { rejected } from '../node-plan.ts';
 import type { Attested } from './attester.ts';
 import { readMessage } from './message.ts';

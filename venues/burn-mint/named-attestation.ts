@@ -9,7 +9,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { EvmChains } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { hashIn, readNamedReceipt, shownByAll } from '../evm/named-transaction.ts';
-import { requireSameEntries } from '../evm/same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { whyUnsigned } from './attestation.ts';
 import { CCTP_BURN_DESCRIPTOR, didBurn } from './burn-act.ts';
 import { attestedFacts } from './burn.ts';

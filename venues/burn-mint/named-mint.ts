@@ -16,7 +16,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { finalizedNumber, readReceipt, type EvmChains, type EvmConnection } from '../evm/client.ts';
 import type { EvmVenue } from '../evm/config.ts';
 import { isCanonical, recordedBlock } from '../evm/landed.ts';
-import { requireSameEntries } from '../evm/same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { isPlanned } from './burn-act.ts';
 import { attestedFacts } from './burn.ts';
 import { broughtMessage, differs, readMessage } from './message.ts';

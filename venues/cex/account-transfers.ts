@@ -12,7 +12,7 @@ import type {
 import { ExecutorFault, type CallOptions } from '../../domain/executor.ts';
 import { compare, toBaseUnits } from '../../domain/money.ts';
 import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
-import { areOther, requireSameEntries } from '../evm/same-entries.ts';
+import { areOther, requireSameEntries } from '../same-entries.ts';
 import { rejected } from '../node-plan.ts';
 import type { CexAccount, CexAccounts } from './accounts.ts';
 import { requireBoundKey } from './binding.ts';

@@ -14,7 +14,7 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import { compare, normalize, toBaseUnits } from '../../domain/money.ts';
 import { TERMS } from '../../domain/signing.ts';
-import { requirePreparedEntries } from '../evm/same-entries.ts';
+import { requirePreparedEntries } from '../same-entries.ts';
 import { rejected, readConfig, readAmount } from '../node-plan.ts';
 import { hashedId } from './client-id.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';

@@ -7,7 +7,7 @@ import { transferEntries } from '../../domain/capital-transfers/topology.ts';
 import { ExecutorFault, type ExecutionContext } from '../../domain/executor.ts';
 import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
 import { TERMS } from '../../domain/signing.ts';
-import { requireSameEntries } from '../evm/same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { readConfig } from '../node-plan.ts';
 import type { CexAccount, CexAccounts } from './accounts.ts';
 import { internalTransferConfigSchema, withdrawalConfigSchema, type CcxtVenue } from './config.ts';

@@ -16,7 +16,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { sameAddress } from '../../domain/allowlist/address.ts';
 import { add, compare, isPositive, subtract } from '../../domain/money.ts';
 import { TERMS } from '../../domain/signing.ts';
-import { requirePreparedEntries, requireSameEntries } from '../evm/same-entries.ts';
+import { requirePreparedEntries, requireSameEntries } from '../same-entries.ts';
 import { readConfig, readAmount } from '../node-plan.ts';
 import { baselineOf, grossAmounts, ownRecord, type Planned } from './baseline.ts';
 import { checkAccounts, type CexAccount, type CexAccounts } from './accounts.ts';

@@ -41,7 +41,7 @@ import { quoteGas, type GasQuote } from './fees.ts';
 import { checkChains } from './health.ts';
 import { baseUnits, readSigner } from './plan.ts';
 import { requireAllowance } from './require-allowance.ts';
-import { requireSameEntries } from './same-entries.ts';
+import { requireSameEntries } from '../same-entries.ts';
 import { sendSigned, stillUnderWay } from './send-signed.ts';
 import { settleAct } from './settle.ts';
 

@@ -15,7 +15,7 @@ import { readAuthorization, verifyAuthorization } from './authorization.ts';
 import { readBalance, readBlock, type EvmChains, type EvmConnection } from './client.ts';
 import { layer1Fee } from './layer1-fee.ts';
 import { plannedTransfer } from './planned-transfer.ts';
-import { requirePreparedEntries } from './same-entries.ts';
+import { requirePreparedEntries } from '../same-entries.ts';
 import { settleAct } from './settle.ts';
 import { isUsed, settleAuthorization } from './settle-authorization.ts';
 import { transferOn } from './transfer.ts';

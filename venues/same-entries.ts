@@ -1,8 +1,8 @@
 /** Refuses to send or to check under venue entries that have changed since. */
-import { ExecutorFault } from '../../domain/executor.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import { VENUE_ENTRY_CHANGED } from '../../domain/send/at-venue.ts';
-import { rejected } from '../node-plan.ts';
+import { ExecutorFault } from '../domain/executor.ts';
+import type { JsonValue } from '../domain/json.ts';
+import { VENUE_ENTRY_CHANGED } from '../domain/send/at-venue.ts';
+import { rejected } from './node-plan.ts';
 
 /** True if recorded entries differ from the current ones; false if none were recorded. */
 export const areOther = (recorded: JsonValue | undefined, now: string | null): recorded is string =>
