@@ -5,6 +5,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { watchSteps } from './data/steps.ts';
 import { Shell } from './shell.tsx';
 import { NotFound, PageFailed } from './parts/page-states.tsx';
 import { PAGES } from './routes.ts';
@@ -31,6 +32,9 @@ const routeTree = rootRoute.addChildren(
     createRoute({ getParentRoute: () => rootRoute, path, component: lazyRouteComponent(load) }),
   ),
 );
+
+// Without a browser, in tests, there are no steps.
+if (typeof window !== 'undefined') watchSteps();
 
 export const router = createRouter({
   routeTree,
