@@ -13,7 +13,7 @@ let home: number | null = null;
 let isReleased = true;
 let timer: number | undefined;
 
-/** Must be called before the router is made: listeners of a window run in the order of their calls. */
+/** Must run before the router is made: a window's listeners run in the order of registration. */
 export function watchSteps(): void {
   window.addEventListener('popstate', (event) => {
     if (home === null) return;
