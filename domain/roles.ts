@@ -26,6 +26,11 @@ export interface Caller {
   readonly namespace?: string;
   /** Only for a dashboard operator. */
   readonly dashboard?: DashboardRights;
+  /**
+   * When the key of this request was found active, by the database's clock; never stored. Absent
+   * without authentication.
+   */
+  readonly checked_at?: string;
 }
 
 export interface DashboardRights {
@@ -62,7 +67,7 @@ export function identityOf({
   key_id,
   role,
   namespace,
-}: Caller): Omit<Caller, 'dashboard'> {
+}: Caller): Omit<Caller, 'dashboard' | 'checked_at'> {
   return { client_id, key_id, role, ...(namespace === undefined ? {} : { namespace }) };
 }
 

@@ -154,6 +154,11 @@ export interface AuditEntry {
   readonly request_id?: string | null;
   readonly reason?: string | null;
   readonly details?: JsonObject;
+  /**
+   * See `Caller`; not a field of the row. What succeeds is refused, with everything else of its
+   * transaction, if this is more than a minute old or the key was revoked since.
+   */
+  readonly checked_at?: string;
 }
 
 /** The amount that is held back in one pool. */

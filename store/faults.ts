@@ -52,6 +52,12 @@ const TEMPLATE_VERSIONS = 'FM017';
 const VERSION_RETIRED = 'FM019';
 /** SQLSTATE raised by prisma/functions/change-requests.sql: a change waits for people. */
 const CHANGE_WAITS = 'FM023';
+/**
+ * SQLSTATEs raised by prisma/functions/audit.sql: the key of the request was revoked since, or was
+ * checked too long ago.
+ */
+const KEY_REVOKED = 'FM024';
+const REQUEST_LATE = 'FM025';
 /** The code of the error thrown by prisma/pool.ts. */
 const POOL_BUSY = 'POOL_BUSY';
 const SOCKET =
@@ -210,12 +216,18 @@ export function refusedBy(fault: DatabaseFault, error: unknown): unknown {
       return templateVersionsExceeded(detail());
     case CHANGE_WAITS:
       return new ChangeWaits(stored<ChangeEffect>(JSON.parse(detail())), { cause: error });
+    case KEY_REVOKED:
+      return new ServiceError('unauthenticated', { cause: error });
+    case REQUEST_LATE:
+      return new ServiceError('overloaded', { cause: error, message: LATE });
     case VERSION_RETIRED:
       return versionRetired(stored<RetiredVersion>(JSON.parse(detail())));
     default:
       return error;
   }
 }
+
+const LATE = 'This took more than a minute, so nothing was accepted; try again.';
 
 /** A retired template version, from which nothing new may be created. */
 export interface RetiredVersion {

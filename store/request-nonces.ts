@@ -14,6 +14,8 @@ export type TakenNonce = {
   readonly role: Role;
   readonly authority_key: string | null;
   readonly fresh: boolean;
+  /** When the key was found active, by the database's clock. */
+  readonly checked_at: string;
   /** Only from {@link takeCountedNonces}, and for a nonce that was new. */
   readonly window?: RateWindow | null;
 } | null;
@@ -41,19 +43,20 @@ export async function takeNonces(
   const doc = JSON.stringify(pairs.map(({ key_id, nonce }) => [key_id, nonce]));
   const rows = await run(
     () => db.sql<NonNullable<TakenNonce> & { readonly position: number }>`
-      WITH known AS (
+      WITH clock AS MATERIALIZED (SELECT svc_now() AS at), known AS (
         SELECT a.position::integer AS position, a.value ->> 0 AS key_id, a.value ->> 1 AS nonce,
           k.client_id::text, k.role, k.authority_key
         FROM jsonb_array_elements(${doc}::jsonb) WITH ORDINALITY AS a (value, position)
         JOIN api_client_keys k ON k.key_id = a.value ->> 0 AND k.status = 'active'
         JOIN api_clients c ON c.client_id = k.client_id AND c.status = 'active'
       ), taken AS (
-        INSERT INTO nonce_registry (key_id, nonce, used_at) SELECT key_id, nonce, svc_now()
-          FROM known ORDER BY key_id, nonce
+        INSERT INTO nonce_registry (key_id, nonce, used_at) SELECT key_id, nonce, at
+          FROM known, clock ORDER BY key_id, nonce
         ON CONFLICT DO NOTHING RETURNING key_id, nonce
       )
-      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh
-        FROM known k LEFT JOIN taken t USING (key_id, nonce)`,
+      SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh,
+        c.at::text AS checked_at
+        FROM clock c, known k LEFT JOIN taken t USING (key_id, nonce)`,
   );
   const found = new Map(rows.map(({ position, ...taken }) => [position, taken]));
   return pairs.map((_, index) => found.get(index + 1) ?? null);
@@ -102,6 +105,7 @@ export async function takeCountedNonces(
         RETURNING key_id, used, ends_at
       )
       SELECT k.position, k.client_id, k.role, k.authority_key, t.key_id IS NOT NULL AS fresh,
+        clock.at::text AS checked_at,
         CASE WHEN t.key_id IS NOT NULL THEN c.used - (count(t.key_id) OVER (PARTITION BY k.key_id)
           - row_number() OVER (PARTITION BY k.key_id, t.key_id ORDER BY k.position)) END::integer
           AS place,
@@ -120,14 +124,17 @@ export async function takeCountedNonces(
   return pairs.map((_, index) => found.get(index + 1) ?? null);
 }
 
-/** Takes a nonce for a caller whose key is not in the database; false if taken before. */
-export async function takeNonce(db: Database, { key_id, nonce }: KeyNonce): Promise<boolean> {
+/**
+ * Takes a nonce for a caller whose key is not in the database. Returns the time by the database's
+ * clock; null if the nonce was taken before.
+ */
+export async function takeNonce(db: Database, { key_id, nonce }: KeyNonce): Promise<string | null> {
   const rows = await run(
-    () => db.sql`
+    () => db.sql<{ readonly at: string }>`
       INSERT INTO nonce_registry (key_id, nonce, used_at) VALUES (${key_id}, ${nonce}, svc_now())
-        ON CONFLICT DO NOTHING RETURNING 1`,
+        ON CONFLICT DO NOTHING RETURNING used_at::text AS at`,
   );
-  return rows.length > 0;
+  return rows[0]?.at ?? null;
 }
 
 /** Removes up to `atMost` nonces older than any valid request; returns their number. */

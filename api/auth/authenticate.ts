@@ -47,11 +47,12 @@ export function createAuthenticator(
     const taken = await nonces.take({ key_id: keyId, nonce });
     if (taken === null) throw new AuthenticationError('key_revoked', keyId);
     if (!taken.fresh) throw new AuthenticationError('nonce_replayed', keyId);
-    const { client_id, role, authority_key, window } = taken;
+    const { client_id, role, authority_key, window, checked_at } = taken;
     const caller: Caller = {
       client_id,
       key_id: keyId,
       role,
+      checked_at,
       ...(authority_key === null ? {} : { namespace: agentNamespace(authority_key) }),
     };
     if (window != null) counted?.(caller, window);

@@ -42,9 +42,10 @@ export function createChangeDesk({ find, operator, deps }: ChangeDeskOptions): C
   return {
     ask: async (waits, call, requester) => {
       const { caller } = requester;
+      const { checked_at: _checked, ...author } = caller;
       const { db } = deps();
       const request = await createChange(db, {
-        author: caller,
+        author,
         call,
         effect: waits.effect,
         audit: (id) =>

@@ -121,13 +121,13 @@ export function createOperatorAuthentication({
   };
   /**
    * Checks the signature with the secret that `find` returns, takes the nonce, and returns the
-   * operator's name.
+   * operator's name and when the nonce was taken, by the database's clock.
    */
   const verify = async (
     { method, target, headers, body }: SignedRequest,
     find: (operator: string) => Promise<Pick<OperatorKey, 'secret' | 'enrolled'> | null>,
     issued: boolean,
-  ): Promise<string> => {
+  ): Promise<{ readonly operator: string; readonly at: string }> => {
     const { operator, timestamp, nonce, signature } = credentialsOf(headers);
     const key = await find(operator);
     const text = dashboardCanonicalString({ method, ...target, body, timestamp, nonce, operator });
@@ -141,9 +141,9 @@ export function createOperatorAuthentication({
       );
     // All operators share the issued nonces, also expired ones: under another name, one could be
     // used a second time. Any other nonce is used once by each operator.
-    if (!(await takeNonce(db, { key_id: worth === 'foreign' ? keyId : ISSUED, nonce })))
-      throw new AuthenticationError('nonce_replayed', keyId);
-    return operator;
+    const at = await takeNonce(db, { key_id: worth === 'foreign' ? keyId : ISSUED, nonce });
+    if (at === null) throw new AuthenticationError('nonce_replayed', keyId);
+    return { operator, at };
   };
   const verified = async (
     request: SignedRequest,
@@ -151,11 +151,14 @@ export function createOperatorAuthentication({
   ): Promise<Signed> => {
     let key: OperatorKey | null = null;
     const find = async (operator: string) => (key = await keys.find(operator));
-    const operator = await verify(request, find, issued);
-    const used = found(key);
+    const { operator, at } = await verify(request, find, issued);
+    const { secret } = found(key);
+    // Read again, since the key may have been ended before the nonce was taken.
+    const used = found(await keys.find(operator));
+    if (!used.secret.equals(secret)) throw new AuthenticationError('key_unknown');
     // Only the holder of the key may learn this; all other requests were refused before.
     if (used.enrolled?.pending === true) throw new ServiceError('dashboard_key_pending');
-    return { caller: callerOf(operator, used), key: used };
+    return { caller: { ...callerOf(operator, used), checked_at: at }, key: used };
   };
   const signedWith: OperatorAuthentication['signedWith'] = (request, options) =>
     recorded(request, () => verified(request, options));

@@ -96,7 +96,13 @@ function signatureOnly(): Guard {
     ...shared,
     nonces: {
       take: () =>
-        Promise.resolve({ client_id: 'bench', role: 'operator', authority_key: null, fresh: true }),
+        Promise.resolve({
+          client_id: 'bench',
+          role: 'operator',
+          authority_key: null,
+          fresh: true,
+          checked_at: new Date().toISOString(),
+        }),
     },
   });
   return {

@@ -43,6 +43,9 @@ export function auditOf(
     request_id: requester.request_id,
     reason: entry.reason ?? null,
     ...(entry.details === undefined ? {} : { details: entry.details }),
+    ...(requester.caller.checked_at === undefined
+      ? {}
+      : { checked_at: requester.caller.checked_at }),
   };
 }
 

@@ -3,9 +3,35 @@ BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END $$;
 
+-- Refuses what a request does whose key was revoked since it was found active, or was checked more
+-- than a minute ago: the process may have stood still, or waited for a lock. Every write of a
+-- request has audit rows, and what raises here takes back the whole transaction. Rows without
+-- `checked_at` are of no signed request. See compromised_keys for the minute.
+CREATE OR REPLACE FUNCTION refuse_outlived(events jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  e record;
+BEGIN
+  FOR e IN SELECT DISTINCT value ->> 'actor_key_id' AS key_id,
+      (value ->> 'checked_at')::timestamptz AS checked_at
+    FROM jsonb_array_elements(coalesce(events, '[]'))
+    WHERE value ? 'checked_at' AND value ->> 'outcome' = 'success'
+  LOOP
+    IF EXISTS (SELECT FROM api_client_keys k JOIN api_clients c USING (client_id)
+        WHERE k.key_id = e.key_id AND (k.status <> 'active' OR c.status <> 'active')) THEN
+      RAISE EXCEPTION 'the key % was revoked while its request was handled', e.key_id
+        USING ERRCODE = 'FM024';
+    END IF;
+    IF e.checked_at < svc_now() - interval '1 minute' THEN
+      RAISE EXCEPTION 'the request of key % was checked at %, more than a minute ago', e.key_id,
+        e.checked_at USING ERRCODE = 'FM025';
+    END IF;
+  END LOOP;
+END $$;
+
 -- create_movement (write-path.sql) inserts the same columns by itself, without a call of this: a
 -- column that is added here has to be added there.
 CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
+  SELECT refuse_outlived(events);
   INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
     namespace, action,
                             entity_type, entity_key, outcome, request_id, reason, details, mac)

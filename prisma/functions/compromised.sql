@@ -54,14 +54,14 @@ DECLARE
   known compromised_keys;
   c compromised_keys;
   present timestamptz;
-  -- A request that was authenticated before the key ended may be stored this much later.
-  in_flight timestamptz;
+  -- A request that was authenticated before the key ended may be stored this much later
+  -- (refuse_outlived in audit.sql).
+  in_flight interval := interval '1 minute';
   sessions integer;
 BEGIN
   -- What is being decided now is decided before it, and is found below.
   PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
   present := svc_now();
-  in_flight := present + interval '1 minute';
   SELECT x.* INTO c.recorded_as, c.since, c.until FROM (
     SELECT k.key_id, k.created_at, NULL::timestamptz FROM api_client_keys k
     WHERE doc ->> 'kind' = 'api_key' AND k.key_id = doc ->> 'key_id'
@@ -72,13 +72,13 @@ BEGIN
     SELECT 'dashboard:' || k.operator, k.created_at, coalesce((
       SELECT min(n.confirmed_at) FROM dashboard_keys n
       WHERE n.operator = k.operator AND n.confirmed_at > k.created_at AND n.key_id <> k.key_id),
-      in_flight) FROM dashboard_keys k
+      present) + in_flight FROM dashboard_keys k
     WHERE doc ->> 'kind' = 'dashboard_key' AND k.key_id::text = doc ->> 'key_id'
     UNION ALL
     -- A key of the keys file counts until the database has a key in its place.
     SELECT 'dashboard:' || of_file, 'epoch'::timestamptz, coalesce((
       SELECT min(CASE WHEN k.replaces THEN k.created_at ELSE k.filled_at END) FROM dashboard_keys k
-      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), in_flight)
+      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), present) + in_flight
     WHERE of_file IS NOT NULL) x;
   IF NOT FOUND THEN RETURN NULL; END IF;
   c.kind := doc ->> 'kind';

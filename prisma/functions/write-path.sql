@@ -630,6 +630,7 @@ BEGIN
   END IF;
   IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM keep_rules_of(id, at);
+  PERFORM refuse_outlived(doc -> 'audit');
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;

@@ -15,7 +15,13 @@ import { pino } from 'pino';
 
 const KEY = { keyId: 'k', secret: 's'.repeat(40) };
 const NOW = 1_800_000_000_000;
-const taken = { client_id: 'c', role: 'operator', authority_key: null, fresh: true } as const;
+const taken = {
+  client_id: 'c',
+  role: 'operator',
+  authority_key: null,
+  fresh: true,
+  checked_at: '2027-01-15 08:00:00+00',
+} as const;
 
 describe('the clock', () => {
   const authenticate = createAuthenticator({
@@ -41,7 +47,8 @@ describe('the clock', () => {
   };
 
   test.each([-300, -299, 0, 300])('%d s off is in time', async (offset) => {
-    expect(await at(offset)).toEqual({ client_id: 'c', key_id: 'k', role: 'operator' });
+    const { client_id, role, checked_at } = taken;
+    expect(await at(offset)).toEqual({ client_id, key_id: 'k', role, checked_at });
   });
 
   test.each([-301, 301, -100_000, 100_000])('%d s off is not', async (offset) => {

@@ -13,18 +13,28 @@ import type { Database } from '../../prisma/client.ts';
 import { createSecretKey } from 'node:crypto';
 import { VECTORS, type Vector } from '../clients/vectors.ts';
 
-const db = (fresh: boolean): Database =>
-  ({ sql: () => Promise.resolve(fresh ? [{}] : []), auditMac: () => null }) as unknown as Database;
+/** When the nonce is taken, by the database's clock. */
+const AT = '2027-01-15 08:00:00+00';
+const db = (fresh: boolean, taking: () => void): Database =>
+  ({
+    sql: () => {
+      taking();
+      return Promise.resolve(fresh ? [{ at: AT }] : []);
+    },
+    auditMac: () => null,
+  }) as unknown as Database;
 const authentication = (
   of: Vector,
   more: {
     readonly at?: number;
     readonly fresh?: boolean;
     readonly keys?: DashboardKeys | null;
+    /** Runs when the nonce is taken. */
+    readonly taking?: () => void;
   } = {},
 ) => {
   const { signed } = createOperatorAuthentication({
-    db: db(more.fresh ?? true),
+    db: db(more.fresh ?? true, more.taking ?? (() => undefined)),
     log: pino({ level: 'silent' }),
     keys: fileKeys(
       more.keys === undefined
@@ -63,6 +73,7 @@ describe.each(VECTORS.dashboard)('the signature of another implementation: $name
       key_id: id,
       role: 'allowlist',
       dashboard: { operator: vector.operator, allowlist: true },
+      checked_at: AT,
     };
     for (const at of [-300, 0, 300])
       expect(await authentication(vector, { at })(request(vector))).toEqual(caller);
@@ -88,6 +99,24 @@ describe.each(VECTORS.dashboard)('the signature of another implementation: $name
       },
     };
     await expect(authentication(vector)(twice)).rejects.toMatchObject(refused('header_repeated'));
+  });
+
+  test('is refused once its key has ended, or is another, when its nonce is taken', async () => {
+    const key = (secret: string) => ({
+      secret: createSecretKey(secret, 'utf8'),
+      role: 'allowlist' as const,
+      allowlist: true,
+    });
+    for (const after of [null, key('x'.repeat(40))]) {
+      const keys = new Map([[vector.operator, key(vector.secret)]]);
+      const taking = (): void => {
+        keys.clear();
+        if (after !== null) keys.set(vector.operator, after);
+      };
+      await expect(authentication(vector, { keys, taking })(request(vector))).rejects.toMatchObject(
+        { code: 'unauthenticated', reason: 'key_unknown' },
+      );
+    }
   });
 
   test('is refused without any key', async () => {

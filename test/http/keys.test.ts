@@ -2,7 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { must, sendAs, shared, sql } from '../support/http.ts';
+import pg from 'pg';
+import {
+  approval,
+  create,
+  detail,
+  expectRefusal,
+  gated,
+  must,
+  sendAs,
+  shared,
+  sql,
+  waitFor,
+} from '../support/http.ts';
 import { issueKey, tool } from '../support/tool.ts';
 
 const listed = async (client: string): Promise<Record<string, unknown>[]> =>
@@ -111,6 +123,47 @@ test('keys of one client share it; rotation is issue, use, revoke', async () => 
     { action: 'api_key.issue', outcome: 'success', reason: null, actor_key_id: null },
     { action: 'api_key.revoke', outcome: 'success', reason: 'rotation', actor_key_id: null },
   ]);
+});
+
+test('a key that is revoked while its approval waits approves nothing', async () => {
+  const key = await issueKey(
+    '--client-name',
+    'hurried',
+    '--key-id',
+    'hurried-1',
+    '--role',
+    'operator',
+  );
+  const movement = await create(await gated());
+  const path = `/movements/${movement.movement_id}/approve`;
+  const holder = new pg.Client({ connectionString: shared.databaseUrl });
+  await holder.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM movements WHERE movement_id = $1 FOR UPDATE', [
+      movement.movement_id,
+    ]);
+    const answer = sendAs(key, 'POST', path, approval(movement));
+    const [{ pid } = { pid: 0 }] = (
+      await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    ).rows;
+    await waitFor(async () => {
+      const waiting = await sql(
+        'SELECT FROM pg_stat_activity WHERE pg_blocking_pids(pid) @> ARRAY[$1::integer]',
+        [pid],
+      );
+      return waiting.length > 0;
+    });
+    expect((await tool(['keys', 'revoke', '--key-id', 'hurried-1'])).status).toBe(0);
+    await holder.query('ROLLBACK');
+    expectRefusal(await answer, 401, 'unauthenticated');
+  } finally {
+    await holder.end();
+  }
+  expect(await detail(movement.movement_id)).toMatchObject({
+    request_state: 'PENDING_APPROVAL',
+    approved_by: null,
+  });
 });
 
 test('the keys of an inactive client open nothing, and open again once it is active', async () => {

@@ -44,6 +44,34 @@ export const processRules: readonly Rule[] = [
     },
   },
   {
+    id: 'revoked-keys-finish-nothing',
+    section,
+    rule: 'What a request would write is refused once its key is revoked, however far the request has come.',
+    test: {
+      file: 'test/http/keys.test.ts',
+      name: 'a key that is revoked while its approval waits approves nothing',
+    },
+    broken: {
+      file: 'prisma/functions/audit.sql',
+      find: "AND (k.status <> 'active' OR c.status <> 'active')) THEN",
+      replace: "AND (k.status <> 'active' OR c.status <> 'active') AND false) THEN",
+    },
+  },
+  {
+    id: 'requests-act-for-a-minute',
+    section,
+    rule: 'A request writes nothing once a minute has passed since its key was found active.',
+    test: {
+      file: 'test/store/outlived.test.ts',
+      name: 'what was checked more than a minute ago writes nothing, and says that nothing was accepted',
+    },
+    broken: {
+      file: 'prisma/functions/write-path.sql',
+      find: "  PERFORM refuse_outlived(doc -> 'audit');\n",
+      replace: '',
+    },
+  },
+  {
     id: 'shared-limits-are-exact',
     section,
     rule: 'APIs that share a rate limit let through exactly as many requests of a key as it says.',

@@ -563,7 +563,7 @@ test('a compromised key counts in nothing that waits, and shows in what it let g
   expect(flagged).toEqual([{ id: counts }]);
 });
 
-test("an operator's decision is the key's until the next one, or a minute longer", async () => {
+test("an operator's decision is the key's until a minute after its end, or after the next one", async () => {
   await set({ desk: ['bob', 'cid', 'dee'] }, { one: TWO });
   /** A key that was made, and has ended (null: has not), that long ago. */
   const made = async (operator: string, ago: string, ended: string | null): Promise<NamedKey> => {
@@ -596,6 +596,15 @@ test("an operator's decision is the key's until the next one, or a minute longer
   expect(await decide(late, 'cid', piet)).toBe('waits');
   await compromised(former);
   expect(await counted(late)).toEqual(['cid']);
+  // Sent with the former key, and stored once the next one was confirmed.
+  const hanna = { key: 'dashboard:hanna' };
+  const replaced = await made('hanna', '1 hour', '40 seconds');
+  await made('hanna', '30 seconds', null);
+  const third = await movementBy('ann');
+  expect(await decide(third, 'dee', hanna)).toBe('waits');
+  expect(await counted(third)).toEqual(['dee']);
+  await compromised(replaced);
+  expect(await counted(third)).toEqual([]);
 });
 
 test('each condition holds for what it names', async () => {

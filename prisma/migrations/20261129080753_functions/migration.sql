@@ -451,6 +451,48 @@ END $$;
 
 -- prisma/functions/audit.sql
 
+-- Refuses what a request does whose key was revoked since it was found active, or was checked more
+-- than a minute ago: the process may have stood still, or waited for a lock. Every write of a
+-- request has audit rows, and what raises here takes back the whole transaction. Rows without
+-- `checked_at` are of no signed request. See compromised_keys for the minute.
+CREATE OR REPLACE FUNCTION refuse_outlived(events jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  e record;
+BEGIN
+  FOR e IN SELECT DISTINCT value ->> 'actor_key_id' AS key_id,
+      (value ->> 'checked_at')::timestamptz AS checked_at
+    FROM jsonb_array_elements(coalesce(events, '[]'))
+    WHERE value ? 'checked_at' AND value ->> 'outcome' = 'success'
+  LOOP
+    IF EXISTS (SELECT FROM api_client_keys k JOIN api_clients c USING (client_id)
+        WHERE k.key_id = e.key_id AND (k.status <> 'active' OR c.status <> 'active')) THEN
+      RAISE EXCEPTION 'the key % was revoked while its request was handled', e.key_id
+        USING ERRCODE = 'FM024';
+    END IF;
+    IF e.checked_at < svc_now() - interval '1 minute' THEN
+      RAISE EXCEPTION 'the request of key % was checked at %, more than a minute ago', e.key_id,
+        e.checked_at USING ERRCODE = 'FM025';
+    END IF;
+  END LOOP;
+END $$;
+
+-- create_movement (write-path.sql) inserts the same columns by itself, without a call of this: a
+-- column that is added here has to be added there.
+CREATE OR REPLACE FUNCTION write_audit(events jsonb, at timestamptz) RETURNS void LANGUAGE sql AS $$
+  SELECT refuse_outlived(events);
+  INSERT INTO audit_events (event_id, occurred_at, actor_client_id, actor_key_id, actor_role,
+    namespace, action,
+                            entity_type, entity_key, outcome, request_id, reason, details, mac)
+  SELECT event_id, at, actor_client_id, actor_key_id, actor_role, namespace, action, entity_type,
+    entity_key, outcome,
+         request_id, reason, coalesce(details, '{}'::jsonb), decode(mac, 'hex')
+  FROM jsonb_to_recordset(coalesce(events, '[]'::jsonb)) AS e (event_id uuid, actor_client_id text,
+    actor_key_id text,
+    actor_role text, namespace text, action text, entity_type text, entity_key text, outcome text,
+      request_id text, reason text,
+    details jsonb, mac text)
+$$;
+
 -- Refuses a seal that does not take the next position in the chain. A seal far ahead would become
 -- the head and block every later seal. Has a search path of its own, else it would read a temporary
 -- table of the same name.
@@ -785,6 +827,103 @@ BEGIN
   -- time for which one counts is a day.
   UPDATE balance_snapshots SET fetched_at = at - interval '25 hours' WHERE fetched_at = at;
   RETURN jsonb_build_object('back_seconds', extract(epoch FROM before - at), 'cut', cut);
+END $$;
+
+-- prisma/functions/compromised.sql
+
+-- Records, as the owner, that a key is in the wrong hands since a time, and ends the sessions that
+-- it opened. The key itself has been ended before. `doc`: {"kind", "key_id", "since"?, "reason"?,
+-- "audit"}, as compromised_keys has them; without `since`, since the key was made. A repeat changes
+-- nothing, an earlier `since` widens it. Returns what the key has decided since then, and which
+-- change requests of its holder are open; NULL for an unknown key.
+CREATE OR REPLACE FUNCTION mark_compromised(doc jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  of_file text := CASE doc ->> 'kind' WHEN 'dashboard_key'
+    THEN substring(doc ->> 'key_id' FROM '^file:(.+)$') END;
+  known compromised_keys;
+  c compromised_keys;
+  present timestamptz;
+  -- A request that was authenticated before the key ended may be stored this much later
+  -- (refuse_outlived in audit.sql).
+  in_flight interval := interval '1 minute';
+  sessions integer;
+BEGIN
+  -- What is being decided now is decided before it, and is found below.
+  PERFORM pg_advisory_xact_lock(hashtextextended('approval_rules', 0));
+  present := svc_now();
+  SELECT x.* INTO c.recorded_as, c.since, c.until FROM (
+    SELECT k.key_id, k.created_at, NULL::timestamptz FROM api_client_keys k
+    WHERE doc ->> 'kind' = 'api_key' AND k.key_id = doc ->> 'key_id'
+    UNION ALL
+    SELECT k.credential_id, k.enrolled_at, NULL FROM passkeys k
+    WHERE doc ->> 'kind' = 'passkey' AND k.credential_id = doc ->> 'key_id'
+    UNION ALL
+    SELECT 'dashboard:' || k.operator, k.created_at, coalesce((
+      SELECT min(n.confirmed_at) FROM dashboard_keys n
+      WHERE n.operator = k.operator AND n.confirmed_at > k.created_at AND n.key_id <> k.key_id),
+      present) + in_flight FROM dashboard_keys k
+    WHERE doc ->> 'kind' = 'dashboard_key' AND k.key_id::text = doc ->> 'key_id'
+    UNION ALL
+    -- A key of the keys file counts until the database has a key in its place.
+    SELECT 'dashboard:' || of_file, 'epoch'::timestamptz, coalesce((
+      SELECT min(CASE WHEN k.replaces THEN k.created_at ELSE k.filled_at END) FROM dashboard_keys k
+      WHERE k.operator = of_file AND (k.replaces OR k.filled_at IS NOT NULL)), present) + in_flight
+    WHERE of_file IS NOT NULL) x;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  c.kind := doc ->> 'kind';
+  c.key_id := doc ->> 'key_id';
+  c.since := greatest(c.since, (doc ->> 'since')::timestamptz);
+  c.reason := doc ->> 'reason';
+  c.at := present;
+  SELECT * INTO known FROM compromised_keys k WHERE (k.kind, k.key_id) = (c.kind, c.key_id);
+  c.since := least(c.since, known.since);
+  -- Only a key of the keys file may have signed since the first mark.
+  c.until := CASE WHEN of_file IS NULL THEN coalesce(known.until, c.until)
+    ELSE greatest(c.until, known.until) END;
+  IF (c.since, c.until) IS DISTINCT FROM (known.since, known.until) THEN
+    INSERT INTO compromised_keys SELECT c.*
+    ON CONFLICT (kind, key_id) DO UPDATE SET since = excluded.since, until = excluded.until,
+      reason = coalesce(excluded.reason, compromised_keys.reason), at = excluded.at;
+    PERFORM write_audit(
+      with_details(doc -> 'audit', jsonb_build_object('since', c.since)), present);
+  END IF;
+  UPDATE dashboard_sessions s SET ended_at = present
+  WHERE s.ended_at IS NULL AND 'dashboard:' || s.operator = c.recorded_as
+    AND (s.key_mark = c.key_id OR of_file IS NOT NULL AND s.key_mark LIKE 'file:%');
+  GET DIAGNOSTICS sessions = ROW_COUNT;
+  RETURN jsonb_build_object('since', c.since, 'sessions', sessions,
+    -- Everything that the key did by the API: also what is no decision, such as an activated policy.
+    'actions', (SELECT coalesce(jsonb_object_agg(e.action, e.n), '{}') FROM (
+      SELECT action, count(*) AS n FROM audit_events
+      WHERE actor_key_id = c.recorded_as AND outcome = 'success' AND occurred_at >= c.since
+        AND (c.until IS NULL OR occurred_at <= c.until)
+      GROUP BY action) e),
+    'waiting', (SELECT count(*) FROM approval_decisions d
+      WHERE d.decision = 'approve'
+        AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)
+        AND (EXISTS (SELECT FROM movements m
+            WHERE m.movement_id = d.subject_id AND m.request_state = 'PENDING_APPROVAL')
+          OR EXISTS (SELECT FROM change_requests r
+            WHERE r.request_id = d.subject_id AND change_is_open(r, present)))),
+    'movements', first_hundred(ARRAY(SELECT m.movement_id FROM movements m
+      WHERE m.ended_at IS NULL AND m.request_state <> 'PENDING_APPROVAL'
+        AND (EXISTS (SELECT FROM movement_approvals a WHERE a.movement_id = m.movement_id
+            AND a.approved_by = 'key' AND made_with(c, a.name, NULL, a.at))
+          OR EXISTS (SELECT FROM movement_plans p WHERE p.movement_id = m.movement_id
+            AND made_with(c, p.created_by ->> 'key_id', NULL, m.created_at))
+          OR EXISTS (SELECT FROM approval_decisions d
+            WHERE d.subject_id = m.movement_id AND d.decision = 'approve'
+              AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at)))
+        AND approved_by_compromised(m)
+      ORDER BY m.created_at, m.movement_id)),
+    'changes', first_hundred(ARRAY(SELECT r.request_id FROM change_requests r
+      WHERE r.state = 'applied' AND EXISTS (SELECT FROM approval_decisions d
+        WHERE d.subject_id = r.request_id AND d.decision = 'approve'
+          AND made_with(c, d.key_id, d.evidence ->> 'credential_id', d.at))
+      ORDER BY r.created_at, r.request_id)),
+    'requests', to_jsonb(ARRAY(SELECT r.request_id FROM change_requests r
+      WHERE change_is_open(r, present) AND made_with(c, r.author ->> 'key_id', NULL, r.created_at)
+      ORDER BY r.created_at, r.request_id)));
 END $$;
 
 -- prisma/functions/flow.sql
@@ -2021,6 +2160,7 @@ BEGIN
   END IF;
   IF (doc ->> 'signed')::boolean THEN PERFORM follow_at_create(id); END IF;
   PERFORM keep_rules_of(id, at);
+  PERFORM refuse_outlived(doc -> 'audit');
   RETURN jsonb_build_object('created', true, 'movement_id', id, 'created_at', at,
     'expires_at', expires);
 END $$;

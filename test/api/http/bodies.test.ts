@@ -43,7 +43,13 @@ beforeAll(async () => {
   const keys = createKeyRing({
     read: (id) => Promise.resolve(id === KEY.keyId ? KEY.secret : null),
   });
-  const taken = { client_id: 'c', role: 'operator', authority_key: null, fresh: true } as const;
+  const taken = {
+    client_id: 'c',
+    role: 'operator',
+    authority_key: null,
+    fresh: true,
+    checked_at: '2027-01-15 08:00:00+00',
+  } as const;
   const recognise = createRecogniser({ keys, maxSkewSeconds: 300 });
   const guard = {
     ...guardOf(CALLER),
