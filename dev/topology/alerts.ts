@@ -66,6 +66,8 @@ const SENDS = 60;
 export const ALERT_FAULTS: Readonly<Record<string, AlertFault | HeldByUnitTests | AlwaysFires>> = {
   UnknownOutcome: { bring: sendIntoSilence, heal: healVenue },
   RunStuck: { why: 'a run gets stuck on the code of another build' },
+  ApprovalCompromised: { why: 'test/http/approval-rules.test.ts marks a key and sees the reason' },
+  ApprovalUnsatisfiable: { why: 'the topology has no approval rules' },
   MovementHeldUp: {
     bring: async ({ topology, mover }) => {
       await topology.kill('paper-venue');

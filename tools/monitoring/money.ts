@@ -46,6 +46,24 @@ const movements: Section = {
       queries: [query(shared('svc_attention', 'reason'), '{{reason}}')],
     },
     {
+      title: 'Approved with a compromised key',
+      unit: 'count',
+      rising: 'Each is a movement that goes on and pays.',
+      alert: 'ApprovalCompromised',
+      queries: [
+        query(shared('svc_attention{reason="approval_compromised"}', 'reason'), '{{reason}}'),
+      ],
+    },
+    {
+      title: 'Approvals that cannot come about',
+      unit: 'count',
+      rising: 'Each is a movement that expires, since too few people are left for its rule.',
+      alert: 'ApprovalUnsatisfiable',
+      queries: [
+        query(shared('svc_attention{reason="approval_unsatisfiable"}', 'reason'), '{{reason}}'),
+      ],
+    },
+    {
       title: 'Oldest approval that waits',
       unit: 'seconds',
       rising:
