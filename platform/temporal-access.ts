@@ -44,8 +44,8 @@ export interface AccessWatch {
 
 /**
  * Reads the files of key and certificates repeatedly, and passes a renewed access on. If the
- * renewed access cannot be used, the present one stays; the fault is logged once and the files are
- * read again.
+ * renewed access cannot be used, the present one stays; the fault is logged once, the turn counts
+ * as failed, and the files are read again.
  */
 export function watchAccess(options: {
   readonly access: TemporalAccess;
@@ -73,12 +73,13 @@ export function watchAccess(options: {
         lastFault = '';
       } catch (error) {
         const fault = error instanceof Error ? error.message : String(error);
-        if (fault === lastFault) return;
+        if (fault !== lastFault)
+          log.warn(
+            error instanceof ConfigError ? { faults: error.faults } : { err: error },
+            'a renewed access to Temporal cannot be used; the one of before stays',
+          );
         lastFault = fault;
-        log.warn(
-          error instanceof ConfigError ? { faults: error.faults } : { err: error },
-          'a renewed access to Temporal cannot be used; the one of before stays',
-        );
+        throw error;
       }
     },
   });
