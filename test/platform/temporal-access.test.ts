@@ -12,10 +12,13 @@ test.each([
   ['the server does not take', true],
 ])('a renewed access that %s is a failed turn, and the one of before stays', async (_, isRead) => {
   const lines: string[] = [];
+  let looks = 0;
   const before = (await failuresOf(LOOP)) ?? 0;
   const watch = watchAccess({
     access: ACCESS,
+    // Renewed once its users follow: at the second look.
     read: () => {
+      if ((looks += 1) === 1) return ACCESS;
       if (isRead) return { ...ACCESS, apiKey: 'new' };
       throw new Error('no such file');
     },
