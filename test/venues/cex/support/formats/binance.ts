@@ -14,7 +14,7 @@ const TRANSFER_DECIMALS = 8;
 const PAGE = 1_000;
 
 const keyOf = (account: Account) => ({
-  api_key: `key-of-${account ?? 'master'}`,
+  api_key: `binance-key-of-${account ?? 'master'}`,
   secret: `secret-of-${account ?? 'master'}-0123456789`,
 });
 

@@ -34,7 +34,7 @@ const good = (books: Books, result: object, retMsg = 'success'): object => ({
 });
 
 const keyOf = (account: Account) => ({
-  api_key: `key-of-${account ?? 'master'}`,
+  api_key: `bybit-key-of-${account ?? 'master'}`,
   secret: `secret-of-${account ?? 'master'}-0123456789`,
 });
 

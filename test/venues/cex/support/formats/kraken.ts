@@ -23,7 +23,7 @@ import {
 const [USUAL_PAGE, LARGEST_PAGE] = [25, 50];
 
 const keyOf = (account: Account) => ({
-  api_key: `key-of-${account ?? 'master'}`,
+  api_key: `kraken-key-of-${account ?? 'master'}`,
   secret: Buffer.from(`secret-of-${account ?? 'master'}-0123456789`).toString('base64'),
 });
 

@@ -31,7 +31,7 @@ const good = (data: readonly object[]): object => ({ code: '0', msg: '', data })
 const ownRefusal = (code: string, text: string): OwnAnswer => new OwnAnswer(wire(code, text));
 
 const keyOf = (account: Account) => ({
-  api_key: `key-of-${account ?? 'master'}`,
+  api_key: `okx-key-of-${account ?? 'master'}`,
   secret: `secret-of-${account ?? 'master'}-0123456789`,
   password: `passphrase-of-${account ?? 'master'}`,
 });
