@@ -48,10 +48,13 @@ const resolve = (id: string, resolution: string, more: object = {}): Promise<Jso
     ...more,
   });
 
-/** A process takes longer to start than a transfer may wait here before it is sent. */
+/**
+ * A process takes longer to start than a transfer may wait here before it is sent. From a minute
+ * ahead on its age would not be known.
+ */
 const mayWaitLonger = (id: string): Promise<unknown> =>
   own.query(
-    "UPDATE capital_transfers SET created_at = created_at + interval '2 minutes' WHERE transfer_id = $1",
+    "UPDATE capital_transfers SET created_at = created_at + interval '50 seconds' WHERE transfer_id = $1",
     [id],
   );
 
