@@ -213,7 +213,7 @@ test('a webhook hears of every movement that waits for a person, and of a failur
       out: () => undefined,
       err: (text) => (said += text),
     });
-  expect(await run(`webhooks set --name desk --url ${hook.url} --reason test`)).toBe(0);
+  expect(await run(`webhooks set --name desk --url ${hook.url} --reason test --as bob`)).toBe(0);
   expect(said).not.toContain('does not list the host');
   const [gated, failing] = await Promise.all([create('gated'), create('failing')]);
   for (const movement of [gated, failing]) await own.api.approve(movement);
@@ -251,7 +251,7 @@ test('a webhook hears of every movement that waits for a person, and of a failur
       ? true
       : null;
   });
-  expect(await run('webhooks remove --name desk')).toBe(0);
+  expect(await run('webhooks remove --name desk --as bob')).toBe(0);
   hook.close();
 }, 90_000);
 
