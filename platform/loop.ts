@@ -49,7 +49,7 @@ interface Counted {
 }
 
 /** Milliseconds after which a further failure has nothing to do with the one before it. */
-const APART_MS = 15 * 60_000;
+export const APART_MS = 15 * 60_000;
 
 const counted = new Set<Counted>();
 const failures = new Counter({
@@ -163,9 +163,11 @@ export function startLoop(options: {
   readonly of?: string;
   readonly pauseMs: number;
   readonly log: Logger;
+  /** Whether `work` logs its own faults, so that a failed run is only counted. */
+  readonly logsFaults?: boolean;
   readonly work: () => Promise<boolean | typeof SKIPPED | void>;
 }): Loop {
-  const { name, of, pauseMs } = options;
+  const { name, of, pauseMs, logsFaults = false } = options;
   const turns = countTurns(name, { pauseMs });
   let stopped = false;
   let poked = false;
@@ -182,10 +184,11 @@ export function startLoop(options: {
         more = outcome === true;
       } catch (error) {
         turns.failed();
-        options.log.warn(
-          { err: error, loop: of === undefined ? name : `${name} of ${of}` },
-          'a background run failed and is repeated',
-        );
+        if (!logsFaults)
+          options.log.warn(
+            { err: error, loop: of === undefined ? name : `${name} of ${of}` },
+            'a background run failed and is repeated',
+          );
         // A poke would start the same failing work again, so a failed run always waits for the
         // pause.
         poked = false;

@@ -1,6 +1,7 @@
 /** Connection options of Temporal's libraries, and a watch for a renewed key or certificate. */
 import type { TLSConfig } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Logger } from 'pino';
+import { daysUntilFirst } from './certificates.ts';
 import { ConfigError } from './config/read.ts';
 import { certificateEnds, isSameAccess, type TemporalAccess } from './config/temporal.ts';
 import { startLoop, type Loop } from './loop.ts';
@@ -61,6 +62,7 @@ export function watchAccess(options: {
     name: 'watch of the access to Temporal',
     pauseMs: LOOK_MS,
     log,
+    logsFaults: true,
     work: async () => {
       try {
         // Address and namespace never change after the start: the runs are on that server.
@@ -86,10 +88,7 @@ export function watchAccess(options: {
   return {
     current: () => access,
     follow: (use) => void users.push(use),
-    daysLeft: () => {
-      const ends = Object.values(certificateEnds(access)).map((end) => end.getTime());
-      return ends.length === 0 ? null : Math.floor((Math.min(...ends) - Date.now()) / 86_400_000);
-    },
+    daysLeft: () => daysUntilFirst(Object.values(certificateEnds(access))),
     stop: () => loop.stop(),
   };
 }

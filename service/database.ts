@@ -1,5 +1,10 @@
-/** Defines how the service connects to Postgres, and finds wrong settings of its sessions. */
-import { readDatabaseAddress } from '../domain/database-address.ts';
+/**
+ * Defines how the service connects to Postgres, finds wrong settings of its sessions, and reads how
+ * long the certificates for it are valid.
+ */
+import { readFileSync } from 'node:fs';
+import { readDatabaseAddress, type DatabaseAddress } from '../domain/database-address.ts';
+import { certificatesIn, daysUntilFirst, endOf } from '../platform/certificates.ts';
 import { whenUnset, type Config } from '../platform/config.ts';
 import type { SettingName, Values } from '../platform/config/settings.ts';
 import {
@@ -8,6 +13,7 @@ import {
   type Database,
   type DatabaseOptions,
 } from '../prisma/client.ts';
+import { databaseAddress } from '../prisma/servers.ts';
 import { readSessionSettings } from '../store/database-role.ts';
 
 type DatabaseSettings = Pick<
@@ -54,6 +60,33 @@ export function databaseSettings(values: Partial<Values>, databaseUrl: string): 
     databaseKeepAliveSeconds: of('SVC_DATABASE_KEEP_ALIVE_SECONDS'),
     callbackHosts: of('SVC_CALLBACK_ALLOWED_HOSTS_CSV'),
   };
+}
+
+/**
+ * Returns a function that returns whole days until the first certificate of the address (the
+ * client's, or its CA) expires; null if the address names none. It reads the files at each call.
+ */
+export function databaseCertificateDays(url: string): () => number | null {
+  const { tls } = databaseAddress(url);
+  let ends: readonly Date[] = [];
+  return () => {
+    try {
+      ends = certificateEnds(tls);
+    } catch {
+      // A file is being replaced; the earlier content stays in use.
+    }
+    return daysUntilFirst(ends);
+  };
+}
+
+function certificateEnds({ mode, ca, cert }: DatabaseAddress['tls']): readonly Date[] {
+  // Unless the server is verified, its CA is not used. Behind the client's certificate there may be
+  // others, which lead to its CA.
+  const used = [
+    mode === 'verified' && ca !== null ? certificatesIn(readFileSync(ca)) : [],
+    cert === null ? [] : certificatesIn(readFileSync(cert)).slice(0, 1),
+  ];
+  return used.flatMap((certificates) => (certificates.length === 0 ? [] : endOf(certificates)));
 }
 
 /** Runs {@link faultsOfSessions} over a separate connection. */

@@ -14,7 +14,7 @@ import { readBuild, schemaFault, stateAt } from '../prisma/migration-state.ts';
 import { readFigures } from '../store/metrics.ts';
 import { ping } from '../store/ping.ts';
 import { startClocks } from './clocks.ts';
-import { databaseOptions } from './database.ts';
+import { databaseCertificateDays, databaseOptions } from './database.ts';
 import type { Parts } from './parts.ts';
 import type { Work } from './worker.ts';
 
@@ -167,7 +167,9 @@ function metricsPage({ config, balances, bound, desk, access }: Parts) {
     balances: balances.list,
     chains: bound.venues.chainAssets,
     venues: desk.venues.map(({ venue_key }) => venue_key),
+    failingSeconds: (venueKey) => desk.failingSeconds(venueKey),
     certificateDaysLeft: access.daysLeft,
+    databaseCertificateDaysLeft: databaseCertificateDays(config.databaseUrl),
   });
   const text = async (): Promise<string> =>
     [await register.metrics(), await operation()].join('\n');

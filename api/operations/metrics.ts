@@ -23,8 +23,12 @@ export interface OperationMetricsOptions {
   readonly chains?: readonly Pick<BoundChain, 'chain_id' | 'caps'>[];
   /** The venues whose balances this process can read; the age of others is not shown. */
   readonly venues?: readonly string[];
+  /** Returns for how many seconds this process could not read a venue; null when it could. */
+  readonly failingSeconds?: (venueKey: string) => number | null;
   /** Returns the days until the first Temporal certificate expires; null without certificates. */
   readonly certificateDaysLeft?: () => number | null;
+  /** The same of the certificates for the database. */
+  readonly databaseCertificateDaysLeft?: () => number | null;
   readonly now?: () => number;
 }
 
@@ -50,7 +54,9 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
     balances = () => [],
     chains = [],
     venues = [],
+    failingSeconds = () => null,
     certificateDaysLeft = () => null,
+    databaseCertificateDaysLeft = () => null,
     now = () => performance.now(),
   } = options;
   const figures = remembered(options.read, now);
@@ -74,7 +80,7 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
         showDatabase,
       ])
         show(read, gauge);
-      showBalanceAges(read, venues, gauge);
+      showBalanceAges(read, { venues, failingSeconds }, gauge);
     }
     showGas(balances(), chains, gauge);
     const days = certificateDaysLeft();
@@ -83,6 +89,12 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
         'svc_temporal_certificate_days_left',
         'Days until the first of the certificates for Temporal is over.',
       ).set(days);
+    const databaseDays = databaseCertificateDaysLeft();
+    if (databaseDays !== null)
+      gauge(
+        'svc_database_certificate_days_left',
+        'Days until the first of the certificates for the database is over.',
+      ).set(databaseDays);
     return registry.metrics();
   };
 }
@@ -222,15 +234,25 @@ function showQuotas({ quotas }: OperationFigures, gauge: MakeGauge): void {
     left.set({ venue: quota.venue_key, unit: quota.unit }, Number(quota.left));
 }
 
-/** Shows how old the balances of these venues are; a venue that was never read has none. */
+/**
+ * Shows how old the balances of these venues are. A venue without any has an age only while it
+ * cannot be read: an account that has always been empty is read well, and leaves no row.
+ */
 function showBalanceAges(
   { balance_ages }: OperationFigures,
-  venues: readonly string[],
+  { venues, failingSeconds }: Required<Pick<OperationMetricsOptions, 'venues' | 'failingSeconds'>>,
   gauge: MakeGauge,
 ): void {
-  const age = gauge('svc_balance_age_seconds', 'Age of the newest balances of a venue.', ['venue']);
-  for (const { venue_key, seconds } of balance_ages)
-    if (venues.includes(venue_key)) age.set({ venue: venue_key }, seconds);
+  const age = gauge(
+    'svc_balance_age_seconds',
+    'Age of the newest balances of a venue; where none was ever stored, for how long reads have failed.',
+    ['venue'],
+  );
+  const ages = new Map(balance_ages.map(({ venue_key, seconds }) => [venue_key, seconds]));
+  for (const venue of venues) {
+    const seconds = ages.get(venue) ?? failingSeconds(venue);
+    if (seconds !== null) age.set({ venue }, seconds);
+  }
 }
 
 function showExecutors({ executors }: OperationFigures, gauge: MakeGauge): void {

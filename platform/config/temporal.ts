@@ -11,6 +11,7 @@ import {
   type ConfigDataSource,
 } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { certificatesIn, endOf } from '../certificates.ts';
 import { HOST_AND_PORT } from './kinds.ts';
 import type { SettingName, Values } from './settings.ts';
 
@@ -107,14 +108,6 @@ export function certificateEnds({ tls }: TemporalAccess): Readonly<Record<string
     ...(client === undefined ? {} : { client: endOf([new X509Certificate(client.cert)]) }),
     ...(ca === undefined ? {} : { ca: endOf(certificatesIn(ca)) }),
   };
-}
-
-/**
- * Returns the latest expiry: as long as one of several CAs is valid, the server's certificate can
- * be verified.
- */
-function endOf(certificates: readonly X509Certificate[]): Date {
-  return new Date(Math.max(...certificates.map(({ validTo }) => Date.parse(validTo))));
 }
 
 const PROFILE = z.object({
@@ -377,13 +370,6 @@ class Reader {
       return null;
     }
   }
-}
-
-function certificatesIn(pem: Buffer): readonly X509Certificate[] {
-  const blocks = pem
-    .toString('latin1')
-    .match(/-----BEGIN CERTIFICATE-----[^-]+-----END [^-]+-----/g);
-  return (blocks ?? []).map((block) => new X509Certificate(block));
 }
 
 function isSource(value: unknown): value is ConfigDataSource {

@@ -1,4 +1,7 @@
-/** When balances are fetched from a venue, and which callers share a fetch. */
+/**
+ * When balances are fetched from a venue, which callers share a fetch, and for how long a venue
+ * cannot be read.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBalanceDesk, type BalanceDesk } from '../../platform/balance-desk.ts';
 
@@ -66,4 +69,65 @@ test('one under way that began before is waited for, and one that fails says tha
   await expect(refresh({ since: performance.now() })).rejects.toThrow('silent');
   // Later callers do not get the failure.
   await expect(refresh({ since: performance.now() })).rejects.toThrow('silent');
+});
+
+describe('for how long a venue cannot be read', () => {
+  const MINUTE_MS = 60_000;
+  let ms = 0;
+  let fails = false;
+  /** A desk of two venues; the second is fetched once an hour. */
+  const reading = (): BalanceDesk =>
+    createBalanceDesk(
+      [60, 3_600].map((interval_seconds, index) => ({
+        venue_key: index === 0 ? VENUE : 'hourly',
+        interval_seconds,
+        // An account without any money: there is no balance to store.
+        fetch: () => Promise.resolve({ pools: [], outlook: null }),
+      })),
+      () => (fails ? Promise.reject(new Error('silent')) : Promise.resolve()),
+      () => ms,
+    );
+  const fetchAfter = async (made: BalanceDesk, minutes: number, venue = VENUE): Promise<void> => {
+    ms += minutes * MINUTE_MS;
+    await made.refresh(venue)?.catch(() => undefined);
+  };
+
+  test('is from the first failure to the last, until a fetch succeeds, also of an empty account', async () => {
+    const made = reading();
+    expect(made.failingSeconds(VENUE)).toBeNull();
+    fails = true;
+    await fetchAfter(made, 0);
+    expect(made.failingSeconds(VENUE)).toBe(0);
+    for (let turn = 0; turn < 6; turn += 1) await fetchAfter(made, 1);
+    expect(made.failingSeconds(VENUE)).toBe(360);
+    expect(made.failingSeconds('hourly')).toBeNull();
+    expect(made.failingSeconds('elsewhere')).toBeNull();
+    fails = false;
+    await fetchAfter(made, 1);
+    expect(made.failingSeconds(VENUE)).toBeNull();
+    fails = true;
+    await fetchAfter(made, 1);
+    expect(made.failingSeconds(VENUE)).toBe(0);
+  });
+
+  test('is over once this process fetches it no longer, and starts anew after that', async () => {
+    const made = reading();
+    fails = true;
+    await fetchAfter(made, 0);
+    await fetchAfter(made, 10);
+    ms += 15 * MINUTE_MS;
+    expect(made.failingSeconds(VENUE)).toBe(600);
+    ms += MINUTE_MS;
+    expect(made.failingSeconds(VENUE)).toBeNull();
+    await fetchAfter(made, 0);
+    expect(made.failingSeconds(VENUE)).toBe(0);
+  });
+
+  test('adds up where fetches are far apart', async () => {
+    const made = reading();
+    fails = true;
+    await fetchAfter(made, 0, 'hourly');
+    await fetchAfter(made, 60, 'hourly');
+    expect(made.failingSeconds('hourly')).toBe(3_600);
+  });
 });

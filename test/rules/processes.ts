@@ -208,6 +208,45 @@ export const processRules: readonly Rule[] = [
     },
   },
   {
+    id: 'venues-never-read-are-shown',
+    section,
+    rule: 'A venue whose balances were never read is shown with how long its reads have failed.',
+    test: { file: 'test/api/operations/metrics.test.ts', name: 'shows every figure' },
+    broken: {
+      file: 'api/operations/metrics.ts',
+      find: 'ages.get(venue) ?? failingSeconds(venue)',
+      replace: 'ages.get(venue) ?? null',
+    },
+  },
+  {
+    id: 'empty-accounts-are-read',
+    section,
+    rule: 'An account that is empty, and leaves no balance to store, does not count as one that cannot be read.',
+    test: {
+      file: 'test/platform/balance-desk.test.ts',
+      name: 'is from the first failure to the last, until a fetch succeeds, also of an empty account',
+    },
+    broken: {
+      file: 'platform/balance-desk.ts',
+      find: '() => failing.delete(fetcher.venue_key)',
+      replace: '() => undefined',
+    },
+  },
+  {
+    id: 'unusable-temporal-access-fails-its-loop',
+    section,
+    rule: 'A renewed access to Temporal that cannot be used fails the turns of its watch.',
+    test: {
+      file: 'test/platform/temporal-access.test.ts',
+      name: 'is a failed turn, and the one of before stays',
+    },
+    broken: {
+      file: 'platform/temporal-access.ts',
+      find: '        throw error;\n',
+      replace: '',
+    },
+  },
+  {
     id: 'turns-that-hang-are-shown',
     section,
     rule: 'A turn of a background loop that does not end is shown with how long it lasts.',

@@ -1,4 +1,7 @@
 /** The metrics page of a real stack: every figure, and the page itself while Postgres is away. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { METRICS } from '../../tools/monitoring/contract.ts';
 import { RUNTIME_METRICS, SDK_METRICS } from '../../tools/monitoring/known-names.ts';
 import { eventually, ownStack } from '../support/own-stack.ts';
@@ -6,8 +9,29 @@ import { eventually, ownStack } from '../support/own-stack.ts';
 /** Of the dynamic ports, so that hardly anything has it; the SDK cannot say which one it took. */
 const SDK_PORT = String(49_152 + Math.floor(Math.random() * 16_000));
 
+const folder = mkdtempSync(join(tmpdir(), 'metrics-'));
+const venuesFile = join(folder, 'venues.json');
+writeFileSync(
+  venuesFile,
+  JSON.stringify({
+    venues: [
+      {
+        ...{ venue_key: 'never-read', provider: 'paper', account_role: 'sub', account: 'wrong' },
+        // No server can be called at this port.
+        ...{ url: 'http://127.0.0.1:9', fetch_interval_seconds: 1 },
+      },
+    ],
+  }),
+);
 const own = ownStack({
-  env: { SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1', SVC_SDK_METRICS_PORT: SDK_PORT },
+  env: {
+    SVC_REGISTRY_HEALTH_INTERVAL_SECONDS: '1',
+    SVC_SDK_METRICS_PORT: SDK_PORT,
+    SVC_VENUES_FILE: venuesFile,
+  },
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
 });
 
 async function page(): Promise<string> {
@@ -127,6 +151,14 @@ test('shows what waits, what is held, what signers have and how long phases took
   // The sealer comes by each second; the age of what it has not reached is small.
   expect(value('svc_audit_unsealed_oldest_seconds')).toBeLessThan(20);
 }, 90_000);
+
+test('a venue that was never read has an age, which grows while its reads fail', async () => {
+  await eventually(
+    async () =>
+      (valueOf(await page(), 'svc_balance_age_seconds{venue="never-read"}') ?? 0) > 1 ? true : null,
+    { timeoutMs: 30_000, what: () => 'the age of balances that cannot be read' },
+  );
+}, 60_000);
 
 test('serves the whole contract, with its types, and nothing else', async () => {
   const text = await page();

@@ -421,6 +421,7 @@ async function fetching<T>(more: string | null, use: (url: string) => Promise<T>
   const balances = {
     venues: [venue],
     refresh: () => (more === null ? null : balanceIs(more)),
+    failingSeconds: () => null,
   };
   const other = await serve(
     createApi({ ...dependencies(), db: bench.db, balances }, movementRoutes),

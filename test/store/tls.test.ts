@@ -4,6 +4,7 @@ import {
   copyFileSync,
   chmodSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -12,8 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectDatabase } from '../../prisma/client.ts';
 import { grantService } from '../../prisma/grant.ts';
-import { codeOf, connectionFault } from '../../service/database.ts';
+import { codeOf, connectionFault, databaseCertificateDays } from '../../service/database.ts';
 import { databaseFault } from '../../store/faults.ts';
+import { CERTIFICATE } from '../platform/localhost-certificate.ts';
 import { certificateAuthority, type Authority } from '../support/certificates.ts';
 import { startOwnDatabase } from '../support/own-database.ts';
 
@@ -116,4 +118,32 @@ test('a server without TLS is not talked to in the clear', async () => {
   const url = `${plain.url.replace('127.0.0.1', 'localhost')}?sslmode=verify-full`;
   expect(await answer(url)).toMatch(/the server has no TLS/);
   await plain.close();
+});
+
+test('the days are shown until the first certificate of the address ends, as the files are now', () => {
+  const at = (name: string, text: string): string => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const days = (query: string): number | null => databaseCertificateDays(address(query))();
+  const century = at('century.pem', CERTIFICATE);
+  // What an authority issues here holds for two days, less the moment since.
+  const both = at('both.pem', readFileSync(ours.file, 'utf8') + CERTIFICATE);
+  expect(days('sslmode=disable')).toBeNull();
+  expect(days('sslmode=verify-full')).toBeNull();
+  expect(days(`sslmode=verify-full&sslrootcert=${ours.file}`)).toBe(1);
+  expect(days(`sslmode=verify-full&sslrootcert=${century}&${ownClient()}`)).toBe(1);
+  expect(days(`sslmode=no-verify&${ownClient()}`)).toBe(1);
+  // One authority of several that is valid will do; without a check of the server none counts.
+  expect(days(`sslmode=verify-full&sslrootcert=${both}`)).toBeGreaterThan(30_000);
+  expect(days(`sslmode=no-verify&sslrootcert=${ours.file}`)).toBeNull();
+
+  const renewed = at('renewed.pem', readFileSync(ours.file, 'utf8'));
+  const left = databaseCertificateDays(address(`sslmode=verify-full&sslrootcert=${renewed}`));
+  expect(left()).toBe(1);
+  rmSync(renewed);
+  expect(left()).toBe(1);
+  writeFileSync(renewed, CERTIFICATE);
+  expect(left()).toBeGreaterThan(30_000);
 });

@@ -277,6 +277,13 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     meaning:
       'Days until the first of the certificates for Temporal (the client’s, or its CA) is over. Alert below a week.',
   },
+  svc_database_certificate_days_left: {
+    type: 'gauge',
+    unit: 'days',
+    condition: 'where its address names one',
+    meaning:
+      'Days until the first of the certificates for the database (`sslcert`, or `sslrootcert` with `verify-full`) is over. Alert below a week.',
+  },
   svc_metrics_up: {
     type: 'gauge',
     meaning:
@@ -403,9 +410,10 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     unit: 'seconds',
     labels: { venue: 'open' },
-    condition: 'for bound venues whose balances were read once, by processes that can read them',
+    condition:
+      'for bound venues, by processes that can read them; before balances were ever stored, only while reads fail',
     meaning:
-      'Age of the newest balances of a venue. Above `SVC_BALANCE_STALE_THRESHOLD_SECONDS` no new hold is taken there.',
+      'Age of the newest balances of a venue. Above `SVC_BALANCE_STALE_THRESHOLD_SECONDS` no new hold is taken there. Where none were ever stored, it is the time from the first to the last failed read by the process. An account that has always been empty is read and has none.',
   },
   svc_executor_down: {
     type: 'gauge',

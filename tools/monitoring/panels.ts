@@ -4,12 +4,13 @@
  * What must be there before a query returns a series. `always`: any deployment after its first
  * movement. `chain`, `exchange`, `remote-executor`: one of these is in use. `postgres-standby`:
  * Postgres replicates. `versioned`: workers have a build id. `server`: Prometheus scrapes
- * Temporal's server too. `tls`: Temporal is reached with certificates. `event`: what the metric
- * counts has happened since the process started.
+ * Temporal's server too. `tls`: Temporal is reached with certificates. `database-tls`: so is the
+ * database. `event`: what the metric counts has happened since the process started.
  */
 export type Need =
   | 'always'
   | 'chain'
+  | 'database-tls'
   | 'event'
   | 'exchange'
   | 'postgres-standby'

@@ -90,6 +90,13 @@ const running: Section = {
       alert: 'CertificateEnds',
       queries: [query('min(svc_temporal_certificate_days_left)', 'first to end', 'tls')],
     },
+    {
+      title: 'Days that certificates for the database hold',
+      unit: 'days',
+      rising: 'At 0 no process makes a new connection to the database: nothing goes on.',
+      alert: 'CertificateEnds',
+      queries: [query('min(svc_database_certificate_days_left)', 'first to end', 'database-tls')],
+    },
   ],
 };
 

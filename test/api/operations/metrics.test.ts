@@ -66,7 +66,10 @@ test('shows every figure', async () => {
     read: () => Promise.resolve(FIGURES),
     balances,
     chains,
-    venues: ['cex-main', 'cex-never-read'],
+    venues: ['cex-main', 'cex-empty', 'cex-never-read'],
+    failingSeconds: (venue) => (venue === 'cex-empty' ? null : 420),
+    certificateDaysLeft: () => 9,
+    databaseCertificateDaysLeft: () => 24,
   })();
   for (const line of [
     'svc_metrics_up 1',
@@ -86,6 +89,7 @@ test('shows every figure', async () => {
     'svc_reservations_held{venue="main \\"1\\"",account_type="SPOT",asset="USDC"} 1000.5',
     'svc_withdrawal_quota_left{venue="cex-main",unit="USD"} 9000.5',
     'svc_balance_age_seconds{venue="cex-main"} 31.5',
+    'svc_balance_age_seconds{venue="cex-never-read"} 420',
     'svc_executor_down{executor_key="acme.payouts"} 1',
     'svc_executor_down{executor_key="paper.withdrawal"} 0',
     'svc_lane_open_nonces{signer_key="treasury",address="0xa",chain_id="1"} 3',
@@ -106,9 +110,11 @@ test('shows every figure', async () => {
     'svc_database_synchronous 1',
     'svc_database_standbys 1',
     'svc_database_commits_waiting 4',
+    'svc_temporal_certificate_days_left 9',
+    'svc_database_certificate_days_left 24',
   ])
     expect(text).toContain(`${line}\n`);
-  expect(text).not.toMatch(/cex-removed|cex-never-read/);
+  expect(text).not.toMatch(/cex-removed|cex-empty/);
   expect(
     text.match(/# HELP svc_(reservations|withdrawal|signer)_\w+ .*for display only/g),
   ).toHaveLength(3);
