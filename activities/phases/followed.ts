@@ -40,7 +40,7 @@ function signatureMayBeLost({ restored, state, node, sign_request }: PhaseRow): 
   return (
     restored &&
     node.signer_binding !== null &&
-    (state === 'READY' || state === 'UNKNOWN') &&
+    (state === 'READY' || state === 'SUBMITTING' || state === 'UNKNOWN') &&
     sign_request?.kind !== 'evm_transaction'
   );
 }

@@ -199,10 +199,12 @@ const LOST_ATTEMPTS = 10;
 
 /**
  * Returns whether a restore may have lost later attempts of which the executor knows only the
- * idempotency keys. With a signer, the account's nonce shows a lost transaction.
+ * idempotency keys: also of a node that was being sent in the backup, since that attempt may have
+ * failed and been retried. With a signer, the account's nonce shows a lost transaction.
  */
 function attemptsMayBeLost({ restored, state, node }: PhaseRow): boolean {
-  return restored && (state === 'READY' || state === 'UNKNOWN') && node.signer_binding === null;
+  const unsettled = state === 'READY' || state === 'SUBMITTING' || state === 'UNKNOWN';
+  return restored && unsettled && node.signer_binding === null;
 }
 
 /**

@@ -864,7 +864,19 @@ holds('after a restore', [
   ],
   [
     'a nonce lane is not proven from its next nonce',
+    `UPDATE evm_transactions SET raw_tx = '0x02', tx_hash = '0x02'; ${restore()}`,
+    '(SELECT unproven_from::integer FROM nonce_lanes)',
+    1,
+  ],
+  [
+    'nor is a claim below it that has no bytes',
     restore(),
+    '(SELECT unproven_from::integer FROM nonce_lanes)',
+    0,
+  ],
+  [
+    'except one that was released, since another claim has its nonce',
+    `UPDATE evm_transactions SET released_at = now(); ${restore()}`,
     '(SELECT unproven_from::integer FROM nonce_lanes)',
     1,
   ],

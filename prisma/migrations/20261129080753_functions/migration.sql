@@ -1504,11 +1504,16 @@ BEGIN
   INSERT INTO commands (command_id, movement_id, kind, created_at, claimed_until)
   SELECT svc_new_id(at), id, 'wake', at, at FROM unnest(woken) AS id;
 
-  -- A transaction that was lost may have used any nonce from the lane's next one on. If there was
-  -- an earlier restore, the lane may have lost all of its nonces then, so this starts at 0.
-  UPDATE nonce_lanes SET unproven_from = coalesce(unproven_from,
+  -- A transaction that was lost may have used any nonce from the lane's next one on, and any that is
+  -- claimed and has no bytes here: they were lost, or another node has taken the claim over since.
+  -- If there was an earlier restore, the lane may have lost all of its nonces then, so this starts
+  -- at 0.
+  UPDATE nonce_lanes l SET unproven_from = least(coalesce(unproven_from,
     CASE WHEN EXISTS (SELECT FROM restores WHERE incident <> doc ->> 'incident') THEN 0
-      ELSE next_nonce END);
+      ELSE next_nonce END),
+    (SELECT min(c.nonce) FROM evm_transactions c
+      WHERE c.chain_id = l.chain_id AND c.address = l.address AND c.raw_tx IS NULL
+        AND c.replaces IS NULL AND c.released_at IS NULL AND c.final_at IS NULL));
   GET DIAGNOSTICS lanes = ROW_COUNT;
 
   FOR t IN SELECT * FROM capital_transfers
