@@ -605,6 +605,34 @@ export const moneyRules: readonly Rule[] = [
     },
   },
   {
+    id: 'lost-retries-of-what-was-being-sent',
+    section,
+    rule: 'After a restore nothing that was being sent is sent again while its venue knows a later attempt.',
+    test: {
+      file: 'test/store/lost-sends.test.ts',
+      name: 'a node that a restore found SUBMITTING is not sent again while its venue knows a later attempt',
+    },
+    broken: {
+      file: 'activities/phases/recover.ts',
+      find: "const unsettled = state === 'READY' || state === 'SUBMITTING' || state === 'UNKNOWN';",
+      replace: "const unsettled = state === 'READY' || state === 'UNKNOWN';",
+    },
+  },
+  {
+    id: 'claims-without-bytes-prove-no-nonce',
+    section,
+    rule: 'After a restore a nonce that was claimed and not signed in the backup may have been used by what is lost.',
+    test: {
+      file: 'test/store/clauses.test.ts',
+      name: 'nor is a claim below it that has no bytes',
+    },
+    broken: {
+      file: 'prisma/functions/restore.sql',
+      find: '(SELECT min(c.nonce) FROM evm_transactions c',
+      replace: '(SELECT max(c.nonce) + 1 FROM evm_transactions c',
+    },
+  },
+  {
     id: 'lost-paths-are-looked-up',
     section,
     rule: 'After a restore nothing is sent that would be too much beside what another way may have sent.',

@@ -7,8 +7,10 @@ import pg from 'pg';
 import { observe } from '../../activities/phases/observe.ts';
 import { preflight } from '../../activities/phases/preflight.ts';
 import { prepare } from '../../activities/phases/prepare.ts';
+import { recover } from '../../activities/phases/recover.ts';
 import type { PhaseDependencies } from '../../activities/phases/context.ts';
 import { phaseRow } from '../../activities/phases/row.ts';
+import type { Executor } from '../../domain/executor.ts';
 import { retry } from '../../domain/commands/retry.ts';
 import { readTransactions, readUnknownNonces, saveSigned } from '../../store/evm-transactions.ts';
 import { readSnapshot } from '../../store/movements.ts';
@@ -21,6 +23,7 @@ import { waitForLocks, storeBench } from './support.ts';
 const bench = storeBench();
 
 const CHAIN = 31_337;
+const NEVER = new AbortController().signal;
 let accounts = 0;
 const account = (): string => `0x${String((accounts += 1)).padStart(40, '0')}`;
 
@@ -205,6 +208,42 @@ test.each([
       attempt: 1,
     });
     expect(step).toEqual({ state: 'READY', next: 'recover', error_code: null });
+  },
+);
+
+test.each(['READY', 'SUBMITTING', 'UNKNOWN'])(
+  'a node that a restore found %s is not sent again while its venue knows a later attempt',
+  async (state) => {
+    const { movement_id } = await bench.movement();
+    await bench.sql(
+      'UPDATE movement_nodes SET state = $2, submit_epoch = 7 WHERE movement_id = $1::uuid',
+      movement_id,
+      state,
+    );
+    const deps = { db: bench.db, executors: { describe: () => undefined } } as never;
+    const asked: string[] = [];
+    const executor = {
+      recover: ({ idempotency_key }: { readonly idempotency_key: string }) => {
+        asked.push(idempotency_key);
+        const isPaid = idempotency_key === `${movement_id}:pay:3`;
+        return Promise.resolve({ next_state: isPaid ? 'COMPLETED' : 'READY' });
+      },
+    } as unknown as Executor;
+    const look = async () => {
+      const row = await phaseRow(deps, { movement_id, node_key: 'pay', attempt: 1 });
+      const context = { attempt: 1, idempotency_key: `${movement_id}:pay:1` };
+      return recover.call(deps, executor, { row, context } as never, { signal: NEVER } as never);
+    };
+    expect(await look()).toEqual({ next_state: 'READY' });
+    await bench.sql(
+      'UPDATE movement_nodes SET restored = true WHERE movement_id = $1::uuid',
+      movement_id,
+    );
+    expect(await look()).toEqual({
+      next_state: 'UNKNOWN',
+      error_message: expect.stringContaining(`${movement_id}:pay:3`),
+    });
+    expect(asked).toEqual([1, 1, 2, 3].map((attempt) => `${movement_id}:pay:${attempt}`));
   },
 );
 
