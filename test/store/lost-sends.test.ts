@@ -221,10 +221,10 @@ test.each(['READY', 'SUBMITTING', 'UNKNOWN'])(
       state,
     );
     const deps = { db: bench.db, executors: { describe: () => undefined } } as never;
-    const asked: string[] = [];
+    const looked: string[] = [];
     const executor = {
       recover: ({ idempotency_key }: { readonly idempotency_key: string }) => {
-        asked.push(idempotency_key);
+        looked.push(idempotency_key);
         const isPaid = idempotency_key === `${movement_id}:pay:3`;
         return Promise.resolve({ next_state: isPaid ? 'COMPLETED' : 'READY' });
       },
@@ -243,7 +243,7 @@ test.each(['READY', 'SUBMITTING', 'UNKNOWN'])(
       next_state: 'UNKNOWN',
       error_message: expect.stringContaining(`${movement_id}:pay:3`),
     });
-    expect(asked).toEqual([1, 1, 2, 3].map((attempt) => `${movement_id}:pay:${attempt}`));
+    expect(looked).toEqual([1, 1, 2, 3].map((attempt) => `${movement_id}:pay:${attempt}`));
   },
 );
 
