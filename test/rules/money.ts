@@ -610,7 +610,7 @@ export const moneyRules: readonly Rule[] = [
     rule: 'After a restore nothing that was being sent is sent again while its venue knows a later attempt.',
     test: {
       file: 'test/store/lost-sends.test.ts',
-      name: 'a node that a restore found SUBMITTING is not sent again while its venue knows a later attempt',
+      name: 'is not sent again while its venue knows a later attempt',
     },
     broken: {
       file: 'activities/phases/recover.ts',
