@@ -164,7 +164,6 @@ function metricsPage({ config, balances, bound, desk, access }: Parts) {
   });
   const operation = createOperationMetrics({
     read: () => readFigures(opsDb, config.balanceStaleSeconds),
-    bridgeSnapshotMaxAgeSeconds: config.bridgeSnapshotMaxAgeSeconds,
     balances: balances.list,
     chains: bound.venues.chainAssets,
     venues: desk.venues.map(({ venue_key }) => venue_key),

@@ -30,13 +30,6 @@ export interface AgentEnd {
   readonly seconds_left: number;
 }
 
-/** A chain of the bridge that an enabled path uses. */
-export interface BridgeSnapshotAge {
-  readonly chain: string;
-  /** Null: the snapshot is marked as stale, or there was never one. */
-  readonly seconds: number | null;
-}
-
 export interface ExecutorDown {
   readonly executor_key: string;
   readonly down: boolean;
@@ -83,8 +76,6 @@ export interface OperationFigures {
   readonly lanes: readonly LaneView[];
   /** At most 100 active agents of the perps venue, those that end first. */
   readonly perp_agents: readonly AgentEnd[];
-  /** At most 100 chains of the bridge, those with the oldest snapshots. */
-  readonly bridge_snapshots: readonly BridgeSnapshotAge[];
   /** Names of agents whose newest wallet has had an error for ten minutes, or ended this week. */
   readonly perp_agents_failing: number;
   /**
@@ -275,14 +266,6 @@ export async function readFigures(
         WHEN state = 'active' THEN last_error IS NOT NULL
           AND updated_at < (SELECT svc_now()) - interval '10 minutes'
         ELSE false END),
-      'bridge_snapshots', (SELECT coalesce(
-        jsonb_agg(jsonb_build_object('chain', chain, 'seconds',
-        extract(epoch FROM svc_now() - fresh_at))), '[]')
-        FROM (SELECT c.chain, CASE WHEN NOT c.snapshot_stale THEN c.snapshot_at END AS fresh_at
-          FROM bridge_chains c
-          WHERE EXISTS (SELECT FROM bridge_paths WHERE src_chain = c.chain AND enabled)
-            OR EXISTS (SELECT FROM bridge_paths WHERE dst_chain = c.chain AND enabled)
-          ORDER BY fresh_at NULLS FIRST, c.chain LIMIT 100) b),
       'attention', (SELECT jsonb_object_agg(reason, n) FROM attention),
       'oldest_unsealed', greatest(0,
         coalesce(extract(epoch FROM svc_now() - (SELECT since FROM unsealed)), 0)),

@@ -17,8 +17,6 @@ export interface SignerBalance {
 
 export interface OperationMetricsOptions {
   readonly read: () => Promise<OperationFigures>;
-  /** The age from which the snapshot of a chain of the bridge is too old. */
-  readonly bridgeSnapshotMaxAgeSeconds: number;
   /** Returns the balances known without a new read. */
   readonly balances?: () => readonly SignerBalance[];
   /** The chains of the venues file, whose caps say what a transaction may cost. */
@@ -83,12 +81,7 @@ export function createOperationMetrics(options: OperationMetricsOptions): () => 
       ])
         show(read, gauge);
       showBalanceAges(read, { venues, failingSeconds }, gauge);
-      showBridgeSnapshots(read, options, gauge);
     }
-    gauge(
-      'svc_bridge_snapshot_max_age_seconds',
-      'Age from which the snapshot of a chain of the bridge is too old.',
-    ).set(options.bridgeSnapshotMaxAgeSeconds);
     showGas(balances(), chains, gauge);
     const days = certificateDaysLeft();
     if (days !== null)
@@ -260,21 +253,6 @@ function showBalanceAges(
     const seconds = ages.get(venue) ?? failingSeconds(venue);
     if (seconds !== null) age.set({ venue }, seconds);
   }
-}
-
-/** Shows when the snapshots of the bridge's chains become too old, as staleSince counts it. */
-function showBridgeSnapshots(
-  { bridge_snapshots }: OperationFigures,
-  { bridgeSnapshotMaxAgeSeconds }: Pick<OperationMetricsOptions, 'bridgeSnapshotMaxAgeSeconds'>,
-  gauge: MakeGauge,
-): void {
-  const left = gauge(
-    'svc_bridge_snapshot_left_seconds',
-    'Time until the snapshot of a chain of the bridge is too old; 0 when it is, or was never taken.',
-    ['chain'],
-  );
-  for (const { chain, seconds } of bridge_snapshots)
-    left.set({ chain }, seconds === null ? 0 : Math.max(0, bridgeSnapshotMaxAgeSeconds - seconds));
 }
 
 function showExecutors({ executors }: OperationFigures, gauge: MakeGauge): void {

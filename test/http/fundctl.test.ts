@@ -367,9 +367,7 @@ describe('what is printed for programs fits the schema of its command', () => {
     await json.run('bridges replace-baseline', [...path, ...limits, '--enabled', 'true', '--yes']);
     await json.run('bridges drill-pass', [...path, '--evidence', 'drills/1.json', '--yes']);
     await json.run('bridges baselines');
-    // No endpoint of these chains can be read.
-    const refreshed = await json.run('bridges refresh', [], { status: 1 });
-    expect(refreshed['stale']).toEqual(expect.arrayContaining([from, to]));
+    await json.run('bridges refresh');
     await json.run('bridges remove-baseline', [...path, '--yes']);
     await json.run('bridges remove-chain', [from, '--yes']);
     await json.run('bridges remove-chain', [to, '--yes']);

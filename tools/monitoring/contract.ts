@@ -256,12 +256,6 @@ const OF_PROCESSES: Readonly<Record<string, Entry>> = {
     meaning:
       'The most that one transaction may cost its signer in the chain’s own coin (`max_gas_cost_wei`). A signer whose `svc_signer_native_balance` is below a few of these runs out of gas soon. A raise for one nonce lane does not change it.',
   },
-  svc_bridge_snapshot_max_age_seconds: {
-    type: 'gauge',
-    unit: 'seconds',
-    meaning:
-      'Age from which the snapshot of a chain of the bridge is too old (`SVC_BRIDGE_SNAPSHOT_MAX_AGE_SECONDS`).',
-  },
   svc_temporal_requests_total: {
     type: 'counter',
     labels: { operation: 'open' },
@@ -404,15 +398,6 @@ const OF_DATABASE: Readonly<Record<string, Entry>> = {
     type: 'gauge',
     meaning:
       'Names of agents of the perps venue whose newest wallet is pending for more than ten minutes with an error, is active with an error that has stood for as long, or was refused or has expired within a week ([what to do](runbook.md#perpagentneedsrenewal)).',
-  },
-  svc_bridge_snapshot_left_seconds: {
-    type: 'gauge',
-    unit: 'seconds',
-    labels: { chain: 'open' },
-    condition:
-      'for at most 100 chains that an enabled path of the bridge uses, those with the oldest snapshots',
-    meaning:
-      'Time until the snapshot of a chain is too old and [the paths of the bridge](#the-paths-of-the-bridge) over it are closed; 0 when it is, when the last refresh could not read the chain, and when it was never read.',
   },
   svc_reservations_held: {
     type: 'gauge',

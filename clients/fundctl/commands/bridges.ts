@@ -4,7 +4,6 @@ import { operation } from '../../command-line/operation.ts';
 import { amount, choice, required, text, whole } from '../../command-line/options.ts';
 import type { Session } from '../../command-line/session.ts';
 import { state } from '../../command-line/view.ts';
-import { failure } from '../../command-line/words.ts';
 import type { Schema } from '../../http/operations.ts';
 
 type Chain = Schema<'BridgeChain'>;
@@ -126,18 +125,13 @@ export const bridges: Group = {
     }),
     command({
       name: 'refresh',
-      about: 'Ask every endpoint what it is; fails where a chain stays stale (admin)',
+      about: 'Ask every endpoint what it is (admin)',
       answer: answerOf('refreshBridgeRegistry'),
       run: async ({ session }) => {
         const body = await session.during('Asking the endpoints', () =>
           session.call('refreshBridgeRegistry'),
         );
         await session.print(body, () => chainsText(session, body.chains));
-        // A timer sees only the exit status, and the paths over these chains are closed.
-        if (body.stale.length > 0)
-          throw failure(
-            `Stale after the refresh: ${body.stale.join(', ')}. Each endpoint did not answer, or is not the one of its chain's row.`,
-          );
       },
     }),
   ],

@@ -48,11 +48,6 @@ const FIGURES: OperationFigures = {
     },
   ],
   perp_agents: [{ strategy_id: 'basis', agent_name: 'trader', seconds_left: 86_400.5 }],
-  bridge_snapshots: [
-    { chain: 'base', seconds: 1_200.5 },
-    { chain: 'arbitrum', seconds: 3_600.5 },
-    { chain: 'unread', seconds: null },
-  ],
   perp_agents_failing: 9,
   attention: { unknown_outcome: 2, run_stuck: 1 },
   oldest_unsealed: 7.5,
@@ -62,8 +57,6 @@ const FIGURES: OperationFigures = {
   commits_waiting: 4,
 };
 
-const bridgeSnapshotMaxAgeSeconds = 3_600;
-
 test('shows every figure', async () => {
   const balances = () => [{ signer_key: 'treasury', address: '0xA', chain_id: 1, balance: 0.25 }];
   const chains = [
@@ -71,7 +64,6 @@ test('shows every figure', async () => {
   ];
   const text = await createOperationMetrics({
     read: () => Promise.resolve(FIGURES),
-    bridgeSnapshotMaxAgeSeconds,
     balances,
     chains,
     venues: ['cex-main', 'cex-empty', 'cex-never-read'],
@@ -107,10 +99,6 @@ test('shows every figure', async () => {
     'svc_signer_native_balance{signer_key="treasury",address="0xA",chain_id="1"} 0.25',
     'svc_chain_gas_cost_limit{chain_id="1"} 0.05',
     'svc_perp_agent_left_seconds{strategy_id="basis",agent_name="trader"} 86400.5',
-    'svc_bridge_snapshot_left_seconds{chain="base"} 2399.5',
-    'svc_bridge_snapshot_left_seconds{chain="arbitrum"} 0',
-    'svc_bridge_snapshot_left_seconds{chain="unread"} 0',
-    'svc_bridge_snapshot_max_age_seconds 3600',
     'svc_perp_agents_failing 9',
     'svc_attention{reason="unknown_outcome"} 2',
     'svc_attention{reason="run_stuck"} 1',
@@ -134,7 +122,7 @@ test('shows every figure', async () => {
 
 test('standbys that the role may not see are left out', async () => {
   const read = () => Promise.resolve({ ...FIGURES, synchronous: false, standbys: null });
-  const text = await createOperationMetrics({ read, bridgeSnapshotMaxAgeSeconds })();
+  const text = await createOperationMetrics({ read })();
   expect(text).toContain('svc_database_synchronous 0\n');
   expect(text).not.toContain('svc_database_standbys');
 });
@@ -147,7 +135,7 @@ test('scrapes at once and soon after one another cost one statement', async () =
     await sleep(20);
     return FIGURES;
   };
-  const metrics = createOperationMetrics({ read, bridgeSnapshotMaxAgeSeconds, now: () => time });
+  const metrics = createOperationMetrics({ read, now: () => time });
   await Promise.all(Array.from({ length: 50 }, metrics));
   time = 4_999;
   await metrics();
@@ -165,7 +153,7 @@ test('what took long is read again the later', async () => {
     time += 1_500;
     return Promise.resolve(FIGURES);
   };
-  const metrics = createOperationMetrics({ read, bridgeSnapshotMaxAgeSeconds, now: () => time });
+  const metrics = createOperationMetrics({ read, now: () => time });
   await metrics();
   time += 29_000;
   await metrics();
@@ -176,14 +164,9 @@ test('what took long is read again the later', async () => {
 });
 
 test('a database that is away or hangs leaves figures out, with one read at a time', async () => {
-  const away = await createOperationMetrics({
-    read: () => Promise.reject(new Error('away')),
-    bridgeSnapshotMaxAgeSeconds,
-  })();
+  const away = await createOperationMetrics({ read: () => Promise.reject(new Error('away')) })();
   expect(away).toContain('svc_metrics_up 0\n');
-  expect(away).not.toMatch(
-    /^svc_(?!metrics_up|signer_native_balance|chain_gas_cost_limit|bridge_snapshot_max_age_seconds)/m,
-  );
+  expect(away).not.toMatch(/^svc_(?!metrics_up|signer_native_balance|chain_gas_cost_limit)/m);
 
   let reads = 0;
   const hanging = createOperationMetrics({
@@ -191,7 +174,6 @@ test('a database that is away or hangs leaves figures out, with one read at a ti
       reads += 1;
       return new Promise(() => undefined);
     },
-    bridgeSnapshotMaxAgeSeconds,
   });
   expect(await Promise.all([hanging(), hanging()])).toEqual([away, away]);
   expect(await hanging()).toBe(away);
